@@ -1,42 +1,34 @@
 import { type Command, Option } from "commander";
 
 import { isTrueAt, type JsonObject, textAt } from "../base/payload.ts";
+import { destinationFields } from "../outbound/destination-fields.ts";
 import { formatNames } from "../outbound/formats/formats.ts";
 
-import { argument, example, parseLine, wholeNumber } from "./arguments.ts";
+import { argument, example, parseLine } from "./arguments.ts";
+import { type FieldOptions, fieldsIn, optionsOf } from "./field-options.ts";
 import { painter, table } from "./output.ts";
 import { programName } from "./program.ts";
 import { allOf, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
-interface AddOptions extends ServerOptions {
+interface AddOptions extends ServerOptions, FieldOptions {
   readonly to: string;
   readonly format: string;
-  readonly filter?: string;
-  readonly orderBy?: string;
-  readonly rate?: number;
-  readonly concurrent?: number;
-  readonly alerts?: true;
-  readonly secret?: string;
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const destination = program
     .command("destination")
     .description("manage where notifications are sent (through the running server)");
-  destination
+  const creation = destination
     .command("add")
     .description("create a destination; prints its secret once")
     .argument("<name>", "such as deploys", argument(parseLine))
     .requiredOption("--to <address>", "where to post to; - reads it from standard input")
     .addOption(
       new Option("--format <format>", "what it receives").choices(formatNames).default("json"),
-    )
-    .option("--filter <expression>", "which events, such as 'event.severity == \"error\"'")
-    .option("--order-by <field>", "keep the order by this field, such as event.subject")
-    .option("--rate <number>", "deliveries per second", argument(wholeNumber(9_999)))
-    .option("--concurrent <number>", "deliveries at the same time", argument(wholeNumber(9_999)))
-    .option("--secret <key>", "for pagerduty: the routing key")
-    .option("--alerts", "also receive alerts about Skyhook itself")
+    );
+  for (const option of optionsOf(destinationFields)) creation.addOption(option);
+  creation
     .addOption(serverOption())
     .addHelpText(
       "after",
@@ -75,19 +67,10 @@ const verbs: Readonly<Record<string, string>> = {
 
 /** `skyhook destination add`. */
 async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { to, format, filter, orderBy, rate, concurrent, alerts, secret } = options;
+  const { to, format } = options;
   const url = to === "-" ? (await Bun.stdin.text()).trim() : to;
-  const made = await calling(options, env)("POST", "", {
-    name,
-    format,
-    url,
-    ...(filter !== undefined && { filter }),
-    ...(orderBy !== undefined && { orderBy }),
-    ...(rate !== undefined && { ratePerSecond: rate }),
-    ...(concurrent !== undefined && { maxConcurrent: concurrent }),
-    ...(alerts !== undefined && { alerts }),
-    ...(secret !== undefined && { secret }),
-  });
+  const body = { name, format, url, ...fieldsIn(options, destinationFields) };
+  const made = await calling(options, env)("POST", "", body);
   console.log(`${painter(env)("green", "created")} ${name} (${textAt(made, "id")})`);
   const own = textAt(made, "secret");
   if (own !== null) {

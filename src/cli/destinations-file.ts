@@ -1,29 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { checkedFile } from "../inbound/providers/files/checked-file.ts";
-import { destinationStates } from "../outbound/destination.ts";
-import { formatNames } from "../outbound/formats/formats.ts";
+import { destinationFields, stateField } from "../outbound/destination-fields.ts";
+import { inputSchema } from "../web/input.ts";
 
-const destinationSchema = Type.Object(
+const destinationSchema = inputSchema(
   {
-    name: Type.String({ description: "Unique, such as deploys." }),
-    format: Type.Union(
-      formatNames.map((name) => Type.Literal(name)),
-      { description: "Format of its messages." },
-    ),
-    url: Type.String({ description: "The address, or ${NAME} for a variable that holds it." }),
-    filter: Type.Optional(Type.String({ description: "An expression that an event must match." })),
-    orderBy: Type.Optional(Type.String({ description: "Such as event.subject." })),
-    ratePerSecond: Type.Optional(Type.Integer({ description: "1 to 1000." })),
-    maxConcurrent: Type.Optional(Type.Integer({ description: "1 to 64." })),
-    alerts: Type.Optional(Type.Boolean({ description: "Whether it receives alerts." })),
-    secret: Type.Optional(Type.String({ description: "For pagerduty: ${NAME} of a variable." })),
-    state: Type.Optional(
-      Type.Union(
-        destinationStates.map((state) => Type.Literal(state)),
-        { description: "Default: active." },
-      ),
-    ),
+    ...destinationFields,
+    url: {
+      ...destinationFields.url,
+      description: "The address, or ${NAME} for a variable that holds it.",
+    },
+    secret: {
+      ...destinationFields.secret,
+      description: "For pagerduty: ${NAME} of a variable.",
+    },
+    state: { ...stateField, isOptional: true, description: "Default: active." },
   },
   { additionalProperties: false },
 );

@@ -3,9 +3,9 @@ import type { Static } from "@sinclair/typebox";
 import { defineTable, type Stored } from "../db/table.ts";
 import { count, flag, instant, nullable, prefixedId, resource, text, word } from "../web/schema.ts";
 
+import { destinationStates } from "./destination-fields.ts";
 import { formatNames } from "./formats/formats.ts";
 
-export const destinationStates = ["active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
 /** Why Skyhook disables a destination by itself. */

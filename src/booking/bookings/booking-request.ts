@@ -6,7 +6,7 @@ import { emailSchema, nameSchema, storedEmail } from "../../identity/users/field
 import { paymentMethods } from "../booking.ts";
 import { maxPassengers } from "../flight.ts";
 
-const passengerSchema = Type.Object(
+export const passengerRequestSchema = Type.Object(
   {
     firstName: nameSchema(60, "Ada"),
     lastName: nameSchema(60, "Lovelace"),
@@ -33,7 +33,7 @@ const passengerSchema = Type.Object(
 export const bookingRequestSchema = Type.Object(
   {
     flightId: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
-    passengers: Type.Array(passengerSchema, {
+    passengers: Type.Array(passengerRequestSchema, {
       minItems: 1,
       maxItems: maxPassengers,
       errorMessage: `1 to ${maxPassengers} passengers`,

@@ -5,13 +5,14 @@ import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
+import { enumOf, fieldsOf, inputOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
 import type { HistoryEntry } from "./booking-history.ts";
+import { passengerRequestSchema } from "./booking-request.ts";
 import { searchText } from "./booking-search.ts";
 import type { BookingSummary, PassengerView } from "./booking-view.ts";
 import {
@@ -181,26 +182,9 @@ export function bookingsGraphql(
     ),
   }));
 
-  const PassengerInput = builder.inputType("PassengerInput", {
-    description: "A passenger of a new booking.",
-    fields: (t) => ({
-      firstName: t.string({ required: true, description: "1 to 60 characters." }),
-      lastName: t.string({ required: true, description: "1 to 60 characters." }),
-      email: t.field({
-        type: "EmailAddress",
-        required: true,
-        description: "Email address of the passenger.",
-      }),
-      dateOfBirth: t.field({
-        type: "Date",
-        required: true,
-        description: "In the past, less than 120 years ago.",
-      }),
-      passportNumber: t.string({
-        required: true,
-        description: "5 to 9 letters and digits. Spaces and hyphens are ignored.",
-      }),
-    }),
+  const PassengerInput = inputOf(builder, "PassengerInput", passengerRequestSchema, {
+    email: "EmailAddress",
+    dateOfBirth: "Date",
   });
   const CreateBookingInput = builder.inputType("CreateBookingInput", {
     description: "A new booking. The same as the body of POST /v1/api/bookings.",

@@ -1,13 +1,13 @@
 import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { fieldsOf } from "../../web/graphql/from-schema.ts";
+import { fieldsOf, inputOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 
 import { userSchema } from "./user.schema.ts";
 import type { User } from "./user.ts";
-import type { Users } from "./users.ts";
+import { createUserSchema, type Users } from "./users.ts";
 
 /** Users. `USERS_ACCESS` sets who may list and create them: every authenticated caller or admins. */
 export function usersGraphql(builder: Builder, users: Users) {
@@ -52,16 +52,8 @@ export function usersGraphql(builder: Builder, users: Users) {
     ),
   }));
 
-  const CreateUserInput = builder.inputType("CreateUserInput", {
-    description: "A new user. The same as the body of POST /v1/users.",
-    fields: (t) => ({
-      name: t.string({ required: true, description: "1 to 200 characters." }),
-      email: t.field({
-        type: "EmailAddress",
-        required: true,
-        description: "Must not belong to another user.",
-      }),
-    }),
+  const CreateUserInput = inputOf(builder, "CreateUserInput", createUserSchema, {
+    email: "EmailAddress",
   });
 
   builder.mutationField("createUser", (t) =>

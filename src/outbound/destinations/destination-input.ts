@@ -1,89 +1,28 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
+import { changesSchema, inputSchema } from "../../web/input.ts";
 import { orderByPattern } from "../deliveries/destination-cache.ts";
-import { destinationStates, operatorGateway } from "../destination.ts";
-import { compileFilter, FilterError, maxFilterCharacters } from "../filters/filter.ts";
+import { destinationFields, stateField } from "../destination-fields.ts";
+import { operatorGateway } from "../destination.ts";
+import { compileFilter, FilterError } from "../filters/filter.ts";
 import { formatNames, formats, givenSecretOf, isSigned } from "../formats/formats.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { mailboxOf } from "../transports/mail.ts";
 
-export const filterSchema = Type.Union(
-  [Type.String({ maxLength: maxFilterCharacters }), Type.Null()],
-  {
-    errorMessage: `Write an expression of at most ${maxFilterCharacters} characters, or null for all events`,
-    description: "An expression (CEL) that an event must match. Null: all events.",
-    examples: ['event.type == "deploy.error"'],
-  },
-);
-
-const secretTakers = formatNames.filter((name) => givenSecretOf(name) !== null);
-const secrets = secretTakers
-  .map((name) => `For \`${name}\`: the ${givenSecretOf(name)?.label.toLowerCase()}.`)
-  .join(" ");
-
-const fields = {
-  name: Type.String({
-    pattern: "^[a-z0-9][a-z0-9._-]{0,62}$",
-    errorMessage: "Use 1 to 63 lower-case letters, digits, dots, hyphens or underscores",
-    description: "Unique among your destinations.",
-    examples: ["deploys"],
-  }),
-  format: Type.Union(
-    formatNames.map((name) => Type.Literal(name)),
-    { errorMessage: `One of: ${formatNames.join(", ")}`, description: "Format of its messages." },
-  ),
-  url: Type.String({
-    minLength: 1,
-    maxLength: 2_000,
-    description: "Where to post to; for `email`, smtps://user:password@host/?from=…&to=…",
-    examples: ["https://hooks.slack.com/services/T000/B000/XXXX"],
-  }),
-  filter: filterSchema,
-  orderBy: Type.Union([Type.String({ maxLength: 80 }), Type.Null()], {
-    description: "Deliveries with the same value of this field are sent one after the other.",
-    examples: ["event.subject"],
-  }),
-  ratePerSecond: Type.Union([Type.Integer(), Type.Null()], {
-    description: "Deliveries per second, 1 to 1000. Null: no limit.",
-  }),
-  maxConcurrent: Type.Integer({
-    minimum: 1,
-    maximum: 64,
-    errorMessage: "Use a whole number from 1 to 64",
-    description: "Deliveries at the same time, per process.",
-  }),
-  alerts: Type.Boolean({ description: "Whether it receives alerts about Skyhook itself." }),
-  secret: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: `${secrets} Other formats get a secret made for them.`,
-  }),
-};
-const { name, format, url, ...optional } = fields;
-
-export const destinationInputSchema = Type.Object(
-  { name, format, url, ...Type.Partial(Type.Object(optional)).properties },
-  { $id: "DestinationInput", description: "A new destination." },
-);
-
+export const destinationInputSchema = inputSchema(destinationFields, {
+  $id: "DestinationInput",
+  description: "A new destination.",
+});
 /** A new destination, or one as it is to be. */
 export type DestinationInput = Static<typeof destinationInputSchema>;
 
-const state = Type.Union(
-  destinationStates.map((name) => Type.Literal(name)),
-  {
-    errorMessage: `One of: ${destinationStates.join(", ")}`,
-    description: "`paused`: deliveries wait. `disabled`: none are stored.",
-  },
+export const destinationChangesSchema = changesSchema(
+  { ...destinationFields, state: stateField },
+  { $id: "DestinationChanges", description: "The fields to change." },
 );
-
-export const destinationChangesSchema = Type.Partial(Type.Object({ ...fields, state }), {
-  $id: "DestinationChanges",
-  description: "The fields to change.",
-});
 export type DestinationChanges = Static<typeof destinationChangesSchema>;
 
 export const readDestination = bodyReader(destinationInputSchema, "validation-failed");
@@ -118,7 +57,7 @@ export function validate(
     given === null && secret !== undefined
       ? ([
           "/secret",
-          `Only ${secretTakers.join(", ")} takes a secret from you. Leave it out.`,
+          `Only ${formatNames.filter(givenSecretOf).join(", ")} takes a secret from you. Leave it out.`,
         ] as const)
       : null,
     rules === null ? null : addressError(format, url, rules),

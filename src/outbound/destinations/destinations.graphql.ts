@@ -2,7 +2,13 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
-import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
+import {
+  enumOf,
+  fieldsExcept,
+  fieldsOf,
+  inputOf,
+  objectOf,
+} from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader } from "../../web/graphql/loaders.ts";
 import { type Destination, destinationSchema } from "../destination.ts";
@@ -11,6 +17,7 @@ import { testResultSchema } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
 import { healthSchema } from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
+import { destinationInputSchema } from "./destination-input.ts";
 import { type DestinationWithSecret, destinationWithSecretSchema } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 
@@ -88,20 +95,12 @@ export function destinationsGraphql(
     ),
   }));
 
-  const CreateDestinationInput = builder.inputType("CreateDestinationInput", {
-    description: "A new destination. The same as the body of POST /v1/destinations.",
-    fields: (t) => ({
-      name: t.string({ required: true, description: "Unique among your destinations." }),
-      format: t.field({ type: Format, required: true, description: "Format of its messages." }),
-      url: t.string({ required: true, description: "Address to send to." }),
-      filter: t.string({ description: "An expression (CEL) that an event must match." }),
-      orderBy: t.string({ description: "For example event.subject." }),
-      ratePerSecond: t.int({ description: "1 to 1000." }),
-      maxConcurrent: t.int({ description: "1 to 64." }),
-      alerts: t.boolean({ description: "Whether it receives alerts about this service itself." }),
-      secret: t.string({ description: "For pagerduty: the routing key." }),
-    }),
-  });
+  const CreateDestinationInput = inputOf(
+    builder,
+    "CreateDestinationInput",
+    destinationInputSchema,
+    { format: Format },
+  );
   const idArg = { required: true, description: "Id of the destination." } as const;
 
   builder.mutationFields((t) => ({

@@ -1,18 +1,20 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 
 import { type Context, requireOperator } from "../../base/context.ts";
 import { bodyReader } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
+import { inputSchema } from "../../web/input.ts";
 import { count, flag, listOf, nullable, prefixedId, resource, text } from "../../web/schema.ts";
+import { destinationFields } from "../destination-fields.ts";
 import { compileFilter, type Filter, filterExplanationSchema } from "../filters/filter.ts";
 import { type Notification, notificationSchema } from "../notification.ts";
 
-import { filterError, filterSchema, invalid } from "./destination-input.ts";
+import { filterError, invalid } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";
 
-export const filterPreviewInputSchema = Type.Object(
-  { filter: filterSchema },
+export const filterPreviewInputSchema = inputSchema(
+  { filter: { ...destinationFields.filter, isOptional: false } },
   { $id: "FilterPreviewInput", description: "The filter to try." },
 );
 

@@ -7,6 +7,7 @@ import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../../event/event.ts";
 import type { Severity } from "../../event/new-notification.ts";
 import { mapOf, resource, scalar, text } from "../../web/schema.ts";
+import { maxFilterCharacters } from "../destination-fields.ts";
 
 import { calledBy, operands, pathOf, walk } from "./filter-syntax.ts";
 
@@ -58,9 +59,6 @@ export class FilterError extends Error {
     super(`line ${line}, column ${column}: ${detail}`);
   }
 }
-
-/** The longest expression, in characters. */
-export const maxFilterCharacters = 2_000;
 
 /** Fields of `event` that an expression may read. Values in `data` differ by event type. */
 const fields = {

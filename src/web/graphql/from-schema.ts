@@ -61,6 +61,30 @@ export function fieldsExcept<Value extends object, Name extends keyof Value & st
   >[];
 }
 
+/** The GraphQL input with the fields of a request of REST, whose reader checks the values. */
+export function inputOf<Value extends object>(
+  builder: Builder,
+  name: string,
+  schema: TSchema & { readonly static: Value },
+  types: Types<keyof Value & string> = {},
+) {
+  const required: readonly string[] = schema["required"] ?? [];
+  const given: Readonly<Record<string, FieldType | undefined>> = types;
+  return builder.inputType(name, {
+    description: schema.description ?? "",
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(propertiesOf(schema)).map(([field, property]) => {
+          const type = given[field] ?? typeOf(withoutNull(property));
+          const { description } = property;
+          // Pothos cannot compare a type in a variable.
+          const options = { type, required: required.includes(field), description } as never;
+          return [field, t.field(options)];
+        }),
+      ),
+  });
+}
+
 /** The enumeration of the words that a field can have. */
 export function enumOf<Value extends object, Name extends keyof Value & string>(
   builder: Builder,

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { maxFilterCharacters } from "../../../src/outbound/destination-fields.ts";
 import {
   compileFilter,
   type FilteredEvent,
   FilterError,
-  maxFilterCharacters,
 } from "../../../src/outbound/filters/filter.ts";
 
 const failedDeploy: FilteredEvent = {

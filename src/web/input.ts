@@ -1,0 +1,112 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+
+/** What the fields of all types say. */
+interface Said {
+  /** For the API's documentation. */
+  readonly description: string;
+  /** The name of the field in a form. */
+  readonly label: string;
+  /** Below the field in a form. */
+  readonly hint?: string;
+  /** How the command line takes it, such as `--rate <number>`. */
+  readonly option?: string;
+  /** The error for a value that breaks a rule. */
+  readonly error?: string;
+  readonly example?: string;
+  readonly isOptional?: boolean;
+  readonly isNullable?: true;
+}
+
+/**
+ * A field of a request's body, said once: the check, the OpenAPI document, the GraphQL input, the options of a command
+ * and the console's form are made from it. Plain data, because the console's page imports it too.
+ */
+export type InputField = Said &
+  (
+    | {
+        readonly type: "text";
+        readonly rules?: {
+          readonly pattern?: string;
+          readonly minLength?: number;
+          readonly maxLength?: number;
+        };
+        /** More than one line in a form. */
+        readonly rows?: number;
+      }
+    | {
+        readonly type: "integer";
+        readonly rules?: { readonly minimum?: number; readonly maximum?: number };
+      }
+    | { readonly type: "flag" }
+    | { readonly type: "choice"; readonly words: readonly string[] }
+  );
+
+export type InputFields = Readonly<Record<string, InputField>>;
+
+type ValueOf<Field extends InputField> =
+  | (Field extends { readonly words: readonly (infer Word)[] }
+      ? Word
+      : { text: string; integer: number; flag: boolean; choice: string }[Field["type"]])
+  | (Field extends { readonly isNullable: true } ? null : never);
+
+type OptionalIn<Fields extends InputFields> = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly isOptional: true } ? Name : never;
+}[keyof Fields];
+
+/** The type of a body with these fields. */
+export type InputOf<Fields extends InputFields> = {
+  [Name in Exclude<keyof Fields, OptionalIn<Fields>>]: ValueOf<Fields[Name]>;
+} & { [Name in OptionalIn<Fields>]?: ValueOf<Fields[Name]> };
+
+interface Options {
+  readonly $id?: string;
+  readonly description?: string;
+  readonly additionalProperties?: false;
+}
+
+/** The schema of a body with these fields. */
+export function inputSchema<const Fields extends InputFields>(fields: Fields, options: Options) {
+  // Guarantee: each schema accepts what `ValueOf` says of its field.
+  return Type.Unsafe<InputOf<Fields>>(Type.Object(schemasOf(fields), options));
+}
+
+/** The schema of a body with some of these fields, for a change. */
+export function changesSchema<const Fields extends InputFields>(fields: Fields, options: Options) {
+  return Type.Unsafe<Partial<InputOf<Fields>>>(
+    Type.Partial(Type.Object(schemasOf(fields)), { ...options }),
+  );
+}
+
+function schemasOf(fields: InputFields): Readonly<Record<string, TSchema>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
+}
+
+function schemaOf(field: InputField): TSchema {
+  const { description, error, example, isOptional, isNullable } = field;
+  const said = {
+    ...(error !== undefined && { errorMessage: error }),
+    description,
+    ...(example !== undefined && { examples: [example] }),
+  };
+  const schema =
+    isNullable === true
+      ? Type.Union([valueSchema(field, {}), Type.Null()], said)
+      : valueSchema(field, said);
+  return isOptional === true ? Type.Optional(schema) : schema;
+}
+
+function valueSchema(field: InputField, said: object): TSchema {
+  switch (field.type) {
+    case "text":
+      return Type.String({ ...field.rules, ...said });
+    case "integer":
+      return Type.Integer({ ...field.rules, ...said });
+    case "flag":
+      return Type.Boolean(said);
+    case "choice":
+      return Type.Union(
+        field.words.map((word) => Type.Literal(word)),
+        said,
+      );
+  }
+}
