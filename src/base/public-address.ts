@@ -1,5 +1,7 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+
+import ipaddr from "ipaddr.js";
 
 import { errorCode } from "./errors.ts";
 import { plainFetch } from "./plain-fetch.ts";
@@ -9,52 +11,19 @@ export class AddressError extends Error {
   override readonly name = "AddressError";
 }
 
-/** IPv4 ranges that are not public (IANA IPv4 Special-Purpose Address Registry), and multicast. */
-const specialIpv4 = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  // Link-local, with the metadata services of cloud providers.
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-] as const;
+/** The global unicast addresses (IANA IPv6 Address Space). */
+const globalUnicast = ipaddr.parseCIDR("2000::/3");
 
 /**
- * Ranges within the global unicast addresses 2000::/3 that are not public or that contain an IPv4 address
- * (IANA IPv6 Special-Purpose Address Registry): protocol assignments with Teredo, documentation, 6to4.
+ * Whether an IP address is reachable on the public Internet: in none of the ranges of IANA's registries of special
+ * addresses. False for text that is not an IP address.
  */
-const specialIpv6 = [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-] as const;
-
-const special = new BlockList();
-for (const [range, bits] of specialIpv4) special.addSubnet(range, bits, "ipv4");
-for (const [range, bits] of specialIpv6) special.addSubnet(range, bits, "ipv6");
-const globalUnicast = new BlockList();
-globalUnicast.addSubnet("2000::", 3, "ipv6");
-
-/** Whether an IP address is reachable on the public Internet. False for text that is not an IP address. */
 export function isPublic(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !special.check(address, "ipv4");
-    case 6:
-      return globalUnicast.check(address, "ipv6") && !special.check(address, "ipv6");
-    default:
-      return false;
-  }
+  // Stricter than the parser, which reads 127.1 too.
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== "unicast") return false;
+  return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 }
 
 /** Returns all IP addresses of a host name. Throws if there are none. */
