@@ -1,24 +1,16 @@
 import { isObject, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
+import { limitingFilters, replayFilters } from "../events/event-filters.ts";
 import type { ReplayCounts } from "../events/replay.ts";
 
 import { messageOf } from "./errors.ts";
+import { filtersIn, flagOf, type GivenFilters } from "./filter-options.ts";
 import { counted, note, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { progress } from "./progress.ts";
 import { type Call, calling, type ServerOptions } from "./server-api.ts";
 
 /** Which events to replay, and how. */
-export interface BulkOptions extends ServerOptions {
-  /** In ISO 8601. */
-  readonly from?: string;
-  readonly to?: string;
-  readonly provider?: string;
-  readonly type?: string;
-  readonly status?: string;
-  readonly delivery?: string;
-  readonly q?: string;
-  readonly subject?: string;
-  readonly key?: string;
+export interface BulkOptions extends ServerOptions, GivenFilters<typeof replayFilters> {
   readonly rate?: number;
   readonly dryRun?: true;
   /** The id of a replay. */
@@ -30,7 +22,10 @@ export interface BulkOptions extends ServerOptions {
 const lookIntervalMs = 500;
 
 /** One of these is required. */
-export const limitingOptions = "--since, --delivery, --q, --subject or --key";
+export const limitingOptions = limitingFilters
+  .map(flagOf)
+  .join(", ")
+  .replace(/, (?=\S+$)/, " or ");
 
 /** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
 export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
@@ -47,11 +42,10 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
   if (resume !== undefined) {
     return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
   }
-  const { from, to, provider, type, status, delivery, q, subject, key } = options;
-  if ([from, delivery, q, subject, key].every((given) => given === undefined)) {
+  if (limitingFilters.every((name) => options[name] === undefined)) {
     throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
   }
-  const filters = { from, to, provider, type, status, delivery, q, subject, idempotencyKey: key };
+  const filters = filtersIn(replayFilters, options);
   const { rate, dryRun } = options;
   if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
   const body = { ...filters, ...(rate !== undefined && { ratePerSecond: rate }) };

@@ -1,53 +1,26 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 
 import { type JsonObject, printable, textAt } from "../base/payload.ts";
-import { eventStatuses } from "../event/event-words.ts";
-import { deliveryStates } from "../outbound/notification-words.ts";
+import { eventFilters } from "../events/event-filters.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
-import { pastTime } from "./durations.ts";
+import { filtersIn, type GivenFilters, withFilters } from "./filter-options.ts";
 import { table } from "./output.ts";
 import { calling, pagesOf, serverOption, type ServerOptions } from "./server-api.ts";
 
-interface EventsOptions extends ServerOptions {
+interface EventsOptions extends ServerOptions, GivenFilters<typeof eventFilters> {
   readonly limit: number;
   readonly json?: true;
-  readonly q?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly provider?: string;
-  readonly type?: string;
-  readonly status?: string;
-  readonly subject?: string;
-  readonly key?: string;
-  readonly delivery?: string;
 }
 
 /** The most events of one page of the API. */
 const pageSize = 100;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("events")
-    .description("list and search events, newest first (through the running server)")
-    .option(
-      "--q <words>",
-      "words in title, actor, subject or data; also deplo* and '\"build failed\"'",
-    )
-    .option(
-      "--since, --from <time>",
-      "received since: 2h, 7d or 2026-11-21T09:00:00Z",
-      argument(pastTime),
-    )
-    .option("--until, --to <time>", "received before, in the same form", argument(pastTime))
-    .option("--provider <name>", "of this provider")
-    .option("--type <type>", "of this type, or of a group such as 'deploy.*'")
-    .addOption(new Option("--status <status>", "status of the event").choices(eventStatuses))
-    .option("--subject <id>", "about this resource")
-    .option("--key <key>", "with this idempotency key")
-    .addOption(
-      new Option("--delivery <state>", "state of its notifications").choices(deliveryStates),
-    )
+    .description("list and search events, newest first (through the running server)");
+  withFilters(command, eventFilters)
     .option(
       "--limit <number>",
       "maximum number of events to print",
@@ -56,7 +29,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     )
     .option("--json", "one JSON object per line")
     .addOption(serverOption())
-    .addHelpText("after", example("skyhook events --delivery dead --since 2h --type 'deploy.*'"))
+    .addHelpText("after", example("skyhook events --delivery dead --from 2h --type 'deploy.*'"))
     .action((options: EventsOptions) => events(options, env));
 }
 
@@ -65,23 +38,15 @@ async function events(options: EventsOptions, env: NodeJS.ProcessEnv): Promise<v
   const call = calling(options, env, { path: "/v1/events", role: "operator" });
   let printed = 0;
   const print = options.json === true ? printLines : printTable;
-  for await (const page of pagesOf(call, parametersOf(options))) {
+  const limit = String(Math.min(options.limit, pageSize));
+  const parameters = { include: "delivery", limit, ...filtersIn(eventFilters, options) };
+  for await (const page of pagesOf(call, parameters)) {
     const wanted = page.slice(0, options.limit - printed);
     if (wanted.length > 0) print(wanted, printed === 0);
     printed += wanted.length;
     if (printed === options.limit) break;
   }
   if (printed === 0) console.error("No events found.");
-}
-
-function parametersOf(options: EventsOptions): Readonly<Record<string, string>> {
-  const { limit, json: _, url: __, key, ...filters } = options;
-  return {
-    include: "delivery",
-    limit: String(Math.min(limit, pageSize)),
-    ...filters,
-    ...(key !== undefined && { idempotencyKey: key }),
-  };
 }
 
 function printLines(page: readonly JsonObject[]): void {

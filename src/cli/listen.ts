@@ -2,14 +2,15 @@ import type { Command } from "commander";
 
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
+import { streamFilters } from "../events/event-filters.ts";
 import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 
 import { argument, example } from "./arguments.ts";
-import { pastTime } from "./durations.ts";
 import { messagesOf } from "./event-source.ts";
+import { filtersIn, type GivenFilters, withStreamFilters } from "./filter-options.ts";
 import { type Forwarder, forwarder } from "./listen/forwarder.ts";
 import { deliveryIn } from "./listen/local-request.ts";
 import { defaultStateFile, openState, type StateFile } from "./listen/state.ts";
@@ -17,13 +18,10 @@ import { note, painter } from "./output.ts";
 import { localUrl } from "./request.ts";
 import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
-import { type StreamFilters, streamQuery, withStreamFilters } from "./stream-filters.ts";
 
-interface ListenOptions extends StreamFilters {
+interface ListenOptions extends GivenFilters<typeof streamFilters> {
   readonly to: string;
   readonly url?: string;
-  /** In ISO 8601. */
-  readonly since?: string;
   readonly state?: string;
   readonly originalHeaders?: true;
 }
@@ -38,12 +36,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       argument(parseTarget),
     )
     .addOption(serverOption());
-  withStreamFilters(command, "webhooks")
-    .option(
-      "--since <time>",
-      "where the first run starts: 2h, 7d or 2026-11-21T09:00:00Z; default: at new webhooks",
-      argument(pastTime),
-    )
+  withStreamFilters(command)
     .option("--state <file>", "where the position is stored; default: in ~/.local/state/skyhook")
     .option("--original-headers", "also send the other stored headers, such as user-agent")
     .addHelpText("after", example("skyhook listen --to http://localhost:3000 --provider code_host"))
@@ -66,7 +59,7 @@ function parseTarget(text: string): string {
  * with exactly those that were missed.
  */
 export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { to, provider, since, originalHeaders } = options;
+  const { to, provider, originalHeaders } = options;
   const config = readConfig(env);
   const base = options.url ?? localUrl(config);
   const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
@@ -87,7 +80,8 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   const stopKeys = watchKeys(local, stop);
   try {
     if (provider !== undefined) local.showSecret(provider);
-    const query = streamQuery(options, { include: "body", from: sinceOf(state, since) });
+    const filters = filtersIn(streamFilters, startingAt(state, options));
+    const query = new URLSearchParams({ ...filters, include: "body" });
     const source = {
       url: `${base}/v1/events/feed?${query.toString()}`,
       mint,
@@ -110,21 +104,19 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   }
 }
 
-/** What tells listeners apart. Filters of later versions are added only if they are set, so that states are found. */
-function identityOf(base: string, { to, provider = "", type = "", ...filters }: ListenOptions) {
-  const { status, subject, key, q } = filters;
-  const others = Object.entries({ status, subject, key, q }).map(([name, value]) =>
-    value === undefined ? [] : [`${name} ${value}`],
-  );
-  return [base, to, provider, type, ...others.flat()];
+/** What tells listeners apart. Other filters are added only if they are set, so that states of earlier versions are found. */
+function identityOf(base: string, options: ListenOptions) {
+  const { provider = "", type = "", from: _, ...others } = filtersIn(streamFilters, options);
+  const set = Object.entries(others).map(([name, value]) => `${name} ${value}`);
+  return [base, options.to, provider, type, ...set];
 }
 
-/** The start of the first run. A later run continues where the last one ended. */
-function sinceOf(state: StateFile, since: string | undefined): string | undefined {
-  if (since === undefined) return undefined;
-  if (state.current.seq === null) return since;
-  note(`continuing after the last delivery; to use --since, delete ${state.path}`);
-  return undefined;
+/** `from` is the start of the first run. A later run continues where the last one ended. */
+function startingAt({ current, path }: StateFile, options: ListenOptions): ListenOptions {
+  const { from, ...others } = options;
+  if (from === undefined || current.seq === null) return options;
+  note(`continuing after the last delivery; to use --from, delete ${path}`);
+  return others;
 }
 
 function noticeOtherDatabase(seq: number, { current }: StateFile): void {

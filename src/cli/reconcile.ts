@@ -15,13 +15,14 @@ import { createLog } from "../telemetry/log.ts";
 
 import { argument, example } from "./arguments.ts";
 import { isInMemory, withDatabase } from "./database.ts";
-import { parseDuration } from "./durations.ts";
+import { pastTime } from "./durations.ts";
+import { renamedOption } from "./filter-options.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
 
 interface ReconcileOptions {
-  /** In seconds. */
-  readonly since?: number;
+  /** In ISO 8601. */
+  readonly from?: string;
   readonly dryRun?: true;
 }
 
@@ -32,12 +33,13 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .description("recover deliveries that never arrived, from the provider's own log")
     .argument("<provider>", names)
     .option(
-      "--since <duration>",
-      "how far to look back; default: to the last run, or the whole log on the first",
-      argument(parseDuration),
+      "--from <time>",
+      "how far to look back: 24h or 2026-11-21T09:00:00Z; default: to the last run, or the whole log on the first",
+      argument(pastTime),
     )
+    .addOption(renamedOption("--since", "from"))
     .option("--dry-run", "list what is missing; store nothing")
-    .addHelpText("after", example("skyhook reconcile code_host --since 24h"))
+    .addHelpText("after", example("skyhook reconcile code_host --from 24h"))
     .action((provider: string, options: ReconcileOptions) => reconcile(provider, options, env));
 }
 
@@ -47,7 +49,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  */
 export async function reconcile(
   providerId: string,
-  { since, dryRun }: ReconcileOptions,
+  { from, dryRun }: ReconcileOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
@@ -60,7 +62,7 @@ export async function reconcile(
       isDryRun: dryRun === true,
       signal: new AbortController().signal,
       report: printing(env),
-      ...(since !== undefined && { since: new Date(services.clock.now() - since * 1_000) }),
+      ...(from !== undefined && { since: new Date(from) }),
     };
     printEnd(await runPatiently(services, kind.provider, run), dryRun === true);
   } finally {

@@ -1,13 +1,13 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 
 import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
-import { eventStatuses } from "../event/event-words.ts";
-import { deliveryStates, undeliveredStatuses } from "../outbound/notification-words.ts";
+import { replayFilters } from "../events/event-filters.ts";
+import { undeliveredStatuses } from "../outbound/notification-words.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { type BulkOptions, bulkReplay, limitingOptions } from "./bulk-replay.ts";
-import { pastTime } from "./durations.ts";
+import { withFilters } from "./filter-options.ts";
 import { counted, type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
@@ -19,35 +19,12 @@ interface ReplayOptions extends BulkOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("replay")
     .description("interpret stored events again and resend their notifications")
     .argument("[event id]", "for example evt_0193…")
-    .option("--undelivered", "every event with a notification that is retrying or dead")
-    .option(
-      "--since, --from <time>",
-      "events received since: 2h, 7d or 2026-11-21T09:00:00Z",
-      argument(pastTime),
-    )
-    .option("--until, --to <time>", "events received before, in the same form", argument(pastTime))
-    .option(
-      "--q <words>",
-      "events with these words in title, actor, subject or data; also deplo* and '\"build failed\"'",
-    )
-    .option("--subject <id>", "events about this resource")
-    .option("--key <key>", "the event with this idempotency key")
-    .option("--provider <provider>", "of these, only events of this provider")
-    .option("--type <type>", "of these, only events of this type, or of a group such as 'deploy.*'")
-    .addOption(
-      new Option("--status <status>", "of these, only events with this status").choices(
-        eventStatuses,
-      ),
-    )
-    .addOption(
-      new Option("--delivery <state>", "events whose notifications are in this state").choices(
-        deliveryStates,
-      ),
-    )
+    .option("--undelivered", "every event with a notification that is retrying or dead");
+  withFilters(command, replayFilters)
     .option("--rate <number>", "events per second; default: 50", argument(wholeNumber(1_000)))
     .option("--dry-run", "count the events and show what would change; replay nothing")
     .option("--stop <replay id>", "stop a replay of many events")
@@ -57,7 +34,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "after",
       example(
         "skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
-        "skyhook replay --since 2h --delivery dead --dry-run",
+        "skyhook replay --from 2h --delivery dead --dry-run",
         "skyhook replay --q '\"build failed\"' --dry-run",
       ),
     )

@@ -1,24 +1,20 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 
 import { type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
 import { severities } from "../event/new-notification.ts";
-import type { Severity } from "../event/new-notification.ts";
+import { streamFilters } from "../events/event-filters.ts";
 
-import { argument, example } from "./arguments.ts";
-import { pastTime } from "./durations.ts";
+import { example } from "./arguments.ts";
 import { messagesOf } from "./event-source.ts";
+import { filtersIn, type GivenFilters, withStreamFilters } from "./filter-options.ts";
 import { note, type Paint, painter, printLine, timeOfDay } from "./output.ts";
 import { localUrl } from "./request.ts";
 import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
-import { type StreamFilters, streamQuery, withStreamFilters } from "./stream-filters.ts";
 
-interface TailOptions extends StreamFilters {
+interface TailOptions extends GivenFilters<typeof streamFilters> {
   readonly url?: string;
-  readonly severity?: Severity;
-  /** In ISO 8601. */
-  readonly from?: string;
   readonly json?: true;
 }
 
@@ -27,17 +23,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("tail")
     .description("print events as a server stores them")
     .addOption(serverOption());
-  withStreamFilters(command, "events")
-    .addOption(
-      new Option("--severity <severity>", "only events of this severity or a higher one").choices(
-        severities,
-      ),
-    )
-    .option(
-      "--since, --from <time>",
-      "print earlier events first, from this time: 2h, 7d or 2026-11-21T09:00:00Z",
-      argument(pastTime),
-    )
+  withStreamFilters(command)
     .option("--json", "one JSON object per line")
     .addHelpText("after", example("skyhook tail --severity warning"))
     .action((options: TailOptions) => tail(options, env));
@@ -52,7 +38,7 @@ export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promis
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  const query = streamQuery(options, { severity: options.severity, from: options.from });
+  const query = new URLSearchParams(filtersIn(streamFilters, options));
   const source = {
     url: `${base}/v1/events/feed?${query.toString()}`,
     mint,

@@ -94,7 +94,8 @@ export const streamFilters = {
   from: {
     kind: "instant",
     label: "From",
-    description: "Starts with events of this time. Ignored with Last-Event-ID.",
+    description: "Starts with events of this time.",
+    details: "Ignored with Last-Event-ID.",
   },
   severity: {
     kind: "word",

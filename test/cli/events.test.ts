@@ -57,7 +57,7 @@ test("skyhook events filters and prints JSON lines", async () => {
     ids[1] ?? "",
   ]);
   expect(
-    await found("--since", "2026-11-21T10:02:00+01:00", "--until", "2026-11-21T09:03:00Z"),
+    await found("--from", "2026-11-21T10:02:00+01:00", "--to", "2026-11-21T09:03:00Z"),
   ).toEqual([ids[1] ?? ""]);
   expect(await found("--delivery", "dead")).toEqual([]);
   expect(await run("--delivery", "none")).toMatchObject({
@@ -70,18 +70,26 @@ test("skyhook events filters and prints JSON lines", async () => {
 test("skyhook events reports what it cannot read", async () => {
   expect(await run("--delivery", "lost")).toMatchObject({ code: 2 });
   expect(await run("--limit", "0")).toMatchObject({ code: 2 });
-  for (const name of ["--from", "--since", "--until", "--to"]) {
+  for (const name of ["--from", "--to"]) {
     expect(await run(name, "yesterday")).toMatchObject({
       code: 2,
       err: expect.stringContaining("Write a duration like 2h, or an instant like"),
     });
   }
-  expect(
-    await run("--since", "2026-11-21T09:00:01Z", "--until", "2026-11-21T09:00:00Z"),
-  ).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("to: Must not be before from"),
-  });
+  expect(await run("--from", "2026-11-21T09:00:01Z", "--to", "2026-11-21T09:00:00Z")).toMatchObject(
+    {
+      code: 1,
+      err: expect.stringContaining("to: Must not be before from"),
+    },
+  );
+  for (const [before, now] of [
+    ["--since", "--from"],
+    ["--until", "--to"],
+    ["--key", "--idempotency-key"],
+  ] as const) {
+    const renamed = { code: 2, err: `skyhook: ${before} is now ${now}\n` };
+    expect(await run(before, "2h")).toMatchObject(renamed);
+  }
   const user = await served.app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
   expect(
     await skyhook(["events", "--url", served.url], { env: { OPERATOR_TOKEN: user } }),

@@ -51,7 +51,7 @@ describe("skyhook replay of many events", () => {
   test("counts them with --dry-run, and replays them", async () => {
     const server = await started();
     await deliver(server, 3);
-    const choose = ["--since", "1h", "--provider", "task_tracker"];
+    const choose = ["--from", "1h", "--provider", "task_tracker"];
     const dry = await skyhook(["replay", ...choose, "--dry-run"], server);
     expect(dry.out).toBe(
       "3 events would be replayed\n0 of the newest 3 would be interpreted differently\n",
@@ -71,14 +71,14 @@ describe("skyhook replay of many events", () => {
       ["--provider", "code_host"],
       ["--status", "ignored"],
     ]) {
-      const none = await skyhook(["replay", "--since", "1h", ...filter, "--dry-run"], server);
+      const none = await skyhook(["replay", "--from", "1h", ...filter, "--dry-run"], server);
       expect([filter, none.out]).toEqual([filter, "0 events would be replayed\n"]);
     }
     const misspelt = [...choose.slice(0, 3), "task-tracker", "--dry-run"];
     const unknown = await skyhook(["replay", ...misspelt], server);
     expect([unknown.code, unknown.out]).toEqual([1, ""]);
     expect(unknown.err).toContain("Did you mean task_tracker?");
-    const typed = ["--delivery", "delivered", "--type", "task.*", "--until", "0s", "--dry-run"];
+    const typed = ["--delivery", "delivered", "--type", "task.*", "--to", "0s", "--dry-run"];
     expect((await skyhook(["replay", ...typed], server)).code).toBe(2);
   });
 
@@ -106,7 +106,7 @@ describe("skyhook replay of many events", () => {
     await deliver(server, 1);
     using database = new Database(join(server.cwd, "data/skyhook.db"));
     database.run("update events set title = 'Old'");
-    const { out } = await skyhook(["replay", "--since", "1h", "--dry-run"], server);
+    const { out } = await skyhook(["replay", "--from", "1h", "--dry-run"], server);
     expect(out).toContain("1 of the newest 1 would be interpreted differently\nevt_");
     expect(out).toMatch(/^ {2}title: "Old" -> "Task completed.*: .*"$/m);
   });
@@ -114,7 +114,7 @@ describe("skyhook replay of many events", () => {
   test("stops and resumes", async () => {
     const server = await started();
     await deliver(server, 30);
-    const running = runningCommand(["replay", "--since", "1h", "--rate", "5"], server);
+    const running = runningCommand(["replay", "--from", "1h", "--rate", "5"], server);
     ends.push(() => running.end("SIGKILL"));
     await running.shows(/to stop it/);
     const [id = ""] = /rpl_[0-9a-f]+/.exec(running.err()) ?? [];
@@ -134,7 +134,7 @@ describe("skyhook replay of many events", () => {
     let server = await started();
     const { port } = new URL(server.url);
     await deliver(server, 60);
-    const running = runningCommand(["replay", "--since", "1h", "--rate", "20"], server);
+    const running = runningCommand(["replay", "--from", "1h", "--rate", "20"], server);
     ends.push(() => running.end("SIGKILL"));
     await running.shows("to stop it");
     const done = () => notificationsOf(server).filter((count) => count > 0).length;
@@ -155,7 +155,7 @@ describe("skyhook replay of many events", () => {
     const replay = (...args: string[]) => skyhook(["replay", ...args], server);
     const [none, both, filterOnly, state, unknown] = await Promise.all([
       replay(),
-      replay("evt_0", "--since", "1h"),
+      replay("evt_0", "--from", "1h"),
       replay("--provider", "task_tracker"),
       replay("--delivery", "lost"),
       replay("--stop", "rpl_0"),
@@ -164,7 +164,9 @@ describe("skyhook replay of many events", () => {
     expect([resumed.err, resumed.code]).toEqual([expect.stringContaining("alone"), 2]);
     expect(none.err).toContain("Name one event id");
     expect(both.err).toContain("Name one event id");
-    expect(filterOnly.err).toContain("Pass --since, --delivery, --q, --subject or --key");
+    expect(filterOnly.err).toContain(
+      "Pass --from, --delivery, --q, --subject or --idempotency-key",
+    );
     expect(unknown.err).toContain("The server answers 404");
     for (const { code } of [none, both, filterOnly, state]) expect(code).toBe(2);
     expect(unknown.code).toBe(1);

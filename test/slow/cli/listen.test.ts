@@ -143,16 +143,16 @@ describe("skyhook listen", () => {
     expect(sentTo(program)).toEqual([1, 2, 3, 4, 5].map(taskBody));
   });
 
-  test("starts where --since says, but only the first time", async () => {
+  test("starts where --from says, but only the first time", async () => {
     const server = await started();
     await deliverTask(server, taskBody(1));
     const program = local();
     const state = newState();
-    const first = listener(server, program.url, state, "--since", "1h");
+    const first = listener(server, program.url, state, "--from", "1h");
     await until(() => program.received.length === 1);
     await first.shows("200");
     await first.end();
-    const second = listener(server, program.url, state, "--since", "1h");
+    const second = listener(server, program.url, state, "--from", "1h");
     await second.shows("continuing after the last delivery");
     await deliverTask(server, taskBody(2));
     await until(() => program.received.length === 2);
@@ -281,7 +281,7 @@ describe("skyhook listen", () => {
       listen(["--to", "localhost:3000"]),
       listen([...to, "--state", join(newFolder(), "s")], { OPERATOR_TOKEN: "no" }),
       listen([...to, "--state", badState]),
-      listen([...to, "--since", "yesterday"]),
+      listen([...to, "--from", "yesterday"]),
       listen([...to, "--provider", "x".repeat(201), "--state", join(newFolder(), "s")]),
     ]);
     expect([noTarget.code, badTarget.code, badSince.code]).toEqual([2, 2, 2]);

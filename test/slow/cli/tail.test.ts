@@ -48,7 +48,7 @@ describe("skyhook tail", () => {
   test("prints only events with words, a status, a subject and a key", async () => {
     const commands = [
       await tail("--q", "publish*"),
-      await tail("--subject", "deployment/none", "--since", "1h"),
+      await tail("--subject", "deployment/none", "--from", "1h"),
       await tail("--status", "accepted", "--q", '"1.4.0"'),
     ];
     await beside("send", "task_tracker", "task.created");
@@ -62,24 +62,24 @@ describe("skyhook tail", () => {
     expect(none?.out()).toBe("");
     const listed = await beside("events", "--json", "--type", "package.published", "--limit", "1");
     const key = textAt(JSON.parse(listed.out), "idempotencyKey") ?? "";
-    const byKey = await tail("--key", key, "--from", "1h", "--json");
+    const byKey = await tail("--idempotency-key", key, "--from", "1h", "--json");
     await byKey.shows(key);
   });
 
-  test("prints earlier events with --since, as JSON with --json", async () => {
+  test("prints earlier events with --from, as JSON with --json", async () => {
     await beside("send", "task_tracker", "task.created");
-    const command = await tail("--since", "1h", "--json", "--type", "task.created");
+    const command = await tail("--from", "1h", "--json", "--type", "task.created");
     await command.shows('"task.created"');
     const event: unknown = JSON.parse(command.out().split("\n")[0] ?? "");
     expect(textAt(event, "type")).toBe("task.created");
     expect(textAt(event, "id")).toStartWith("evt_");
-    const instant = await tail("--since", "2020-01-01T00:00:00Z", "--type", "task.created");
+    const instant = await tail("--from", "2020-01-01T00:00:00Z", "--type", "task.created");
     await instant.shows("task.created");
   });
 
   test("ends when its reader has gone, as in a pipe to head", async () => {
     await beside("send", "task_tracker", "task.completed");
-    const process = spawnSkyhook(["tail", "--since", "1h"], running());
+    const process = spawnSkyhook(["tail", "--from", "1h"], running());
     ends.push(() => process.kill("SIGKILL"));
     const reader = process.stdout.getReader();
     await reader.read();
@@ -98,12 +98,12 @@ describe("skyhook tail", () => {
     expect(token.err).toContain("The server answers 401");
     const [delivery, until, words] = await Promise.all([
       skyhook(["tail", "--delivery", "dead"], running()),
-      skyhook(["tail", "--until", "1h"], running()),
+      skyhook(["tail", "--to", "1h"], running()),
       skyhook(["tail", "--q", "?"], running()),
     ]);
     expect([delivery.code, until.code, words.code]).toEqual([2, 2, 1]);
     expect(delivery.err).toMatch(/nothing has been delivered yet.*skyhook events --delivery dead/);
-    expect(until.err).toMatch(/New events have no end.*skyhook events --until 1h/);
+    expect(until.err).toMatch(/New events have no end.*skyhook events --to 1h/);
     expect(words.err).toContain("q: Must contain a letter or a digit");
   });
 });
