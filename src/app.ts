@@ -60,8 +60,7 @@ export function createApp(services: Services) {
     cookie: (request: Request) => cookies.session(request),
   };
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
-  const signedIn = authenticated(credentials);
-  const callers = { authenticated: signedIn, addressOf };
+  const callers = { authenticated: authenticated(credentials), addressOf };
   const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
@@ -93,7 +92,7 @@ export function createApp(services: Services) {
     )
     .use(problemsRest())
     .use(webhooksRest(services.receive, addressOf, config.publicUrl))
-    .use(rejectionsRest(services.rejections, signedIn))
+    .use(rejectionsRest(services.rejections, callers))
     .use(usersRest(services.users, callers))
     .use(flightsRest(services.flights))
     .use(bookingsRest(services.bookings, callers))
@@ -105,10 +104,10 @@ export function createApp(services: Services) {
         addressOf,
       }),
     )
-    .use(eventsRest(services.events, signedIn, clock))
-    .use(eventStreamsRest(services.eventStreams, signedIn, { clock, log }))
+    .use(eventsRest(services.events, callers, clock))
+    .use(eventStreamsRest(services.eventStreams, callers, { clock, log }))
     .use(replaysRest(services.replays, callers))
-    .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
+    .use(notificationsRest(services.notifications, services.feed, callers, { clock, log }))
     .use(destinationsRest(services, callers))
     .use(auditRest(services.audit, callers))
     .use(
@@ -117,8 +116,7 @@ export function createApp(services: Services) {
         cookies,
         consoleCodes: services.consoleCodes,
         authenticate: (request) => authenticate(request, credentials),
-        authenticated: signedIn,
-        addressOf,
+        callers,
       }),
     )
     .use(
@@ -132,12 +130,12 @@ export function createApp(services: Services) {
         addressOf,
       }),
     )
-    .use(issuesRest(services.issues, signedIn, addressOf, clock))
-    .use(providerStatusRest(services.providers, signedIn))
-    .use(onboardingRest(services.onboarding, signedIn, addressOf))
-    .use(flightLoadRest(services.flightLoads, signedIn, clock))
-    .use(statisticsRest(services.statistics, signedIn, clock))
-    .use(destinationLatencyRest(services.readLatency, signedIn, clock))
+    .use(issuesRest(services.issues, callers, clock))
+    .use(providerStatusRest(services.providers, callers))
+    .use(onboardingRest(services.onboarding, callers))
+    .use(flightLoadRest(services.flightLoads, callers, clock))
+    .use(statisticsRest(services.statistics, callers, clock))
+    .use(destinationLatencyRest(services.readLatency, callers, clock))
     .use(
       graphqlRest({
         schema: async () => (await import("./graphql-schema.ts")).createSchema(services),

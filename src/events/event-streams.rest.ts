@@ -4,8 +4,8 @@ import type { Clock } from "../base/clock.ts";
 import { queriedFilters } from "../base/filters.ts";
 import { choices } from "../base/parameters.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type Authenticated, bearer } from "../web/rest/auth.ts";
 import { problemReferences } from "../web/rest/problem.schema.ts";
+import { type Callers, describedOperation, operatorsOnly } from "../web/rest/route.ts";
 import {
   eventStream,
   lastEventId,
@@ -21,7 +21,7 @@ import { eventStreamQuery } from "./event.schema.ts";
 /** The stream of stored events, for operators. */
 export const eventStreamsRest = (
   streams: EventStreams,
-  authenticated: Authenticated,
+  { authenticated }: Callers,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ) =>
   new Elysia({ name: "event-streams" }).get(
@@ -45,12 +45,13 @@ export const eventStreamsRest = (
     {
       query: eventStreamQuery,
       detail: {
-        operationId: "followEvents",
-        tags: ["Operators"],
-        security: bearer,
-        summary: "Follow events as they are stored",
-        description:
-          "All events in the order of commits, ignored ones too. With `include=body`, only webhooks, each with its receipt and exact body; the audit list records it. There is no `delivery`: when an event is stored, its notifications are pending. Needs the role operator or admin.",
+        ...describedOperation(
+          "Operators",
+          operatorsOnly,
+          "followEvents",
+          "Follow events as they are stored",
+          "All events in the order of commits, ignored ones too. With `include=body`, only webhooks, each with its receipt and exact body; the audit list records it. There is no `delivery`: when an event is stored, its notifications are pending.",
+        ),
         parameters: [lastEventIdHeader],
         responses: {
           200: {

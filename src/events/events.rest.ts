@@ -6,12 +6,8 @@ import { AppError } from "../base/errors.ts";
 import { queriedFilters } from "../base/filters.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { choice } from "../base/parameters.ts";
-import { type Authenticated, operations, operatorsOnly } from "../web/rest/auth.ts";
-import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.ts";
-import { problemResponses } from "../web/rest/problem.schema.ts";
-import { servePage } from "../web/rest/serve.ts";
+import { type Callers, operatorsOnly, routes } from "../web/rest/route.ts";
 import { streamedJson } from "../web/rest/streamed-json.ts";
-import { urlOf } from "../web/rest/url.ts";
 
 import { eventFilters } from "./event-filters.ts";
 import {
@@ -25,10 +21,9 @@ import {
 import type { Events } from "./events.ts";
 import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
 
-const operation = operations("Operators", operatorsOnly);
-
 /** The received events and their replay, for operators. */
-export const eventsRest = (events: Events, authenticated: Authenticated, clock: Clock) => {
+export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
+  const { route, list } = routes(callers, "Operators", operatorsOnly);
   const budget = streamBudget(maxUnreadBytes, clock);
   const ownTurn = ownTurns();
 
@@ -57,66 +52,46 @@ export const eventsRest = (events: Events, authenticated: Authenticated, clock: 
   return new Elysia({ name: "events", prefix: "/v1/events" })
     .get(
       "",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(
-          exchange,
-          "evt_",
-          (page, query, included) => {
-            const extras = {
-              severity: included.includes("severity"),
-              delivery: included.includes("delivery"),
-            };
-            return events.list(ctx, page, queriedFilters(eventFilters, query), extras);
-          },
-          ["severity", "delivery"],
-        );
-      },
-      {
-        query: eventListQuery,
-        response: {
-          200: documentedHeaders(eventPageSchema, linkHeaders),
-          ...problemResponses(401, 403),
-        },
-        detail: operation(
-          "listEvents",
-          "List events",
+      ...list("listEvents", "List events", {
+        description:
           "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment.",
-        ),
-      },
+        ids: "evt_",
+        query: eventListQuery,
+        include: ["severity", "delivery"],
+        response: eventPageSchema,
+        serve: ({ ctx, page, query, included }) => {
+          const extras = {
+            severity: included.includes("severity"),
+            delivery: included.includes("delivery"),
+          };
+          return events.list(ctx, page, queriedFilters(eventFilters, query), extras);
+        },
+      }),
     )
     .get(
       "/:id",
-      async (exchange) => read(await authenticated(exchange), exchange.params.id, exchange.request),
-      {
+      ...route("getEvent", "Read an event with its receipt and notifications", {
         params: eventParams,
-        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
-        detail: operation("getEvent", "Read an event with its receipt and notifications"),
-      },
+        response: eventTimelineSchema,
+        problems: [404],
+        serve: ({ ctx, params, request }) => read(ctx, params.id, request),
+      }),
     )
     .post(
       "/:id/replay",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        const onlyUndelivered = choice(urlOf(exchange.request).searchParams, "onlyUndelivered", [
-          "true",
-          "false",
-        ]);
-        const { id } = exchange.params;
-        await events.replay(ctx, id, { onlyUndelivered: onlyUndelivered === "true" });
-        // The response has the body, so it is recorded as a read of it.
-        return read(ctx, id, exchange.request);
-      },
-      {
-        parse: "none",
+      ...route("replayEvent", "Replay an event", {
+        description:
+          "Interprets the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
         params: eventParams,
         query: replayQuery,
-        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404, 429) },
-        detail: operation(
-          "replayEvent",
-          "Replay an event",
-          "Interprets the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
-        ),
-      },
+        response: eventTimelineSchema,
+        problems: [404, 429],
+        serve: async ({ ctx, params, query, request }) => {
+          const onlyUndelivered = choice(query, "onlyUndelivered", ["true", "false"]);
+          await events.replay(ctx, params.id, { onlyUndelivered: onlyUndelivered === "true" });
+          // The response has the body, so it is recorded as a read of it.
+          return read(ctx, params.id, request);
+        },
+      }),
     );
 };

@@ -3,9 +3,7 @@ import { Elysia } from "elysia";
 import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
 import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
-import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { urlOf } from "../../web/rest/url.ts";
+import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import {
   departureLoadsParams,
@@ -17,44 +15,34 @@ import { type FlightLoads, maxLoadDays } from "./flight-load.ts";
 
 const defaultDays = 14;
 
-const operation = operations("Operators", operatorsOnly);
-
 /** Seats sold against capacity, for operators. */
-export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated, clock: Clock) =>
-  new Elysia({ name: "flight-load", prefix: "/v1/flights/load" })
+export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Clock) => {
+  const { route } = routes(callers, "Operators", operatorsOnly);
+  return new Elysia({ name: "flight-load", prefix: "/v1/flights/load" })
     .get(
       "",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        const query = urlOf(exchange.request).searchParams;
-        const today = new Date(clock.now()).toISOString().slice(0, 10);
-        const from = dayOf("from", single(query, "from") ?? today);
-        const days = wholeNumber(query, "days", 1) ?? defaultDays;
-        if (days > maxLoadDays) throw invalidParameter("days", `From 1 to ${maxLoadDays}`);
-        return loads.byDay(ctx, from, days);
-      },
-      {
+      ...route("getFlightLoad", "List seats sold against capacity, by day", {
         query: flightLoadQuery,
-        response: { 200: flightLoadSchema, ...problemResponses(401, 403) },
-        detail: operation("getFlightLoad", "List seats sold against capacity, by day"),
-      },
+        response: flightLoadSchema,
+        serve: ({ ctx, query }) => {
+          const today = new Date(clock.now()).toISOString().slice(0, 10);
+          const from = dayOf("from", single(query, "from") ?? today);
+          const days = wholeNumber(query, "days", 1) ?? defaultDays;
+          if (days > maxLoadDays) throw invalidParameter("days", `From 1 to ${maxLoadDays}`);
+          return loads.byDay(ctx, from, days);
+        },
+      }),
     )
     .get(
       "/:date",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return loads.ofDay(ctx, dayOf("date", exchange.params.date));
-      },
-      {
+      ...route("getDepartureLoads", "List seats sold against capacity, by departure of one day", {
+        description: "At most 500 departures.",
         params: departureLoadsParams,
-        response: { 200: departureLoadsSchema, ...problemResponses(401, 403) },
-        detail: operation(
-          "getDepartureLoads",
-          "List seats sold against capacity, by departure of one day",
-          "At most 500 departures.",
-        ),
-      },
+        response: departureLoadsSchema,
+        serve: ({ ctx, params }) => loads.ofDay(ctx, dayOf("date", params.date)),
+      }),
     );
+};
 
 /** In the years 1000 to 2999, far from the limits of Temporal's range. */
 function dayOf(parameter: string, text: string): Temporal.PlainDate {

@@ -1,14 +1,12 @@
 import { Elysia } from "elysia";
 
 import type { Session } from "../../base/context.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import type { AddressOf } from "../../web/rest/client-address.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { pageQuery } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
-import { type Exchange, servePage } from "../../web/rest/serve.ts";
+import { type Callers, routes } from "../../web/rest/route.ts";
+import type { Exchange } from "../../web/rest/serve.ts";
 import type { ConsoleCodes } from "../auth/console-codes.ts";
 
 import type { SessionCookies } from "./session-cookie.ts";
@@ -28,13 +26,14 @@ interface Parts {
   readonly consoleCodes: ConsoleCodes;
   /** The session of a token. */
   readonly authenticate: (request: Request) => Promise<Session>;
-  readonly authenticated: Authenticated;
-  readonly addressOf: AddressOf;
+  readonly callers: Callers;
 }
 
 /** The session of this browser, and those of all operators. */
 export const sessionsRest = (parts: Parts) => {
-  const { sessions, cookies, consoleCodes, authenticate, authenticated, addressOf } = parts;
+  const { sessions, cookies, consoleCodes, authenticate, callers } = parts;
+  const { addressOf } = callers;
+  const { route, list } = routes(callers, "Operations", { sentence: "For admins." });
 
   /** Who signs in: with a code, or with the token of the request. */
   async function credentials(request: Request, address: string) {
@@ -123,40 +122,22 @@ export const sessionsRest = (parts: Parts) => {
     )
     .get(
       "/v1/sessions",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(exchange, "ses_", (page) => sessions.list(ctx, page));
-      },
-      {
+      ...list("listSessions", "List the sessions of the console", {
+        description: "Newest first.",
+        ids: "ses_",
         query: pageQuery,
-        response: {
-          200: documentedHeaders(sessionPageSchema, linkHeaders),
-          ...problemResponses(401, 403),
-        },
-        detail: {
-          operationId: "listSessions",
-          tags: ["Operations"],
-          security: bearer,
-          summary: "List the sessions of the console",
-          description: "Newest first. For admins.",
-        },
-      },
+        response: sessionPageSchema,
+        serve: ({ ctx, page }) => sessions.list(ctx, page),
+      }),
     )
     .delete(
       "/v1/sessions/:id",
-      async (exchange) => sessions.revoke(await authenticated(exchange), exchange.params.id),
-      {
-        parse: "none",
+      ...route("revokeSession", "End a session of the console", {
+        description: "Takes effect with the next request; a stream ends within a minute.",
         params: sessionParams,
-        response: { 200: sessionSchema, ...problemResponses(401, 403, 404) },
-        detail: {
-          operationId: "revokeSession",
-          tags: ["Operations"],
-          security: bearer,
-          summary: "End a session of the console",
-          description:
-            "Takes effect with the next request; a stream ends within a minute. For admins.",
-        },
-      },
+        response: sessionSchema,
+        problems: [404],
+        serve: ({ ctx, params }) => sessions.revoke(ctx, params.id),
+      }),
     );
 };

@@ -1,10 +1,7 @@
 import { Elysia } from "elysia";
 
 import { choice, textFilter, timeRange } from "../../base/parameters.ts";
-import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { servePage } from "../../web/rest/serve.ts";
+import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 import { rejectionReasons } from "../rejection-reasons.ts";
 
 import {
@@ -15,42 +12,32 @@ import {
 } from "./rejection.schema.ts";
 import { keptPerProvider, type Rejections } from "./rejections.ts";
 
-const operation = operations("Operators", operatorsOnly);
-
 /** The rejected requests, for operators. */
-export const rejectionsRest = (rejections: Rejections, authenticated: Authenticated) =>
-  new Elysia({ name: "rejections" })
+export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
+  const { route, list } = routes(callers, "Operators", operatorsOnly);
+  return new Elysia({ name: "rejections" })
     .get(
       "/v1/rejections",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(exchange, "rej_", (page, query) =>
+      ...list("listRejections", "List rejected deliveries", {
+        description: `The last ${keptPerProvider} of each provider, newest first. All filters must match.`,
+        ids: "rej_",
+        query: rejectionListQuery,
+        response: rejectionPageSchema,
+        serve: ({ ctx, page, query }) =>
           rejections.list(ctx, page, {
             ...timeRange(query),
             provider: textFilter(query, "provider"),
             reason: choice(query, "reason", rejectionReasons),
           }),
-        );
-      },
-      {
-        query: rejectionListQuery,
-        response: {
-          200: documentedHeaders(rejectionPageSchema, linkHeaders),
-          ...problemResponses(401, 403),
-        },
-        detail: operation(
-          "listRejections",
-          "List rejected deliveries",
-          `The last ${keptPerProvider} of each provider, newest first. All filters must match.`,
-        ),
-      },
+      }),
     )
     .get(
       "/v1/rejections/:id",
-      async (exchange) => rejections.read(await authenticated(exchange), exchange.params.id),
-      {
+      ...route("getRejection", "Read a rejected delivery and why it was rejected", {
         params: rejectionParams,
-        response: { 200: explainedRejectionSchema, ...problemResponses(401, 403, 404) },
-        detail: operation("getRejection", "Read a rejected delivery and why it was rejected"),
-      },
+        response: explainedRejectionSchema,
+        problems: [404],
+        serve: ({ ctx, params }) => rejections.read(ctx, params.id),
+      }),
     );
+};

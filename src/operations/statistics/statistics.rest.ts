@@ -2,9 +2,7 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { invalidParameter } from "../../base/parameters.ts";
-import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { urlOf } from "../../web/rest/url.ts";
+import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import { readSpan, type Span } from "./span.ts";
 import {
@@ -14,36 +12,28 @@ import {
 } from "./statistics.schema.ts";
 import { maxHoursByMinutes, maxPoints, type Statistics } from "./statistics.ts";
 
-const operation = operations("Operators", operatorsOnly);
-
 /** Delivery and health statistics, for operators. */
-export const statisticsRest = (
-  statistics: Statistics,
-  authenticated: Authenticated,
-  clock: Clock,
-) =>
-  new Elysia({ name: "statistics", prefix: "/v1/statistics" })
+export const statisticsRest = (statistics: Statistics, callers: Callers, clock: Clock) => {
+  const { route } = routes(callers, "Operators", operatorsOnly);
+  return new Elysia({ name: "statistics", prefix: "/v1/statistics" })
     .get(
       "/deliveries",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        const span = readSpan(urlOf(exchange.request).searchParams, clock.now(), maxPoints);
-        return statistics.deliveries(ctx, checkRows(span));
-      },
-      {
+      ...route("getDeliveryStatistics", "Count deliveries over time by provider and verdict", {
+        description: "Kept for 31 days.",
         query: deliveryStatisticsQuery,
-        response: { 200: deliveryStatisticsSchema, ...problemResponses(401, 403) },
-        detail: operation(
-          "getDeliveryStatistics",
-          "Count deliveries over time by provider and verdict",
-          "Kept for 31 days.",
-        ),
-      },
+        response: deliveryStatisticsSchema,
+        serve: ({ ctx, query }) =>
+          statistics.deliveries(ctx, checkRows(readSpan(query, clock.now(), maxPoints))),
+      }),
     )
-    .get("/health", async (exchange) => statistics.health(await authenticated(exchange)), {
-      response: { 200: healthStatisticsSchema, ...problemResponses(401, 403) },
-      detail: operation("getHealthStatistics", "Get the health of the program"),
-    });
+    .get(
+      "/health",
+      ...route("getHealthStatistics", "Get the health of the program", {
+        response: healthStatisticsSchema,
+        serve: ({ ctx }) => statistics.health(ctx),
+      }),
+    );
+};
 
 const hourMs = 3_600_000;
 

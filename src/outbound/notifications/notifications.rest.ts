@@ -5,10 +5,8 @@ import { requireOperator } from "../../base/context.ts";
 import { choice } from "../../base/parameters.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
-import { servePage } from "../../web/rest/serve.ts";
+import { problemReferences } from "../../web/rest/problem.schema.ts";
+import { type Callers, describedOperation, operatorsOnly, routes } from "../../web/rest/route.ts";
 import {
   eventStream,
   lastEventId,
@@ -21,37 +19,30 @@ import type { Feed, FeedEntry } from "./feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
 import type { Notifications } from "./notifications.ts";
 
-const operation = operations("Operators", operatorsOnly);
-
 /** The notifications with their delivery status, and the feed of new ones, for operators. */
 export const notificationsRest = (
   notifications: Notifications,
   feed: Feed,
-  authenticated: Authenticated,
+  callers: Callers,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-) =>
-  new Elysia({ name: "notifications" })
+) => {
+  const { list } = routes(callers, "Operators", operatorsOnly);
+  return new Elysia({ name: "notifications" })
     .get(
       "/v1/notifications",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(exchange, "ntf_", (page, query) =>
-          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
-        );
-      },
-      {
+      ...list("listNotifications", "List notifications", {
+        description: "Newest first.",
+        ids: "ntf_",
         query: notificationListQuery,
-        response: {
-          200: documentedHeaders(notificationPageSchema, linkHeaders),
-          ...problemResponses(401, 403),
-        },
-        detail: operation("listNotifications", "List notifications", "Newest first."),
-      },
+        response: notificationPageSchema,
+        serve: ({ ctx, page, query }) =>
+          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+      }),
     )
     .get(
       "/v1/feed",
       async (exchange) => {
-        const ctx = await authenticated(exchange);
+        const ctx = await callers.authenticated(exchange);
         requireOperator(ctx);
         // Read before the stream opens, so that the client misses nothing after it opens.
         const newest = await feed.newestSeq();
@@ -65,7 +56,12 @@ export const notificationsRest = (
       },
       {
         detail: {
-          ...operation("followNotifications", "Follow notifications as they happen"),
+          ...describedOperation(
+            "Operators",
+            operatorsOnly,
+            "followNotifications",
+            "Follow notifications as they happen",
+          ),
           parameters: [lastEventIdHeader],
           responses: {
             200: {
@@ -77,6 +73,7 @@ export const notificationsRest = (
         },
       },
     );
+};
 
 async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void> {
   for await (const { seq, ...entry } of entries) {

@@ -23,26 +23,6 @@ export function authenticated(credentials: Credentials): Authenticated {
   };
 }
 
-/** OpenAPI security requirement of operations that need a token. */
-export const bearer = [{ bearer: [] }];
-
-/** Who may call an operation, as its description ends. */
-export const operatorsOnly = "Needs the role operator or admin.";
-
-/** Describes operations of a tag for OpenAPI, all of which need a token. `access`: who may call them. */
-export function operations(tag: string, access?: string) {
-  return (operationId: string, summary: string, description?: string) => {
-    const sentences = [description, access].filter((each) => each !== undefined);
-    return {
-      operationId,
-      tags: [tag],
-      security: bearer,
-      summary,
-      ...(sentences.length > 0 && { description: sentences.join(" ") }),
-    };
-  };
-}
-
 /**
  * Verifies the bearer token of a request (RFC 6750 section 2.1) or, without one, its cookie. Throws
  * `authentication-required` without either, and `invalid-token` for a malformed header or an invalid token.

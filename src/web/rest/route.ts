@@ -4,7 +4,7 @@ import type { Context } from "../../base/context.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { documented } from "../schema.ts";
 
-import { type Authenticated, bearer } from "./auth.ts";
+import type { Authenticated } from "./auth.ts";
 import type { AddressOf, Connection } from "./client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "./documented-headers.ts";
 import { idempotencyHeaders, readIdempotencyKey } from "./idempotency-key.ts";
@@ -23,8 +23,8 @@ export interface Callers {
 interface Access {
   /** How the description of each operation ends. */
   readonly sentence: string;
-  /** Checks it before the body is read, so that nobody else can upload one. */
-  readonly check?: (ctx: Context) => void;
+  /** Checks it also before a body is read, so that nobody else can upload one. */
+  readonly beforeBody?: (ctx: Context) => void;
 }
 
 export const operatorsOnly: Access = { sentence: "Needs the role operator or admin." };
@@ -88,6 +88,7 @@ export function routes<Given extends Access | undefined = undefined>(
   access?: Given,
 ) {
   type Denied = Given extends Access ? 403 : never;
+  const denied = access ? [403] : [];
 
   function route<
     Response extends TSchema,
@@ -103,26 +104,41 @@ export function routes<Given extends Access | undefined = undefined>(
     given: Operation<Response, Params, Query, Body, Status> & {
       readonly headers?: Headers;
       readonly success?: Success;
-      readonly serve: (call: Call<Params>) => Promise<Static<Response>>;
+      readonly serve: (call: Call<Params>) => Static<Response> | Promise<Static<Response>>;
     },
   ): [
     (exchange: Received<Params>) => Promise<Static<Response>>,
     Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
   ] {
-    const { success = 200, serve } = given;
+    const { params, query, headers, body, response, success = 200, serve } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
-      access?.check?.(ctx);
-      const { request, set, server, params } = exchange;
-      const query = given.query ? urlOf(request).searchParams : noQuery;
-      const key = given.headers ? readIdempotencyKey(request) : null;
-      const body = given.body && (await readJson(request, addressOf(exchange)));
-      const result = await serve({ ctx, request, set, server, params, query, key, body });
+      if (body) access?.beforeBody?.(ctx);
+      const { request, set, server } = exchange;
+      const result = await serve({
+        ctx,
+        request,
+        set,
+        server,
+        params: exchange.params,
+        query: query ? urlOf(request).searchParams : noQuery,
+        key: headers ? readIdempotencyKey(request) : null,
+        body: body && (await readJson(request, addressOf(exchange))),
+      });
       if (success !== 200) set.status = success;
       return result;
     };
-    const hook = hookOf(operationId, summary, tag, access, given);
-    // Guarantee: `hookOf` returns what it is given under the same names, and leaves out what is missing.
+    const problems = [...denied, ...(body ? [413, 415, 422] : []), ...(given.problems ?? [])];
+    const hook = {
+      parse: "none",
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(headers && { headers }),
+      ...(body && { body: documented(body) }),
+      response: { [success]: response, ...problemResponses(401, ...problems) },
+      detail: describedOperation(tag, access, operationId, summary, given.description),
+    };
+    // Guarantee: only what is given has a type other than TUnknown, and each is here under its name.
     return [
       handler,
       hook as unknown as Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
@@ -192,40 +208,20 @@ export function routes<Given extends Access | undefined = undefined>(
   return { route, list, creation };
 }
 
-function hookOf(
-  operationId: string,
-  summary: string,
+/** An operation that needs a token, as OpenAPI describes it. */
+export function describedOperation(
   tag: string,
   access: Access | undefined,
-  {
-    description,
-    params,
-    query,
-    body,
-    headers,
-    response,
-    problems = [],
-    success = 200,
-  }: Operation<TSchema, TSchema, TSchema, TSchema, number> & {
-    readonly headers?: TSchema;
-    readonly success?: number;
-  },
+  operationId: string,
+  summary: string,
+  description?: string,
 ) {
   const sentences = [description, access?.sentence].filter((each) => each !== undefined);
-  const errors = [...(access ? [403] : []), ...(body ? [413, 415, 422] : []), ...problems];
   return {
-    parse: "none",
-    ...(params && { params }),
-    ...(query && { query }),
-    ...(body && { body: documented(body) }),
-    ...(headers && { headers }),
-    response: { [success]: response, ...problemResponses(401, ...errors) },
-    detail: {
-      operationId,
-      tags: [tag],
-      security: bearer,
-      summary,
-      ...(sentences.length > 0 && { description: sentences.join(" ") }),
-    },
+    operationId,
+    tags: [tag],
+    security: [{ bearer: [] }],
+    summary,
+    ...(sentences.length > 0 && { description: sentences.join(" ") }),
   };
 }

@@ -1,8 +1,6 @@
 import type { Page, PageRequest } from "../../base/page.ts";
 import { choices } from "../../base/parameters.ts";
 
-import { readIdempotencyKey } from "./idempotency-key.ts";
-import { readJson } from "./json-body.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
 import { urlOf } from "./url.ts";
 
@@ -33,25 +31,4 @@ export async function servePage<Item, const Extra extends string = never>(
   const link = linkHeader(url, pageRequest, page);
   if (link !== null) set.headers["link"] = link;
   return page;
-}
-
-/**
- * Serves a POST that creates a resource, once per `Idempotency-Key`: reads the key and the body, calls
- * `create` and responds with 201 and `Location`.
- */
-export async function serveCreation<Made>(
-  { request, set }: Exchange,
-  address: string,
-  create: (
-    body: unknown,
-    key: string | null,
-  ) => Promise<{ readonly made: Made; readonly replayed: boolean }>,
-  locationOf: (made: Made) => string,
-): Promise<Made> {
-  const key = readIdempotencyKey(request);
-  const { made, replayed } = await create(await readJson(request, address), key);
-  set.status = 201;
-  set.headers["location"] = locationOf(made);
-  if (replayed) set.headers["idempotent-replayed"] = "true";
-  return made;
 }
