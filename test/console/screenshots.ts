@@ -38,7 +38,7 @@ const views = {
 };
 
 mkdirSync(folder, { recursive: true });
-const browser = await openBrowser(1_280, 800);
+const browser = openBrowser(1_280, 800);
 try {
   await browser.open(`${server.url}/console`);
   await browser.until("document.querySelector('input[name=token]') !== null");
@@ -54,7 +54,7 @@ try {
   await browser.size(375, 720);
   for (const [name, hash] of Object.entries(views)) await capture(browser, hash, `${name}-phone`);
 } finally {
-  browser.close();
+  await browser.close();
   await server.stop();
   await gateway.stop();
 }

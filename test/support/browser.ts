@@ -22,11 +22,25 @@ export interface Browser {
   open(url: string): Promise<void>;
   /** Evaluates an expression in the page. */
   read(expression: string): Promise<unknown>;
+  /** Changes the address within the page. */
+  go(hash: string): Promise<unknown>;
+  /** The text of the first such element. */
+  text(selector: string): Promise<unknown>;
+  /** The number of such elements. */
+  count(selector: string): Promise<number>;
   /** Waits until an expression is true in the page. */
   until(expression: string): Promise<void>;
+  /** Waits until there are so many such elements; by default at least one. */
+  has(selector: string, count?: number): Promise<void>;
+  /** Waits until there is no such element. */
+  lacks(selector: string): Promise<void>;
   /** Waits for an element whose text contains `text`. */
   shows(selector: string, text: string): Promise<void>;
   click(selector: string): Promise<void>;
+  /** Clicks a button of the open item by its label, once it is there. */
+  push(label: string): Promise<void>;
+  /** Sets the field of a filter or chart by the beginning of its label, as choosing and typing do. */
+  set(label: string, value: string): Promise<unknown>;
   press(key: string): Promise<void>;
   type(text: string): Promise<void>;
   size(width: number, height: number): Promise<void>;
@@ -39,71 +53,102 @@ export interface Browser {
   readonly consoleMessages: readonly string[];
   /** All requested URLs, including failed requests. */
   readonly requestedUrls: readonly string[];
-  close(): void;
+  close(): Promise<void>;
 }
 
-export async function openBrowser(width = 1_280, height = 800): Promise<Browser> {
-  const profile = mkdtempSync(join(tmpdir(), "skyhook-chromium-"));
+/** The button of the open item with this label, as an expression. */
+export const buttonOf = (label: string): string =>
+  `[...document.querySelectorAll(".detail button")].find((it) => it.checkVisibility() && it.textContent === ${JSON.stringify(label)})`;
+const all = (selector: string) => `document.querySelectorAll(${JSON.stringify(selector)})`;
+
+/** A tab that opens when it is first used. */
+export function openBrowser(width = 1_280, height = 800): Browser {
+  const profiles: string[] = [];
   const consoleMessages: string[] = [];
-  const view = new Bun.WebView({
-    width,
-    height,
-    backend: {
-      type: "chrome",
-      path: chromium ?? "",
-      argv: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        `--user-data-dir=${profile}`,
-        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
-      ],
-    },
-    console: (type, ...words) =>
-      void consoleMessages.push(`${type}: ${words.map(String).join(" ")}`),
-  });
-  await view.navigate("about:blank");
   const requestedUrls: string[] = [];
-  view.addEventListener("Network.requestWillBeSent", ({ data }) => {
-    requestedUrls.push(String(Object(Object(data).request).url));
-  });
-  await view.cdp("Network.enable");
+
+  async function launch(): Promise<Bun.WebView> {
+    const profile = mkdtempSync(join(tmpdir(), "skyhook-chromium-"));
+    profiles.push(profile);
+    const view = new Bun.WebView({
+      width,
+      height,
+      backend: {
+        type: "chrome",
+        path: chromium ?? "",
+        argv: [
+          "--no-sandbox",
+          "--disable-gpu",
+          "--no-first-run",
+          "--disable-background-networking",
+          `--user-data-dir=${profile}`,
+          "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
+        ],
+      },
+      console: (type, ...words) =>
+        void consoleMessages.push(`${type}: ${words.map(String).join(" ")}`),
+    });
+    await view.navigate("about:blank");
+    view.addEventListener("Network.requestWillBeSent", ({ data }) => {
+      requestedUrls.push(String(Object(Object(data).request).url));
+    });
+    await view.cdp("Network.enable");
+    return view;
+  }
+
+  let launched: Promise<Bun.WebView> | null = null;
+  const tab = () => (launched ??= launch());
+  const read = async (expression: string) => (await tab()).evaluate(expression);
   const wait = (expression: string) =>
-    until(async () => (await view.evaluate(`Boolean(${expression})`)) === true, waitTimeoutMs);
+    until(async () => (await read(`Boolean(${expression})`)) === true, waitTimeoutMs);
   return {
     consoleMessages,
     requestedUrls,
-    open: (url) => view.navigate(url),
-    read: (expression) => view.evaluate(expression),
+    open: async (url) => (await tab()).navigate(url),
+    read,
+    go: (hash) => read(`void (location.hash = ${JSON.stringify(hash)})`),
+    text: (selector) => read(`${all(selector)}[0].textContent`),
+    count: async (selector) => Number(await read(`${all(selector)}.length`)),
     until: wait,
+    has: (selector, count) =>
+      wait(`${all(selector)}.length ${count === undefined ? "> 0" : `=== ${count}`}`),
+    lacks: (selector) => wait(`${all(selector)}.length === 0`),
     shows: (selector, text) =>
-      wait(
-        `[...document.querySelectorAll(${JSON.stringify(selector)})].some((it) => it.textContent.includes(${JSON.stringify(text)}))`,
-      ),
-    click: (selector) => view.click(selector),
-    press: (key) => view.press(key),
-    type: (text) => view.type(text),
-    size: (newWidth, newHeight) => view.resize(newWidth, newHeight),
+      wait(`[...${all(selector)}].some((it) => it.textContent.includes(${JSON.stringify(text)}))`),
+    click: async (selector) => (await tab()).click(selector),
+    async push(label) {
+      await wait(buttonOf(label));
+      await read(`void ${buttonOf(label)}.click()`);
+    },
+    set: (label, value) =>
+      read(`(() => {
+        const named = [...document.querySelectorAll("label, select[aria-label]")].find((it) =>
+          (it.ariaLabel ?? it.textContent).startsWith(${JSON.stringify(label)}));
+        const field = named.control ?? named;
+        field.value = ${JSON.stringify(value)};
+        field.dispatchEvent(new Event("change", { bubbles: true }));
+      })()`),
+    press: async (key) => (await tab()).press(key),
+    type: async (text) => (await tab()).type(text),
+    size: async (newWidth, newHeight) => (await tab()).resize(newWidth, newHeight),
     async scheme(value) {
       const features = [{ name: "prefers-color-scheme", value }];
-      await view.cdp("Emulation.setEmulatedMedia", { features });
+      await (await tab()).cdp("Emulation.setEmulatedMedia", { features });
     },
     async accessibilityViolations(rule) {
-      if ((await view.evaluate("typeof axe")) === "undefined") {
-        await view.evaluate(`(() => { ${axeSource()} })()`);
-      }
+      if ((await read("typeof axe")) === "undefined") await read(`(() => { ${axeSource()} })()`);
       const violations =
-        await view.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...(rule !== undefined && { runOnly: [rule] }) })}).then(
+        await read(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...(rule !== undefined && { runOnly: [rule] }) })}).then(
         ({ violations }) => violations.flatMap(({ id, help, nodes }) =>
           nodes.map((node) => id + ": " + help + " at " + node.target.join(" ") + " " + node.html.slice(0, 120))))`);
       return Array.isArray(violations) ? violations.map(String) : ["axe returned no result"];
     },
-    screenshot: (format) => view.screenshot({ encoding: "buffer", format, quality: 75 }),
-    cdp: (method, params) => view.cdp(method, params),
-    close() {
-      view.close();
-      rmSync(profile, { recursive: true, force: true });
+    screenshot: async (format) =>
+      (await tab()).screenshot({ encoding: "buffer", format, quality: 75 }),
+    cdp: async (method, params) => (await tab()).cdp(method, params),
+    async close() {
+      (await launched)?.close();
+      for (const profile of profiles) rmSync(profile, { recursive: true, force: true });
     },
   };
 }

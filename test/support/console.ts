@@ -1,8 +1,10 @@
+import { afterAll, beforeAll } from "bun:test";
+
 import { createApp } from "../../src/app.ts";
 import { systemClock } from "../../src/base/clock.ts";
 
 import { startApp, type TestApp } from "./app.ts";
-import type { Browser } from "./browser.ts";
+import { type Browser, openBrowser } from "./browser.ts";
 import type { ManualClock } from "./clock.ts";
 
 /** A running clock with an adjustable offset, to fill a database with a history. */
@@ -64,6 +66,46 @@ export async function startConsole(
   };
 }
 
+interface ConsoleOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: ManualClock;
+  readonly options?: Parameters<typeof startApp>[2];
+  readonly size?: readonly [width: number, height: number];
+}
+
+/** A console and a browser for the tests of a group, from its `beforeAll` to its end. */
+export function consoleForTests({
+  env,
+  clock,
+  options,
+  size = [1_280, 800],
+}: ConsoleOptions = {}): {
+  readonly server: ConsoleServer;
+  readonly browser: Browser;
+} {
+  let started: ConsoleServer;
+  const browser = openBrowser(...size);
+  beforeAll(async () => {
+    started = await startConsole(env, clock, options);
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await started.stop();
+  });
+  const server: ConsoleServer = {
+    get app() {
+      return started.app;
+    },
+    get url() {
+      return started.url;
+    },
+    cut: () => started.cut(),
+    restore: () => started.restore(),
+    stop: () => started.stop(),
+  };
+  return { server, browser };
+}
+
 /** Opens the console and signs in by pasting a token. */
 export async function signIn(
   browser: Browser,
@@ -74,7 +116,7 @@ export async function signIn(
   // A navigation within the page would not load it again.
   await browser.open("about:blank");
   await browser.open(`${url}/console#/events`);
-  await browser.until("document.querySelector('input[name=token]') !== null");
+  await browser.has("input[name=token]");
   await browser.click("input[name=token]");
   await browser.type(token);
   await browser.click("button[type=submit]");

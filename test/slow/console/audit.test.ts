@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { json } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
 describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
   let eventId: string;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
 
   beforeAll(async () => {
-    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const { app } = server;
     eventId = String((await json(await app.deliverSample("code_host", "package.published")))["id"]);
     const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
@@ -24,14 +21,9 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     const rotate = `/v1/destinations/${String(made["id"])}/rotate`;
     await app.as("admin", rotate, { method: "POST" }, "root");
     await app.as("operator", `/v1/events/${eventId}/replay`, { method: "POST" }, "op");
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.shows("[data-row]", "code_host");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   test("lists who did what, newest first, and opens the event that was replayed", async () => {
     await browser.press("9");
@@ -48,16 +40,16 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
   });
 
   test("filters by action and by who did it", async () => {
-    await go("#/audit?action=destination.*");
-    await browser.until("document.querySelectorAll('li .audit-entry').length === 2");
+    await browser.go("#/audit?action=destination.*");
+    await browser.has("li .audit-entry", 2);
     expect(await browser.read("document.querySelector('form.filters select').value")).toBe(
       "destination.*",
     );
-    await go("#/audit?actor=op");
-    await browser.until("document.querySelectorAll('li .audit-entry').length === 2");
+    await browser.go("#/audit?actor=op");
+    await browser.has("li .audit-entry", 2);
     await browser.shows("li .audit-entry", "Event replayed");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await go("#/audit?actor=nobody");
+    await browser.go("#/audit?actor=nobody");
     await browser.shows(".empty", "No entries match these filters");
     await browser.click("form.filters a");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 5");
@@ -74,16 +66,16 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
       detail: null,
     };
     await storage.atomically(write(insertAudit, entry));
-    await go("#/audit?actor=newer");
+    await browser.go("#/audit?actor=newer");
     await browser.shows("li .audit-entry .title", "Flight gate changed");
-    await go("#/audit");
+    await browser.go("#/audit");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 6");
   });
 
   test("leads to the list from Health where the navigation has no room for it", async () => {
     await browser.size(390, 844);
-    await go("#/health");
-    await browser.until("document.querySelector('.bar a.button') !== null");
+    await browser.go("#/health");
+    await browser.has(".bar a.button");
     expect(
       await browser.read(`document.querySelector("nav a[href='#/audit']").checkVisibility()`),
     ).toBe(false);
@@ -99,10 +91,10 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows("[role=alert]", "signed out");
     await signIn(browser, server, "operator");
     await browser.shows("[data-row]", "code_host");
-    await go("#/audit");
+    await browser.go("#/audit");
     await browser.shows(".empty", "Admins only");
-    await go("#/health");
+    await browser.go("#/health");
     await browser.shows("h1", "Health");
-    expect(await browser.read("document.querySelector('.bar a.button')")).toBeNull();
+    expect(await browser.count(".bar a.button")).toBe(0);
   });
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, sample, signed, until } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { choosyGateway, fillWithHistory, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";
@@ -15,20 +15,12 @@ const rows = "document.querySelectorAll('[data-row]').length";
 describe.skipIf(skips(noChromium))("the console in a browser", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
-  let server: ConsoleServer;
-  let browser: Browser;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const { server, browser } = consoleForTests({ env: withGateway(gateway.url), clock });
 
   beforeAll(async () => {
-    server = await startConsole(withGateway(gateway.url), clock);
     await fillWithHistory(server, clock, { sparse: 1.5, days: 2 });
-    browser = await openBrowser();
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stop());
 
   /** The id of the newest item of a list. */
   const newestId = async (path: string) =>
@@ -54,7 +46,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
 
   test("signs in with a token, which scripts cannot read, and shows events", async () => {
     await signIn(browser, server, "admin");
-    await browser.until(`${rows} === 50`);
+    await browser.has("[data-row]", 50);
     await browser.shows(".connection", "Live");
     expect(await browser.read("Object.keys(sessionStorage).join()")).toBe("skyhook.return");
     expect(await browser.read("localStorage.length + document.cookie.length")).toBe(0);
@@ -80,13 +72,9 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.shows(".step h3", "Notification");
     await browser.shows(".step", "200");
     // The attempts come first, and nothing in the pane scrolls by itself.
-    expect(await browser.read("document.querySelector('.step h3').textContent")).toStartWith(
-      "Notification",
-    );
+    expect(await browser.text(".step h3")).toStartWith("Notification");
     await browser.click(".sections button:nth-child(2)");
-    expect(await browser.read("document.querySelector('.json').textContent")).toContain(
-      '"workflow_run": {',
-    );
+    expect(await browser.text(".json")).toContain('"workflow_run": {');
     const scrollers = `[...document.querySelectorAll(".detail .body *")].filter((part) =>
       part.scrollHeight > part.clientHeight + 2 && /auto|scroll/.test(getComputedStyle(part).overflowY)).length`;
     expect(await browser.read(scrollers)).toBe(0);
@@ -100,9 +88,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
         `/v1/events/${String(await browser.read("location.hash.slice(9)"))}`,
       ),
     );
-    expect(await browser.read("document.querySelector('.detail pre').textContent")).toBe(
-      String(body),
-    );
+    expect(await browser.text(".detail pre")).toBe(String(body));
     await browser.click(".sections button:nth-child(3)");
     expect(
       await browser.read(
@@ -119,7 +105,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.until(`${notifications} > ${before}`);
     await browser.shows("[role=status]", "Replayed");
     await browser.press("Escape");
-    await browser.until("document.querySelector('.detail') === null");
+    await browser.lacks(".detail");
   });
 
   test("scrolls through 500 events without jumps and holds back new events meanwhile", async () => {
@@ -162,16 +148,16 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const kinds =
       "[...new Set([...document.querySelectorAll('[data-row] .kind')].map((it) => it.textContent))].join()";
     await browser.until(`${kinds} === 'deploy.error'`);
-    await go("#/events?provider=bookings&status=accepted");
+    await browser.go("#/events?provider=bookings&status=accepted");
     await browser.until(
       `${kinds}.startsWith('booking.') && [...document.querySelectorAll('select')].some((it) => it.value === 'bookings')`,
     );
-    await go("#/events?provider=code_host&status=unreadable");
+    await browser.go("#/events?provider=code_host&status=unreadable");
     await browser.shows(".empty", "No events match these filters");
   });
 
   test("finds events by words, by delivery state and by time", async () => {
-    await go("#/events");
+    await browser.go("#/events");
     await browser.read("void document.activeElement.blur()");
     await browser.press("/");
     await browser.type("fix ca");
@@ -179,16 +165,16 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const titles =
       "[...document.querySelectorAll('[data-row] .title')].map((it) => it.textContent)";
     await browser.until(`${rows} > 0 && ${titles}.every((title) => title.includes("Fix cart"))`);
-    await go("#/events?delivery=retrying&since=7d");
+    await browser.go("#/events?delivery=retrying&since=7d");
     await browser.until(
       `${rows} > 0 && document.querySelectorAll("[data-row] .mark.retrying").length === ${rows}`,
     );
-    await go("#/events?q=nosuchword");
+    await browser.go("#/events?q=nosuchword");
     await browser.shows(".empty", "No events match these filters");
-    await go(`#/events?q=evt_0123`);
+    await browser.go(`#/events?q=evt_0123`);
     await browser.shows(".empty a", "Open the event evt_0123");
     const id = await newestId("/v1/events");
-    await go(`#/events?q=${id}`);
+    await browser.go(`#/events?q=${id}`);
     await browser.shows(".empty a", `Open the event ${id}`);
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/events/${id}'`);
@@ -196,7 +182,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   });
 
   test("reports a lost connection, reconnects and loads missed events", async () => {
-    await go("#/events");
+    await browser.go("#/events");
     await browser.shows(".connection.live", "Live");
     await server.cut();
     await browser.shows(".connection.lost", "Not connected");
@@ -207,7 +193,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   });
 
   test("shows a rejected delivery without a reload and explains it", async () => {
-    await go("#/rejections");
+    await browser.go("#/rejections");
     await browser.until(`${rows} >= 5`);
     const made = sample("code_host", "package.published", clock);
     const body = JSON.stringify(made.body);
@@ -224,18 +210,11 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   });
 
   test("finds what was rejected since noon, between two times, and for a reason", async () => {
-    const choose = (label: string, value: string) =>
-      browser.read(`(() => {
-        const field = [...document.querySelectorAll(".filters label")]
-          .find((it) => it.textContent.startsWith(${JSON.stringify(label)})).querySelector("select, input");
-        field.value = ${JSON.stringify(value)};
-        field.dispatchEvent(new Event("change", { bubbles: true }));
-      })()`);
     const requested = () => browser.requestedUrls.filter((url) => url.includes("v1/rejections?"));
     const ends = "[...document.querySelectorAll('input[type=datetime-local]')]";
-    await go("#/rejections");
+    await browser.go("#/rejections");
     await browser.until(`${rows} >= 6`);
-    await choose("Time", "noon");
+    await browser.set("Time", "noon");
     await browser.until(`location.hash === "#/rejections?since=noon"`);
     await until(() => requested().at(-1)?.includes("from=") === true);
     const noon = new URL(requested().at(-1) ?? "").searchParams.get("from") ?? "";
@@ -243,22 +222,22 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const hour = `new Date(${JSON.stringify(noon)}).toLocaleTimeString("en-GB")`;
     expect(await browser.read(hour)).toBe("12:00:00");
 
-    await choose("Time", "custom");
+    await browser.set("Time", "custom");
     await browser.until(`${ends}.length === 2`);
-    await choose("To", "2020-01-01T00:00");
+    await browser.set("To", "2020-01-01T00:00");
     await browser.shows(".empty", "No rejected deliveries match these filters");
-    await choose("From", "2030-01-01T00:00");
+    await browser.set("From", "2030-01-01T00:00");
     await browser.shows("[role=alert]", "to: Must not be before from");
-    await choose("To", "2040-01-01T00:30");
-    await choose("From", "2020-01-01T00:00");
+    await browser.set("To", "2040-01-01T00:30");
+    await browser.set("From", "2020-01-01T00:00");
     await browser.until(`${rows} >= 6`);
     await browser.open(`${server.url}/console?again${String(await browser.read("location.hash"))}`);
     await browser.until(
       `${rows} >= 6 && ${ends}.map((it) => it.value).join() === "2020-01-01T00:00,2040-01-01T00:30"`,
     );
-    await choose("Time", "");
+    await browser.set("Time", "");
     await browser.until(`location.hash === "#/rejections"`);
-    await choose("Reason", "unsupported-encoding");
+    await browser.set("Reason", "unsupported-encoding");
     await browser.shows(".empty", "No rejected deliveries match these filters");
   });
 
@@ -266,48 +245,48 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const open = (text: string) =>
       browser.read(`[...document.querySelectorAll(".issue a")]
         .find((it) => it.textContent === ${JSON.stringify(text)}).click()`);
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows(".issue a", "Show all");
     await open("Show all");
     await browser.until(
       `/^#\\/rejections\\?provider=\\w+&reason=[a-z-]+$/.test(location.hash) && ${rows} >= 2`,
     );
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows(".issue a", "Destination");
     await open("Destination");
     await browser.until("location.hash.startsWith('#/destinations/dst_')");
   });
 
   test("shows health: key figures, chart, provider activity and dead letters", async () => {
-    await go("#/health?range=6h");
+    await browser.go("#/health?range=6h");
     await browser.shows(".figure", "Median · p95");
-    await browser.until("document.querySelector('.chart canvas') !== null");
+    await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
     await browser.shows(".lines li", "No deliveries for 2");
     await browser.shows(".lines li", "HTTP 503");
   });
 
   test("shows the state of each secret rotation", async () => {
-    await go("#/providers");
+    await browser.go("#/providers");
     await browser.shows(".panel", "Safe to remove");
   });
 
   test("finds a booking by reference and shows its history", async () => {
-    await go("#/bookings");
+    await browser.go("#/bookings");
     await browser.until(`${rows} > 1`);
-    const reference = await browser.read("document.querySelector('[data-row] .mono').textContent");
+    const reference = await browser.text("[data-row] .mono");
     await browser.press("/");
     await browser.type(String(reference).toLowerCase());
-    await browser.until(`${rows} === 1`);
+    await browser.has("[data-row]", 1);
     await browser.click("[data-row]");
     await browser.shows(".detail .reference", String(reference));
     await browser.shows(".detail .step", "Booked");
-    await go("#/bookings?q=nobody%40example.com");
+    await browser.go("#/bookings?q=nobody%40example.com");
     await browser.shows(".empty", "No bookings match “nobody@example.com”");
   });
 
   test("shows seats sold per day and the departures of a day", async () => {
-    await go("#/flights");
+    await browser.go("#/flights");
     await browser.shows("figcaption", "seats sold");
     // The first day with departures: it is tomorrow or the day after, by the time of day.
     await browser.click("[data-row]");
@@ -329,8 +308,8 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     for (const scheme of ["light", "dark"] as const) {
       await browser.scheme(scheme);
       for (const view of views) {
-        await go(view);
-        await browser.until("document.querySelector('.spinner') === null");
+        await browser.go(view);
+        await browser.lacks(".spinner");
         violations.push(
           ...(
             await browser.accessibilityViolations(scheme === "dark" ? "color-contrast" : undefined)
@@ -340,8 +319,8 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     }
     await browser.size(375, 720);
     for (const view of views) {
-      await go(view);
-      await browser.until("document.querySelector('.spinner') === null");
+      await browser.go(view);
+      await browser.lacks(".spinner");
       const width = await browser.read("document.documentElement.scrollWidth");
       if (width !== 375) violations.push(`${view} is ${String(width)} pixels wide on a phone`);
     }
@@ -379,7 +358,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.shows("h1", "Issues");
     expect(await browser.read("location.href")).toBe(`${server.url}/console`);
     expect(await browser.read("document.querySelector('nav').innerText")).not.toContain("Bookings");
-    await go("#/bookings");
+    await browser.go("#/bookings");
     await browser.shows(".empty", "Admins only");
     await browser.open("about:blank");
     await browser.open(link);

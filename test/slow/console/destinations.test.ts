@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { retryDelaysMs } from "../../../src/outbound/notification.ts";
 import { until } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { noChromium } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";
@@ -31,15 +31,11 @@ function receiver() {
 describe.skipIf(skips(noChromium))("the Destinations view", () => {
   const slack = receiver();
   const clock = manualClock();
-  let server: ConsoleServer;
-  let browser: Browser;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
-  const buttonOf = (label: string) =>
-    `[...document.querySelectorAll('.detail button')].find((it) => it.checkVisibility() && it.textContent === ${JSON.stringify(label)})`;
-  const press = async (label: string) => {
-    await browser.until(buttonOf(label));
-    await browser.read(`void ${buttonOf(label)}.click()`);
-  };
+  const { server, browser } = consoleForTests({
+    env: { DESTINATIONS_ALLOW_PRIVATE: "true" },
+    clock,
+    size: [1_440, 900],
+  });
   const fill = async (name: string, text: string) => {
     await browser.click(`#field-${name}`);
     await browser.type(text);
@@ -50,24 +46,18 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.read(`void ${signOut}?.click()`);
     await browser.until(`${signOut} === null`);
     await signIn(browser, server, role);
-    await browser.until("document.querySelector('[data-row]') !== null");
+    await browser.has("[data-row]");
   }
 
   beforeAll(async () => {
-    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
     await server.app.deliverSample("task_tracker", "task.completed");
     await server.app.deliverSample("deploy_platform", "deploy.error");
-    browser = await openBrowser(1_440, 900);
     await enter("admin");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-    await slack.stop();
-  });
+  afterAll(() => slack.stop());
 
   test("is empty at first, and offers to create a destination", async () => {
-    await go("#/destinations");
+    await browser.go("#/destinations");
     await browser.shows(".empty", "No destinations yet");
     await browser.click(".empty a");
     await browser.shows(".detail h2", "New destination");
@@ -79,15 +69,15 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await fill("url", "ftp://example.com");
     await fill("filter", 'event.typ == "deploy.error"');
     await browser.shows(".preview .error", "line 1, column 7: No such key: typ");
-    await press("Create destination");
+    await browser.push("Create destination");
     await browser.shows("#field-name-note.error", "Use 1 to 63 lower-case letters");
     await browser.shows("#field-name[aria-invalid=true] ~ p", "Use 1 to 63");
     await browser.read("document.querySelector('#field-name').value = ''");
     await fill("name", "deploys");
-    await press("Create destination");
+    await browser.push("Create destination");
     await browser.shows("#field-url-note.error", "must start with https://");
     await browser.shows("#field-filter-note.error", "No such key: typ");
-    expect(await browser.read("document.querySelector('#field-name-note.error')")).toBeNull();
+    expect(await browser.count("#field-name-note.error")).toBe(0);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
@@ -106,10 +96,10 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("creates a destination, which receives what matches", async () => {
     await browser.read("document.querySelector('#field-url').select()");
     await browser.type(slack.url);
-    await press("Create destination");
+    await browser.push("Create destination");
     await browser.shows("article.destination h2", "deploys");
     await browser.shows("article.destination .under", "slack");
-    expect(await browser.read("document.querySelector('.secret')")).toBeNull();
+    expect(await browser.count(".secret")).toBe(0);
     expect(await browser.read("document.body.textContent.includes('T0/B0')")).toBe(false);
     await server.app.deliverSample("deploy_platform", "deploy.error");
     await server.app.deliverSample("task_tracker", "task.completed");
@@ -120,19 +110,19 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   });
 
   test("sends a test", async () => {
-    await press("Send test");
+    await browser.push("Send test");
     await browser.shows(".notice.good", "Test delivered (HTTP 200");
     expect(slack.received).toHaveLength(2);
   });
 
   test("keeps deliveries while paused, and sends them on resume", async () => {
-    await press("Pause");
+    await browser.push("Pause");
     await browser.shows(".explanation", "Deliveries are kept");
     await browser.shows("[data-row] .badge.warn", "Paused");
     await server.app.deliverSample("deploy_platform", "deploy.error");
     await browser.shows(".figure", "Waiting1");
     expect(slack.received).toHaveLength(2);
-    await press("Resume");
+    await browser.push("Resume");
     await browser.shows(".figure", "Waiting0");
     await until(() => slack.received.length === 3);
   });
@@ -152,7 +142,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     }
     // The session has expired meanwhile.
     await enter("admin");
-    await go("#/destinations");
+    await browser.go("#/destinations");
     await browser.click("[data-row].destination");
     await browser.shows("[aria-labelledby=dead-deliveries] summary", "attempts");
     await browser.read(
@@ -163,14 +153,14 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("[data-row] .queue", "1 dead");
     expect(await browser.accessibilityViolations()).toEqual([]);
     slack.state.fails = false;
-    await press("Retry all");
+    await browser.push("Retry all");
     await browser.shows(".notice.good", "1 delivery will be sent again");
-    await browser.until("document.querySelector('[aria-labelledby=dead-deliveries]') === null");
+    await browser.lacks("[aria-labelledby=dead-deliveries]");
     await until(() => slack.received.length === 4);
   });
 
   test("shows at an event what became of it at each destination", async () => {
-    await go("#/events");
+    await browser.go("#/events");
     await browser.until("document.querySelectorAll('[data-row]').length > 2");
     const task =
       "[...document.querySelectorAll('[data-row]')].find((it) => it.textContent.includes('task.completed'))";
@@ -182,7 +172,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   });
 
   test("shows a new secret once, also after it was rotated", async () => {
-    await go("#/destinations/new");
+    await browser.go("#/destinations/new");
     await fill("name", "finance");
     await browser.read(`(() => {
       const format = document.querySelector("#field-format");
@@ -190,31 +180,29 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
       format.dispatchEvent(new Event("change", { bubbles: true }));
     })()`);
     await fill("url", slack.url);
-    await press("Create destination");
+    await browser.push("Create destination");
     await browser.shows(".secret .mono", "whsec_");
-    const first = await browser.read("document.querySelector('.secret .mono').textContent");
-    await press("I have stored it");
-    await browser.until("document.querySelector('.secret') === null");
-    await press("Rotate secret");
+    const first = await browser.text(".secret .mono");
+    await browser.push("I have stored it");
+    await browser.lacks(".secret");
+    await browser.push("Rotate secret");
     await browser.shows("dialog[open] h2", "Make a new secret for finance?");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click("dialog[open] button[value=confirm]");
     await browser.shows(".secret .mono", "whsec_");
-    expect(await browser.read("document.querySelector('.secret .mono').textContent")).not.toBe(
-      first,
-    );
-    await go("#/destinations");
+    expect(await browser.text(".secret .mono")).not.toBe(first);
+    await browser.go("#/destinations");
     await browser.click("[data-row]");
     await browser.shows("article.destination h2", "finance");
   });
 
   test("asks before it removes a destination", async () => {
-    await press("Remove");
+    await browser.push("Remove");
     await browser.shows("dialog[open] h2", "Remove finance?");
     await browser.click("dialog[open] button[value=cancel]");
-    await browser.until("document.querySelector('dialog[open]') === null");
+    await browser.lacks("dialog[open]");
     await browser.shows("article.destination h2", "finance");
-    await press("Remove");
+    await browser.push("Remove");
     await browser.click("dialog[open] button[value=confirm]");
     await browser.until(
       "location.hash === '#/destinations' && document.querySelectorAll('[data-row]').length === 1",
@@ -224,21 +212,21 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("hides the users' destinations until asked for", async () => {
     const hers = { name: "hers", format: "json", url: slack.url };
     await server.app.as("user", "/v1/destinations", post(hers), "ada");
-    await go("#/destinations?owner=all");
+    await browser.go("#/destinations?owner=all");
     await browser.shows("[data-row] .kind", "of a user");
-    await go("#/destinations");
-    await browser.until("document.querySelectorAll('[data-row]').length === 1");
+    await browser.go("#/destinations");
+    await browser.has("[data-row]", 1);
   });
 
   test("lets operators look, not change", async () => {
     await enter("operator");
-    await go("#/destinations");
+    await browser.go("#/destinations");
     await browser.shows("[data-row].destination", "deploys");
-    expect(await browser.read("document.querySelector('a.button')")).toBeNull();
+    expect(await browser.count("a.button")).toBe(0);
     await browser.click("[data-row].destination");
     await browser.shows("[aria-labelledby=last-deliveries] .badge", "Delivered");
-    expect(await browser.read("document.querySelector('.detail .actions')")).toBeNull();
-    await go("#/destinations/new");
+    expect(await browser.count(".detail .actions")).toBe(0);
+    await browser.go("#/destinations/new");
     await browser.shows(".detail .error", "No destination has this id");
   });
 

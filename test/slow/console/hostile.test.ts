@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { eventsByKeys, reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { json, sample } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";
@@ -22,12 +22,10 @@ const script = "javascript:window.hacked='link'";
 
 describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
   const clock = pastClock();
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ env: { TRUSTED_PROXY_HOPS: "0" }, clock });
   const hashes: string[] = [];
 
   beforeAll(async () => {
-    server = await startConsole({ TRUSTED_PROXY_HOPS: "0" }, clock);
     const { app } = server;
     const task = {
       event_name: "item:added",
@@ -74,14 +72,9 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
     const [stored] = await storage.all(eventsByKeys, { keys });
     if (stored === undefined) throw new Error("The event was not stored");
     await storage.atomically(write(reinterpretEvent, { ...stored, url: script }));
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
-    await browser.until("document.querySelector('[data-row]') !== null");
+    await browser.has("[data-row]");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   test("are shown as text: no script runs, no element is created, no link has a script URL", async () => {
     expect(hashes.length).toBeGreaterThanOrEqual(7);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { makeId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -6,8 +6,8 @@ import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -15,17 +15,11 @@ const minuteMs = 60_000;
 const chart = ".chart[role=img]";
 
 describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({
+    env: { DESTINATIONS_ALLOW_PRIVATE: "true" },
+    size: [1_440, 900],
+  });
   let slow: Destination["id"];
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
-  const choose = (label: string, value: string) =>
-    browser.read(`(() => {
-      const select = [...document.querySelectorAll("select")].find((it) =>
-        (it.ariaLabel ?? it.closest("label")?.textContent ?? "").startsWith(${JSON.stringify(label)}));
-      select.value = ${JSON.stringify(value)};
-      select.dispatchEvent(new Event("change", { bubbles: true }));
-    })()`);
   const says = (label: string) =>
     browser.until(
       `document.querySelector(${JSON.stringify(chart)})?.ariaLabel.includes(${JSON.stringify(label)})`,
@@ -56,18 +50,12 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   }
 
   beforeAll(async () => {
-    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-    browser = await openBrowser(1_440, 900);
     await signIn(browser, server, "admin");
     await browser.shows("h1", "Events");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   test("without destinations, says what makes them appear", async () => {
-    await go("#/health");
+    await browser.go("#/health");
     await browser.shows(".panel .empty", "No destinations yet");
     expect(await browser.read("document.querySelector('.panel .empty a').hash")).toBe(
       "#/destinations",
@@ -83,20 +71,20 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
       { durationMs: 9_000, delivered: false, error: "timed out" },
     ]);
     await store(fast, [{ durationMs: 12 }]);
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows("h1", "Issues");
-    await go("#/health");
+    await browser.go("#/health");
     await says("How long one attempt took. Highest p95: 9,000\u00a0ms. 2 attempts, 1 failed.");
     await browser.shows("#latency", "Delivery time, last hour");
-    await browser.until("document.querySelector('.chart canvas') !== null");
-    await choose("Destination", fast);
+    await browser.has(".chart canvas");
+    await browser.set("Destination", fast);
     await says("Highest p95: 12\u00a0ms. 1 attempt, 0 failed.");
     expect(await browser.read("location.hash")).toBe(`#/health?destination=${fast}`);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
   test("measures from the receipt on request, and keeps the choice in the address", async () => {
-    await choose("Measure", "receipt");
+    await browser.set("Measure", "receipt");
     await says("From the receipt of an event to its delivery, retries included. Highest p95: 60.0");
     expect(await browser.read("location.hash")).toEndWith("&measure=receipt");
   });
@@ -113,12 +101,12 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   });
 
   test("a destination's pane has the same, with a period of its own", async () => {
-    await go(`#/destinations/${slow}`);
+    await browser.go(`#/destinations/${slow}`);
     await browser.shows(".detail h3", "Delivery time");
     await says("Highest p95: 9,000\u00a0ms");
-    await choose("Measure", "receipt");
+    await browser.set("Measure", "receipt");
     await says("From the receipt");
-    await choose("Period", "1h");
+    await browser.set("Period", "1h");
     await browser.shows(".detail figcaption", "One point per minute");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.size(390, 844);
@@ -130,7 +118,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   });
 
   test("says that a destination had no attempts in the period", async () => {
-    await go("#/destinations");
+    await browser.go("#/destinations");
     await browser.shows("[data-row].destination", "unused");
     await browser.click("[data-row].destination");
     await browser.shows(".detail h2", "unused");

@@ -6,13 +6,12 @@ import { statementsOver, write } from "../../../src/db/statement.ts";
 import { replaysTable } from "../../../src/events/replay.ts";
 import { rejectionsTable } from "../../../src/inbound/rejection.ts";
 import { json } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { skips } from "../../support/skips.ts";
 
-const rows = "document.querySelectorAll('[data-row]').length";
 const choice =
   "[...document.querySelectorAll('label')].findLast((label) => label.textContent.startsWith('Provider'))?.querySelector('select')";
 const registered = [
@@ -36,35 +35,29 @@ const newReason = statement()((db, { rejections }) =>
 describe.skipIf(skips(noChromium))("in the console", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
-  let server: ConsoleServer;
-  let browser: Browser;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const { server, browser } = consoleForTests({
+    env: { ...withGateway(gateway.url), DESTINATIONS_ALLOW_PRIVATE: "operators" },
+    clock,
+  });
   const deliver = async (provider: string, event: string) =>
     String((await json(await server.app.deliverSample(provider, event)))["id"]);
 
   beforeAll(async () => {
-    const env = { ...withGateway(gateway.url), DESTINATIONS_ALLOW_PRIVATE: "operators" };
-    server = await startConsole(env, clock);
-    browser = await openBrowser();
     await deliver("code_host", "package.published");
     await deliver("task_tracker", "task.completed");
     await server.app.deliver("code_host", "{}", { secret: "another" });
     await server.app.deliver("task_tracker", "{}", { secret: "another" });
     await signIn(browser, server, "admin");
-    await browser.until(`${rows} === 2`);
+    await browser.has("[data-row]", 2);
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stop());
 
   test.each([
     ["#/events", [...registered, ...own]],
     ["#/rejections", registered],
     ["#/replays/new?since=24h", [...registered, ...own]],
   ])("the provider filter of %s offers the registered providers", async (hash, expected) => {
-    await go(hash);
+    await browser.go(hash);
     await browser.until(`${choice}?.options.length > ${expected.length}`);
     const options = await browser.read(`[...${choice}.options].map(({ value }) => value).join()`);
     expect(options).toBe(["", ...expected].join());
@@ -73,16 +66,16 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     );
     await browser.until("location.hash.includes('provider=code_host')");
     if (hash.includes("replays")) await browser.shows(".dry-run", "1 event would be replayed");
-    else await browser.until(`${rows} === 1`);
+    else await browser.has("[data-row]", 1);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
   test("a filter that only a link sets is shown, and can be removed", async () => {
-    await go("#/events?subject=nothing");
+    await browser.go("#/events?subject=nothing");
     await browser.shows(".filters .label", "Subject");
     await browser.shows(".empty", "No events match these filters");
     await browser.click(".filters a");
-    await browser.until(`${rows} === 2`);
+    await browser.has("[data-row]", 2);
     expect(await browser.read("document.querySelector('.filters').innerText")).not.toContain(
       "Subject",
     );
@@ -94,8 +87,8 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     expect(made.status).toBe(201);
     const before = gateway.received.length;
     const id = await deliver("deploy_platform", "deploy.error");
-    await go(`#/events/${id}`);
-    await browser.until("document.querySelectorAll('.detail tbody tr').length === 2");
+    await browser.go(`#/events/${id}`);
+    await browser.has(".detail tbody tr", 2);
     expect(gateway.received.length).toBe(before + 2);
     const heading = "document.querySelector('.step h3').textContent";
     expect(await browser.read(heading)).toBe("Notification Retrying");
@@ -108,13 +101,13 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     const { app } = server;
     await app.as("operator", "/v1/replays", post({ from: "2020-01-01T00:00:00Z" }));
     await app.services.storage.atomically(write(newStatus, {}), write(newReason, {}));
-    await go("#/replays");
+    await browser.go("#/replays");
     await browser.shows("[data-row] .mark", "Newer word");
-    await go("#/rejections");
+    await browser.go("#/rejections");
     await browser.shows("[data-row] .badge", "Newer word");
     await browser.click("[data-row]");
     await browser.shows(".explanation", "A newer version of Skyhook rejected the delivery");
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows(".issue", "Newer word");
     await browser.shows(".issue", "Open the latest delivery");
   });

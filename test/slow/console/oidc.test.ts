@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, startConsole } from "../../support/console.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
@@ -9,7 +9,7 @@ import { skips } from "../../support/skips.ts";
 describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () => {
   let issuer: FakeIssuer;
   let server: ConsoleServer;
-  let browser: Browser;
+  const browser = openBrowser();
 
   beforeAll(async () => {
     // Another site than the console's, so that the browser treats the redirects as cross-site.
@@ -22,10 +22,9 @@ describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () 
       {},
       port,
     );
-    browser = await openBrowser();
   }, 60_000);
   afterAll(async () => {
-    browser.close();
+    await browser.close();
     await server.stop();
     await issuer.stop();
   });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { skips } from "../../support/skips.ts";
 
 const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
@@ -15,9 +15,10 @@ const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
 describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   const root = mkdtempSync(join(tmpdir(), "skyhook-console-"));
   const [providersDir, secretsDir] = [join(root, "providers"), join(root, "secrets")];
-  let server: ConsoleServer;
-  let browser: Browser;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const { server, browser } = consoleForTests({
+    env: { PROVIDERS_DIR: providersDir },
+    options: { secretsDir },
+  });
   const text = (selector: string) =>
     browser.read(`document.querySelector(${JSON.stringify(selector)})?.textContent`);
   const fill = async (selector: string, value: string) => {
@@ -27,24 +28,18 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   };
 
   beforeAll(async () => {
-    server = await startConsole({ PROVIDERS_DIR: providersDir }, pastClock(), { secretsDir });
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.shows(".empty", "No events yet");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-    rmSync(root, { recursive: true });
-  });
+  afterAll(() => rmSync(root, { recursive: true }));
 
   test("finds Slack, stores its secret, shows the URL, and a test event arrives", async () => {
-    await go("#/providers");
+    await browser.go("#/providers");
     await browser.click(".bar a.button");
-    await browser.until("document.querySelectorAll('.services li').length === 46");
+    await browser.has(".services li", 46);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.type("slac");
-    await browser.until("document.querySelectorAll('.services li').length === 1");
+    await browser.has(".services li", 1);
     await browser.press("Enter");
     await browser.shows("h1", "Add Slack");
     await browser.shows(".panel", "Signing Secret under Basic Information");
@@ -68,8 +63,8 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   });
 
   test("shows a delivery of the service itself, live", async () => {
-    await go("#/providers/slack");
-    await browser.until("document.querySelectorAll('[data-arrivals] li').length === 1");
+    await browser.go("#/providers/slack");
+    await browser.has("[data-arrivals] li", 1);
     const provider = readProvider("slack", join(providersDir, "slack.yaml"));
     const sample = provider.samples["channel_archive"];
     if (sample === undefined) throw new Error("Slack has no such sample");
@@ -77,12 +72,12 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     const { headers, bytes } = signedSample(provider, sample, { secret }, fresh);
     const init = { method: "POST", headers, body: bytes };
     expect((await fetch(`${server.url}/webhooks/slack`, init)).status).toBe(200);
-    await browser.until("document.querySelectorAll('[data-arrivals] li').length === 2");
+    await browser.has("[data-arrivals] li", 2);
     await browser.shows("[data-arrivals] li:first-child", "channel.archived");
   });
 
   test("a made secret is shown once", async () => {
-    await go("#/providers?add=svix");
+    await browser.go("#/providers?add=svix");
     await browser.click("input[value=make]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/svix'");
@@ -90,16 +85,16 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     expect(await text("[data-made]")).toBe(
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
-    await go("#/providers");
+    await browser.go("#/providers");
     await browser.shows("h2", "Svix");
-    await go("#/providers/svix");
+    await browser.go("#/providers/svix");
     await browser.shows(".badge.good", "Stored");
-    expect(await browser.read("document.querySelector('[data-made]')")).toBeNull();
+    expect(await browser.count("[data-made]")).toBe(0);
   });
 
   test("a pasted file shows each error with its line, and selects it", async () => {
-    await go("#/providers?add=%7Efile");
-    await browser.until("document.querySelector('textarea') !== null");
+    await browser.go("#/providers?add=%7Efile");
+    await browser.has("textarea");
     const wrong = (catalogueFiles["linear"] ?? "").replace("events:", "evnts:");
     const set = (value: string) =>
       browser.read(`(() => { const area = document.querySelector("textarea");
@@ -128,7 +123,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   });
 
   test("a secret is stored later, and one that cannot be used is explained", async () => {
-    await go("#/providers?add=standard_webhooks");
+    await browser.go("#/providers?add=standard_webhooks");
     await browser.click("input[value=later]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/standard_webhooks'");
@@ -148,12 +143,12 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   test("operators see the list, but not what only admins may do", async () => {
     await browser.click(".tools button:last-child");
     await signIn(browser, server, "operator");
-    await go("#/providers");
+    await browser.go("#/providers");
     await browser.shows("h2", "Slack");
-    expect(await browser.read("document.querySelector('a.button')")).toBeNull();
-    await go("#/providers/slack");
+    expect(await browser.count("a.button")).toBe(0);
+    await browser.go("#/providers/slack");
     await browser.shows("h1", "Providers");
-    await go("#/providers?add=");
+    await browser.go("#/providers?add=");
     await browser.shows("h1", "Providers");
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -11,8 +11,7 @@ const isFocused = (selector: string) =>
 const active = "document.querySelector('.command[aria-selected=true]').textContent";
 
 describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
   let eventId: string;
   let bookingId: string;
   let reference: string;
@@ -37,11 +36,10 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.type(text);
     await browser.until(`${active}.startsWith(${JSON.stringify(label)})`);
     await browser.press("Enter");
-    await browser.until("document.querySelector('dialog.palette') === null");
+    await browser.lacks("dialog.palette");
   }
 
   beforeAll(async () => {
-    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const { app } = server;
     eventId = String((await json(await app.deliverSample("code_host", "package.published")))["id"]);
     const flight = await addFlight(app);
@@ -51,14 +49,9 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     reference = String(booking["reference"]);
     const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
     await app.as("admin", "/v1/destinations", post(body));
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.shows("[data-row]", "code_host");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   test("opens with Ctrl+K and Cmd+K, also from a field; Escape returns the focus", async () => {
     await browser.press("j");
@@ -85,7 +78,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     })()`);
     await browser.until(isFocused("dialog[open] [role=combobox]"));
     await browser.press("Escape");
-    await browser.until("document.querySelector('.palette') === null");
+    await browser.lacks(".palette");
     await browser.click(".to-palette");
     await browser.until(isFocused("[role=combobox]"));
     await browser.click(".palette-bar button");
@@ -110,7 +103,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.until(`${active} === "Issues1"`);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.press("Escape");
-    await browser.until("document.querySelector('.palette') === null");
+    await browser.lacks(".palette");
   });
 
   test("opens views, providers, destinations and pages that add one, and focuses them", async () => {
@@ -163,7 +156,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.type(bookingId);
     await browser.until(`${active} === "Search events for “${bookingId}”"`);
     await browser.press("Escape");
-    await browser.until("document.querySelector('.palette') === null");
+    await browser.lacks(".palette");
     await choose("sign out", "Sign out");
     await browser.shows("[role=alert]", "signed out");
   });

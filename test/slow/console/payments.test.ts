@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { addFlight } from "../../support/flights.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { skips } from "../../support/skips.ts";
@@ -13,11 +13,9 @@ const minuteMs = 60_000;
 
 describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
   const clock = pastClock();
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ clock });
   let pay: ReturnType<typeof payer>;
   let flightId: number;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
   const hold = () => holdSeat(server.app, flightId);
   const cancel = (id: string) =>
     server.app.as("user", `/v1/api/bookings/${id}`, { method: "DELETE" });
@@ -25,22 +23,16 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
   const steps = "[...document.querySelectorAll('.life .step h3')].map((it) => it.textContent)";
 
   beforeAll(async () => {
-    server = await startConsole({}, clock);
     pay = payer(server.app);
     clock.goBack(2 * minuteMs);
     ({ id: flightId } = await addFlight(server.app, { seats: 200 }));
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.shows(".connection", "Live");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   test("a hold counts down, and its payment appears without a reload", async () => {
     const id = await hold();
-    await go(`#/bookings/${id}`);
+    await browser.go(`#/bookings/${id}`);
     await browser.shows(".life .next h3", "Expires in 1");
     await browser.shows(".life .wait", "Held until");
     const countdown = "document.querySelector('.life .next time').textContent";
@@ -68,7 +60,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
   test("leads from the booking to the webhook event, and from its effect back", async () => {
     const id = await hold();
     const paid = await pay("payment_intent.succeeded", { booking: id });
-    await go(`#/bookings/${id}`);
+    await browser.go(`#/bookings/${id}`);
     await browser.click(linkTo(paid));
     await browser.shows(".step h3", "Effect on the booking");
     await browser.shows(".step p", `confirmed ${id}`);
@@ -86,7 +78,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     const money = { booking: id, payment: `pi_of_${id}` };
     await pay("payment_intent.succeeded", money);
     await cancel(id);
-    await go(`#/bookings/${id}`);
+    await browser.go(`#/bookings/${id}`);
     await browser.shows(".life .wait h3", "pending");
     await browser.shows(".facts", "USD\u00a00.00 of USD\u00a0499.50, pending");
     const part = await pay("charge.refunded", { ...money, amount: 20_000 });
@@ -110,20 +102,20 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     // Guarantee: the gateway makes ids with this prefix.
     const eventId = late as `evt_${string}`;
     await server.app.services.storage.atomically(write(deleteSettledEvent, { id: eventId }));
-    await go(`#/bookings/${id}`);
+    await browser.go(`#/bookings/${id}`);
     await browser.shows(".life .step h3", "Hold expired; seats released");
     await browser.shows(".life .bad", "deleted by retention");
     expect(
       await browser.read(`document.querySelector(${JSON.stringify(linkTo(late))})`),
     ).toBeNull();
-    await go("#/bookings");
+    await browser.go("#/bookings");
     await browser.shows("[data-row] .mark.is-expired", "Expired");
   });
 
   test("gives no link to a booking that the payload made up", async () => {
     const madeUp = `bk_${"0".repeat(32)}`;
     const id = await pay("payment_intent.succeeded", { booking: madeUp });
-    await go(`#/events/${id}`);
+    await browser.go(`#/events/${id}`);
     await browser.shows(".step p", `no effect: there is no booking ${madeUp}`);
     expect(
       await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
@@ -140,7 +132,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
       [`#/events/${paid}`, `confirmed ${id}`],
       ["#/events?provider=bookings", "confirmed"],
     ] as const) {
-      await go(hash);
+      await browser.go(hash);
       await browser.shows(hash.includes("?") ? "[data-row]" : ".step p", text);
       expect(await browser.read("document.querySelector('a[href^=\"#/bookings\"]')")).toBeNull();
       const shown = String(await browser.read("document.body.textContent"));
@@ -151,7 +143,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     expect(
       await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
     ).toBeNull();
-    await go(`#/bookings/${id}`);
+    await browser.go(`#/bookings/${id}`);
     await browser.shows(".empty", "Admins only");
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
 import { json, until } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -13,10 +13,8 @@ const scrolled = "document.querySelector('[data-list]').scrollTop";
 
 describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
   const clock = pastClock();
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ clock });
   let bookingId: string;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
   const deliver = async () =>
     String((await json(await server.app.deliverSample("code_host", "package.published")))["id"]);
   const media = (...features: readonly (readonly [string, string])[]) =>
@@ -25,23 +23,17 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     });
 
   beforeAll(async () => {
-    server = await startConsole({}, clock);
     const { app } = server;
     const flight = await addFlight(app, { departureTime: new Date(clock.now() + 2 * 86_400_000) });
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
     bookingId = String((await json(booked))["bookingId"]);
     for (let sent = 0; sent < 40; sent += 1) await deliver();
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.until(`${rows} > 40`);
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
   beforeEach(async () => {
     await browser.size(1_280, 800);
-    await go("#/events");
+    await browser.go("#/events");
     await browser.until(`${rows} > 40 && document.querySelector('.detail') === null`);
     await browser.read("void document.activeElement.blur()");
   });
@@ -123,22 +115,22 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.size(320, 256);
     const violations: unknown[] = [];
     for (const hash of ["#/events", "#/flights", "#/health", `#/bookings/${bookingId}`]) {
-      await go(hash);
-      await browser.until("document.querySelector('.spinner') === null");
+      await browser.go(hash);
+      await browser.lacks(".spinner");
       violations.push(...(await browser.accessibilityViolations()));
       const isNavVisible = `[...document.querySelectorAll("nav a")].every((link) =>
         (({ left, right }) => left >= 0 && right <= 320)(link.getBoundingClientRect()))`;
       if ((await browser.read(isNavVisible)) !== true)
         violations.push(`${hash}: a navigation link is cut off`);
     }
-    await go("#/flights");
-    await browser.until(`${rows} === 1`);
+    await browser.go("#/flights");
+    await browser.has("[data-row]", 1);
     const overlaps = `(([share, number]) => share.right > number.left && share.left < number.right
       && share.bottom > number.top && share.top < number.bottom)(
       [".row.day .share .number", ".row.day > .number"].map((name) =>
         document.querySelector(name).getBoundingClientRect()))`;
     expect(await browser.read(overlaps)).toBe(false);
-    await go("#/events");
+    await browser.go("#/events");
     await browser.until(`${rows} > 40`);
     const height = "document.querySelector('[data-list]').clientHeight";
     expect(Number(await browser.read(height))).toBeGreaterThan(90);
@@ -147,8 +139,8 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
 
   test("announces new events and a lost connection, each once", async () => {
     const announcement = "document.querySelector('[data-arrivals]').textContent";
-    await go("#/refused");
-    await go("#/events");
+    await browser.go("#/refused");
+    await browser.go("#/events");
     await browser.until(`${rows} > 40 && ${announcement} === ''`);
     await deliver();
     await browser.until(`${announcement} === '1 new event'`);
@@ -176,13 +168,13 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
       return response;
     })`);
     await server.cut();
-    await go("#/health");
+    await browser.go("#/health");
     const alerts = "[...document.querySelectorAll('[role=alert]')]";
     // The view sends four requests.
     await browser.until("failures >= 4");
     await browser.shows("[role=alert]", "Cannot reach the server");
     expect(await browser.read(`${alerts}.length`)).toBe(1);
-    await go("#/flights");
+    await browser.go("#/flights");
     await browser.shows("[role=alert]", "Cannot reach the server");
     server.restore();
     await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
@@ -219,7 +211,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
       .map((row) => getComputedStyle(row).outlineStyle).join()`;
     await browser.read("void document.querySelector('[data-pane]').focus()");
     expect(await browser.read(outlines)).toBe("solid,none");
-    await go("#/flights");
+    await browser.go("#/flights");
     await browser.until("document.querySelectorAll('.u-marker').length >= 2");
     const colours = `new Set([...document.querySelectorAll(".u-series:not(:first-child) .u-marker")]
       .map((mark) => mark.style.background)).size`;

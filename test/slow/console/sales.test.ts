@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -10,10 +10,8 @@ const rows = "document.querySelectorAll('[data-row]').length";
 const dayMs = 86_400_000;
 
 describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({ size: [1_440, 900] });
   let day: string;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
   const text = (selector: string) =>
     browser.read(`document.querySelector(${JSON.stringify(selector)}).textContent`);
   const cellsOf = (selector: string) =>
@@ -22,15 +20,9 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     );
 
   beforeAll(async () => {
-    server = await startConsole();
-    browser = await openBrowser(1_440, 900);
     await signIn(browser, server, "admin");
     await browser.shows("h1", "Events");
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-  });
 
   /** Books seats on a flight that departs in 20 days. Returns the reference. */
   async function book(
@@ -54,7 +46,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
   }
 
   test("bookings: an empty list says where to go next", async () => {
-    await go("#/bookings");
+    await browser.go("#/bookings");
     await browser.shows(".empty strong", "No bookings yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     expect(await browser.read("document.querySelector('.empty a[href=swagger]') !== null")).toBe(
@@ -67,8 +59,8 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
   test("flights: columns with heads, and a mark of its own shape for each state", async () => {
     await book(["SK100", 2], ["Hopper", 2]);
     await addFlight(server.app, { flightNumber: "SK300", seats: 5 });
-    await go("#/flights?days=60");
-    await browser.until(`${rows} === 2`);
+    await browser.go("#/flights?days=60");
+    await browser.has("[data-row]", 2);
     expect(await cellsOf(".row.head .cell")).toBe("Sales|Day|Load|Seats sold|Departures");
     expect(await cellsOf("[data-row] .mark")).toBe("●Sold out|○Unsold");
     expect(await cellsOf("[data-row] .share")).toBe("100%|0%");
@@ -117,8 +109,8 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
       ["sk100", first],
       [latest.toLowerCase(), latest],
     ] as const) {
-      await go("#/bookings");
-      await browser.until(`${rows} === 2`);
+      await browser.go("#/bookings");
+      await browser.has("[data-row]", 2);
       await browser.read("void document.activeElement.blur()");
       await browser.press("/");
       await browser.type(q);
@@ -126,11 +118,11 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
         `${rows} === 1 && document.querySelector("[data-row] .mono").textContent === "${found}"`,
       );
     }
-    await go("#/bookings?q=Love");
+    await browser.go("#/bookings?q=Love");
     await browser.shows(".empty", "No bookings match “Love”");
     await browser.shows(".empty", "The search compares whole values");
     await browser.click(".empty a");
-    await browser.until(`${rows} === 2`);
+    await browser.has("[data-row]", 2);
   });
 
   test("on a phone, nothing of a row is cut off", async () => {
@@ -138,7 +130,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     const overflow = `[...document.querySelectorAll("[data-row], .scroll-x")].filter((it) =>
       it.scrollWidth > it.clientWidth + 1).length`;
     for (const hash of ["#/bookings", "#/flights?days=60", `#/flights/${day}?days=60`]) {
-      await go(hash);
+      await browser.go(hash);
       const kind = hash.startsWith("#/bookings") ? "booking" : "day";
       await browser.until(
         `document.querySelectorAll(".row.${kind}[data-row]").length === 2 && document.querySelector(".spinner") === null`,
@@ -151,11 +143,11 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
 
   test("operators see no links to bookings", async () => {
     await browser.click(".tools > button:last-child");
-    await browser.until("document.querySelector('input[name=token]') !== null");
+    await browser.has("input[name=token]");
     await signIn(browser, server, "operator");
     await browser.shows("h1", "Events");
-    await go(`#/flights/${day}`);
+    await browser.go(`#/flights/${day}`);
     await browser.shows(".departures td", "SK200");
-    expect(await browser.read("document.querySelector('.departures a')")).toBeNull();
+    expect(await browser.count(".departures a")).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { json, until } from "../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { skips } from "../../support/skips.ts";
@@ -13,16 +13,16 @@ const minuteMs = 60_000;
 describe.skipIf(skips(noChromium))("the console's views", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
-  let server: ConsoleServer;
-  let browser: Browser;
+  const { server, browser } = consoleForTests({
+    env: { ...withGateway(gateway.url), USERS_ACCESS: "admin" },
+    clock,
+  });
   let bookingId: string;
   let booker: string;
-  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
   const deliver = async (provider: string, event: string) =>
     String((await json(await server.app.deliverSample(provider, event)))["id"]);
 
   beforeAll(async () => {
-    server = await startConsole({ ...withGateway(gateway.url), USERS_ACCESS: "admin" }, clock);
     const { app } = server;
     const { user } = await app.services.users.ensureUser({
       name: "Grace Hopper",
@@ -33,25 +33,20 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), booker);
     bookingId = String((await json(booked))["bookingId"]);
     await app.as("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" }, booker);
-    browser = await openBrowser();
     await signIn(browser, server, "admin");
-    await browser.until(`${rows} === 2`);
+    await browser.has("[data-row]", 2);
   }, 60_000);
-  afterAll(async () => {
-    browser.close();
-    await server.stop();
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stop());
 
   test("flights: names the period without departures, offers a longer one, and groups empty days", async () => {
     const { app } = server;
-    await go("#/flights");
+    await browser.go("#/flights");
     await browser.shows(".empty strong", "No departures in the next 14 days");
     await browser.shows(".empty pre", "skyhook import");
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
     await browser.shows("[data-row]", "1 departure");
-    expect(await browser.read("document.querySelectorAll('.gap').length")).toBe(2);
+    expect(await browser.count(".gap")).toBe(2);
     const day = (days: number) =>
       new Date(app.clock.now() + days * 86_400_000).toISOString().slice(0, 10);
     await browser.shows(".gap", `${day(0)} – ${day(29)} No departures`);
@@ -62,7 +57,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const legend = `[...document.querySelectorAll(".u-series")].map((series) => [
       getComputedStyle(series).visibility, getComputedStyle(series.querySelector("th"), "::after").content,
       series.querySelector(".u-value").textContent].join(" ")).join("|")`;
-    await browser.until("document.querySelector('.u-over') !== null");
+    await browser.has(".u-over");
     expect(await browser.read(legend)).toBe("hidden none |visible none |visible none ");
     const { x, y } = Object(
       await browser.read(`(({ left, right, top }) => ({ x: (left + right) / 2, y: top + 20 }))(
@@ -70,18 +65,18 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     );
     const move = { type: "mouseMoved", x: Number(x), y: Number(y) };
     await browser.cdp("Input.dispatchMouseEvent", move);
-    await browser.until("document.querySelector('.chart.pointed') !== null");
+    await browser.has(".chart.pointed");
     expect(await browser.read(legend)).toMatch(
       /^visible ":" \d+ \w+\|visible ":" \d+\|visible ":" \d+$/,
     );
     // In the chart, but outside the plot area.
     await browser.cdp("Input.dispatchMouseEvent", { ...move, x: 8, y: Number(y) });
-    await browser.until("document.querySelector('.chart.pointed') === null");
+    await browser.lacks(".chart.pointed");
     expect(await browser.read(legend)).toBe("hidden none |visible none |visible none ");
   });
 
   test("bookings: shows a refund consistently and as pending, not as paid", async () => {
-    await go(`#/bookings/${bookingId}`);
+    await browser.go(`#/bookings/${bookingId}`);
     await browser.shows(".facts", "USD\u00a0499.50 (100 %), pending");
     await browser.shows(".step h3", "Booked: 1 seat for USD 499.50");
     await browser.shows(".step h3", "Refund of USD 499.50 (100 %) pending");
@@ -96,11 +91,11 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
 
   test("rejections: an unknown cause is explained without a code", async () => {
     await server.app.deliver("task_tracker", "{}", { secret: "another secret" });
-    await go("#/rejections");
+    await browser.go("#/rejections");
     await browser.click("[data-row]");
     await browser.shows(".checklist", "Ruled out: reformatted JSON");
     await browser.shows(".checklist .next", "Compare the secret");
-    expect(await browser.read("document.querySelector('.explanation code')")).toBeNull();
+    expect(await browser.count(".explanation code")).toBe(0);
     await browser.shows(".explanation button", "Check again with the current secrets");
     await browser.shows("[data-row]", "2 bytes");
     await browser.shows(".end", "End of list · 1 rejected delivery");
@@ -127,7 +122,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   test("events: show the delivery state first, and quietly the severity or the status", async () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
-    await go("#/events?provider=code_host");
+    await browser.go("#/events?provider=code_host");
     await browser.shows("[data-row] .severity.ignored", "Ignored");
     await browser.shows("[data-row] .mark.none", "None");
     await deliver("code_host", "workflow_run.completed");
@@ -135,7 +130,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await deliver("code_host", "package.published");
     await browser.shows("[data-row] .severity.success", "Success");
     await browser.shows(".end", "End of list · 3 events");
-    await browser.until("document.querySelectorAll('[data-row] .mark.delivered').length === 2");
+    await browser.has("[data-row] .mark.delivered", 2);
     expect(await browser.read("document.querySelector('.head').innerText")).toStartWith("Delivery");
     await browser.click("li:nth-child(2) > [data-row]");
     await browser.shows(".detail .under .severity.error", "Error");
@@ -149,7 +144,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const options = "[...document.querySelectorAll('#type-options option')].map((it) => it.value)";
     expect(await browser.read(`${options}.join()`)).toContain("booking.confirmed");
     await browser.click(".empty a.mono");
-    await browser.until(`${rows} === 1`);
+    await browser.has("[data-row]", 1);
     expect(await browser.read("location.hash")).toBe(
       "#/events?provider=code_host&type=workflow_run.completed",
     );
@@ -170,7 +165,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
       return JSON.stringify(notifications).includes('"status":"delivered"');
     });
     clock.goBack(0);
-    await go(`#/events/${id}`);
+    await browser.go(`#/events/${id}`);
     await browser.shows(".step h3", "Notification Delivered");
     await browser.click(".actions .primary");
     await browser.shows(".step h3", "Notification 2, resent");
@@ -180,7 +175,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
 
   test("timeline: a notification resent under its original id is marked", async () => {
     const id = await deliver("deploy_platform", "deploy.error");
-    await go(`#/events/${id}`);
+    await browser.go(`#/events/${id}`);
     await browser.shows(".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
     await browser.shows(".step h3", "Notification, resent");
@@ -188,9 +183,9 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("an unknown address shows an error page", async () => {
-    await go("#/nopage");
+    await browser.go("#/nopage");
     await browser.shows(".empty strong", "This page does not exist");
-    expect(await browser.read("document.querySelector('nav [aria-current]')")).toBeNull();
+    expect(await browser.count("nav [aria-current]")).toBe(0);
     await browser.until("document.title === 'Page not found · Skyhook'");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".empty a");
@@ -198,27 +193,25 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("issues: names what fails, mutes it, and retries it", async () => {
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows(".issue h2", "to operator-gateway failing");
     await browser.shows(".issue .badge", "HTTP 503");
     await browser.shows(".issue", "The destination failed: check its log.");
     await browser.shows(".issue h2", "rejected");
     await browser.until("Number(document.querySelector('nav .count')?.textContent) > 1");
-    const before = Number(await browser.read("document.querySelectorAll('.issue').length"));
+    const before = await browser.count(".issue");
     await browser.read(`(() => {
       const select = document.querySelector(".issue select");
       select.value = "24";
       select.dispatchEvent(new Event("change", { bubbles: true }));
     })()`);
     await browser.shows(".muted summary", "Muted (1)");
-    expect(
-      Number(await browser.read("document.querySelectorAll('.page > .issues > .issue').length")),
-    ).toBe(before - 1);
+    expect(await browser.count(".page > .issues > .issue")).toBe(before - 1);
     await browser.read("void (document.querySelector('.muted').open = true)");
     await browser.shows(".muted button", "Unmute");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".muted .actions button");
-    await browser.until("document.querySelector('.muted') === null");
+    await browser.lacks(".muted");
     await browser.click(".issue .primary");
     await browser.shows("[role=status]", "will be sent again");
     await browser.click(".issue a");
@@ -230,7 +223,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.open(`${quiet.url}/console`);
     await signIn(browser, quiet, "operator");
     await browser.shows("h1", "Events");
-    await go("#/issues");
+    await browser.go("#/issues");
     await browser.shows(".empty strong", "No issues");
     await browser.shows(".empty pre", "skyhook send");
     await quiet.stop();
@@ -251,7 +244,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
         top < boxes[index].bottom ? left - boxes[index].right : top - boxes[index].bottom));
     })()`;
     expect(Number(await browser.read(gaps))).toBeGreaterThan(10);
-    await go("#/rejections");
+    await browser.go("#/rejections");
     await browser.click("[data-row]");
     await browser.shows(".explanation button", "Check again");
     await browser.size(375, 720);

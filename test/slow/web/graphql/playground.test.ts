@@ -16,7 +16,7 @@ afterAll(() => app.stop());
 describe.skipIf(skips(noChromium))("the playground in a browser", () => {
   test("opens in a browser without a network, runs the query and shows the result", async () => {
     const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-    const browser = await openBrowser(1_200);
+    const browser = openBrowser(1_200);
     try {
       await browser.open(new URL("/graphql", server.server?.url).href);
       const button = "button.graphiql-execute-button";
@@ -39,7 +39,7 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
       await browser.shows("body", "Headers");
       expect(await browser.accessibilityViolations("landmark-one-main")).toEqual([]);
     } finally {
-      browser.close();
+      await browser.close();
       await server.stop(true);
     }
   }, 60_000);
@@ -48,7 +48,7 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
 
   test("shows on later visits what was there before, and adds no empty tab", async () => {
     const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-    const browser = await openBrowser(1_200);
+    const browser = openBrowser(1_200);
     const url = new URL("/graphql", server.server?.url).href;
     const tabs =
       "[...document.querySelectorAll('.graphiql-tab-button')].map((tab) => tab.textContent)";
@@ -91,7 +91,7 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
         "document.querySelector('.graphiql-query-editor .view-lines')?.textContent.trim() > ''",
       );
     } finally {
-      browser.close();
+      await browser.close();
       await server.stop(true);
     }
   }, 60_000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { startApp, type TestApp, until } from "../../../support/app.ts";
-import { type Browser, noChromium, openBrowser } from "../../../support/browser.ts";
+import { noChromium, openBrowser } from "../../../support/browser.ts";
 import { skips } from "../../../support/skips.ts";
 
 let app: TestApp;
@@ -13,7 +13,7 @@ afterAll(() => app.stop());
 describe.skipIf(skips(noChromium))("in a browser", () => {
   const sent: Request[] = [];
   let server: Bun.Server<undefined>;
-  let browser: Browser;
+  const browser = openBrowser(1_440, 900);
   beforeAll(async () => {
     server = Bun.serve({
       port: 0,
@@ -26,10 +26,9 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
         return app.fetch(pathname + search, request);
       },
     });
-    browser = await openBrowser(1_440, 900);
   });
   afterAll(async () => {
-    browser.close();
+    await browser.close();
     await server.stop(true);
   });
 
@@ -104,7 +103,7 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
   test("uses the session of the console where no token was entered", async () => {
     const token = await app.services.tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
     await browser.open(`${server.url.href}console`);
-    await browser.until("document.querySelector('input[name=token]') !== null");
+    await browser.has("input[name=token]");
     await browser.click("input[name=token]");
     await browser.type(token);
     await browser.click("button[type=submit]");
