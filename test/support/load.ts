@@ -8,7 +8,7 @@ import { defaultProviders } from "../../src/inbound/providers/catalogue.ts";
 
 import { signed, testSecret } from "./app.ts";
 import { itemsOf } from "./operator.ts";
-import { type RunningServer, startServer, type Surroundings } from "./program.ts";
+import { type RunningServer, type ServerOptions, startServer } from "./program.ts";
 
 const jwtSecret = "a test key of thirty-two bytes!!";
 
@@ -16,7 +16,7 @@ const jwtSecret = "a test key of thirty-two bytes!!";
 export function startIn(
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<Surroundings, "through" | "preload" | "main"> & { readonly port?: string } = {},
+  options: Omit<ServerOptions, "cwd" | "env" | "input"> = {},
 ): Promise<RunningServer> {
   return startServer({
     ...options,

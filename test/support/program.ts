@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { until } from "./app.ts";
+import { freePort } from "./free-port.ts";
 import { type Ended, runHere } from "./run-here.ts";
 
 const ownMain = join(import.meta.dir, "../../src/main.ts");
@@ -72,12 +73,16 @@ export async function runSkyhook(
   if (canRunHere(args, surroundings)) {
     return runHere(args, surroundings.cwd, minimal(surroundings.env));
   }
-  const child = spawnSkyhook(args, surroundings);
-  const [out, err, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
+  return ended(spawnSkyhook(args, surroundings));
+}
+
+/** Waits until a process ends, and returns what it printed. */
+export async function ended({
+  stdout,
+  stderr,
+  exited,
+}: Bun.Subprocess<Bun.Spawn.Writable, "pipe", "pipe">): Promise<Ended> {
+  const [out, err, code] = await Promise.all([stdout.text(), stderr.text(), exited]);
   return { out, err, code };
 }
 
@@ -108,12 +113,25 @@ export interface RunningServer extends Surroundings {
   kill(): Promise<number>;
 }
 
+export interface ServerOptions extends Surroundings {
+  readonly port?: string;
+  /** A file that gets the output instead of `log`. */
+  readonly logTo?: string;
+}
+
 /** Starts `skyhook serve` (or another command that serves), by default on a free port. */
 export async function startServer(
-  { cwd, env = {}, port = "0", ...how }: Surroundings & { readonly port?: string },
+  { cwd, env = {}, port = "0", logTo, through = [], ...how }: ServerOptions,
   command = "serve",
 ): Promise<RunningServer> {
-  const child = spawnSkyhook([command], { ...how, cwd, env: { ...env, PORT: port } });
+  // Where the output cannot be read, it does not say which port was free.
+  const known = logTo === undefined ? null : `http://127.0.0.1:${freePort()}`;
+  const child = spawnSkyhook([command], {
+    ...how,
+    cwd,
+    through: logTo === undefined ? through : [...through, "sh", "-c", 'exec "$@" >>"$0"', logTo],
+    env: { ...env, PORT: known === null ? port : new URL(known).port },
+  });
   let log = "";
   const started = Promise.withResolvers<string>();
   const collect = async () => {
@@ -122,15 +140,20 @@ export async function startServer(
       const url = /serves on (http:\/\/[\d.]+:\d+)/.exec(log)?.[1];
       if (url !== undefined) started.resolve(url);
     }
+    if (logTo !== undefined) await child.exited;
     started.reject(new Error(`The server did not start: ${await child.stderr.text()}`));
   };
   // A server that is killed may reset the stream, which is no error of the test.
   const collected = collect().catch(started.reject);
-  const ended = async () => {
+  const stopped = async () => {
     const [code] = await Promise.all([child.exited, collected]);
     return code;
   };
-  const url = await started.promise;
+  const answers = async (url: string) => {
+    await until(async () => (await fetch(`${url}/livez`).catch(() => null))?.ok === true);
+    return url;
+  };
+  const url = await Promise.race([started.promise, ...(known === null ? [] : [answers(known)])]);
   return {
     url,
     pid: child.pid,
@@ -141,11 +164,11 @@ export async function startServer(
     printed: (text) => until(() => log.includes(text)),
     async stop() {
       child.kill("SIGTERM");
-      return ended();
+      return stopped();
     },
     async kill() {
       child.kill("SIGKILL");
-      return ended();
+      return stopped();
     },
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { commandsOf } from "../../docs/markdown.ts";
-import { plainEnvironment } from "../../support/program.ts";
+import { ended, plainEnvironment } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/webhooks.md"), "utf8");
@@ -193,6 +193,6 @@ async function run(...args: string[]): Promise<string> {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return `${stdout}\n${stderr}`;
+  const { out, err } = await ended(child);
+  return `${out}\n${err}`;
 }

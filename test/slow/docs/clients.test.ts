@@ -7,6 +7,7 @@ import { treaty } from "@elysiajs/eden";
 
 import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, seatsLeft } from "../../support/flights.ts";
+import { ended } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = await Bun.file(join(root, "docs/api.md")).text();
@@ -59,13 +60,9 @@ async function run(...command: string[]): Promise<string> {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [output, errors, status] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  expect(status, `${command.join(" ")}\n${output}\n${errors}`).toBe(0);
-  return output;
+  const { out, err, code } = await ended(child);
+  expect(code, `${command.join(" ")}\n${out}\n${err}`).toBe(0);
+  return out;
 }
 
 /** The same code, but for the address that it calls. */

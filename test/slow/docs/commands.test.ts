@@ -7,7 +7,7 @@ import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../../support/load.ts";
-import { type RunningServer, runSkyhook } from "../../support/program.ts";
+import { ended, type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
@@ -54,12 +54,8 @@ async function machine(): Promise<Machine> {
 
 /** Runs commands to their end; what they printed. Throws when they fail. */
 async function done(child: ReturnType<Machine["shell"]>): Promise<string> {
-  const [out, errors, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${out}${errors}`);
+  const { out, err, code } = await ended(child);
+  if (code !== 0) throw new Error(`${out}${err}`);
   return out;
 }
 

@@ -8,6 +8,7 @@ import { testSecret, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { failure } from "../../support/failure.ts";
 import { deliverTo } from "../../support/load.ts";
+import { ended } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -48,8 +49,8 @@ function workplace() {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-      expect(await child.exited, err).toBe(0);
+      const { out, err, code } = await ended(child);
+      expect(code, err).toBe(0);
       return out;
     },
   };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { until } from "../../support/app.ts";
-import { compiledProgram } from "../../support/program.ts";
+import { compiledProgram, ended } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -48,9 +48,9 @@ describe("README", () => {
         stderr: "pipe",
       },
     );
-    const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    if ((await child.exited) > 1) throw new Error(errors);
-    return output;
+    const { out, err, code } = await ended(child);
+    if (code > 1) throw new Error(err);
+    return out;
   }
 
   const clean = () => ({

@@ -13,10 +13,10 @@ import {
 import { join } from "node:path";
 
 import { errorCode } from "../../../src/base/errors.ts";
-import { testSecret, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { mountedDisk, run, whyNoMount } from "../../support/disk.ts";
 import { deliverTo } from "../../support/load.ts";
-import { spawnSkyhook } from "../../support/program.ts";
+import type { RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -25,39 +25,13 @@ const taken = resources();
 /** How much the program buffers while it cannot write its log. */
 const bufferBytes = 1024 * 1024;
 
-/** Starts a server that logs to `file`. The port is chosen first, because the log may not be readable. */
-async function startInto(file: string) {
-  const folder = taken.newFolder();
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
-  await probe.stop(true);
-  const child = spawnSkyhook(["serve"], {
-    cwd: folder,
-    through: ["sh", "-c", `exec "$0" "$@" >>'${file}'`],
-    env: {
-      DATA_DIR: join(folder, "data"),
-      PORT: String(port),
-      TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
-      LOG_FORMAT: "json",
-    },
-  });
-  taken.ends.push(() => {
-    child.kill("SIGKILL");
-    return child.exited;
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`It ended: ${await child.stderr.text()}`);
-    return (await fetch(`${url}/readyz`).catch(() => null))?.status === 200;
-  }, 20_000);
-  return { url, child };
-}
-type Server = Awaited<ReturnType<typeof startInto>>;
+/** Starts a server that logs to `file`. */
+const startInto = (file: string) => taken.start(taken.newFolder(), {}, { logTo: file });
 
 let delivered = 0;
 
 /** Delivers that many, some at a time. Returns the statuses that occurred. */
-async function deliver(server: Server, count: number): Promise<number[]> {
+async function deliver(server: RunningServer, count: number): Promise<number[]> {
   const last = delivered + count;
   const statuses = new Set<number>();
   const work = async () => {
@@ -67,13 +41,13 @@ async function deliver(server: Server, count: number): Promise<number[]> {
   return [...statuses];
 }
 
-async function droppedBy({ url }: Server): Promise<number> {
+async function droppedBy({ url }: RunningServer): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^skyhook_log_dropped_total (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
 }
 
 /** Delivers until log lines are dropped. Checks that all requests are answered and memory stays bounded. */
-async function deliverUntilDropped(server: Server): Promise<void> {
+async function deliverUntilDropped(server: RunningServer): Promise<void> {
   const before = anonymousBytes(server);
   while ((await droppedBy(server)) === 0) {
     expect(await deliver(server, 500)).toEqual([200]);
@@ -86,14 +60,14 @@ async function deliverUntilDropped(server: Server): Promise<void> {
 }
 
 /** 0 if the operating system does not report it. */
-function anonymousBytes({ child }: Server): number {
-  const status = `/proc/${child.pid}/status`;
+function anonymousBytes({ pid }: RunningServer): number {
+  const status = `/proc/${pid}/status`;
   if (!existsSync(status)) return 0;
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024;
 }
 
 /** Checks that all lines are complete, and that the line about dropped ones has their number. */
-async function expectResumed(server: Server, log: () => string): Promise<void> {
+async function expectResumed(server: RunningServer, log: () => string): Promise<void> {
   await until(() => log().includes("log output resumed"));
   expect(await deliver(server, 1)).toEqual([200]);
   await until(() => log().includes(`"idempotencyKey":"task_tracker:d-${delivered}"`));
@@ -107,18 +81,13 @@ async function expectResumed(server: Server, log: () => string): Promise<void> {
   ]);
 }
 
-async function stop({ child }: Server): Promise<number> {
-  child.kill("SIGTERM");
-  return child.exited;
-}
-
 describe("a log that cannot be written", () => {
   const noDevice = existsSync("/dev/full") ? null : "this system has no /dev/full";
 
   test.skipIf(skips(noDevice))("does not affect deliveries", async () => {
     const server = await startInto("/dev/full");
     await deliverUntilDropped(server);
-    expect(await stop(server)).toBe(0);
+    expect(await server.stop()).toBe(0);
   });
 
   test.skipIf(skips(whyNoMount))("resumes when its disk has space again [LOG-1]", async () => {
@@ -131,7 +100,7 @@ describe("a log that cannot be written", () => {
     await deliverUntilDropped(server);
     rmSync(ballast);
     await expectResumed(server, () => readFileSync(log, "utf8"));
-    expect(await stop(server)).toBe(0);
+    expect(await server.stop()).toBe(0);
     expect(readFileSync(log, "utf8")).toEndWith('"msg":"stopped"}\n');
   });
 });
@@ -175,7 +144,7 @@ describe.skipIf(process.platform === "win32")("a log that no process reads", () 
     const { file, close } = pipe();
     const server = await startInto(file);
     await deliverUntilDropped(server);
-    expect(await stop(server)).toBe(0);
+    expect(await server.stop()).toBe(0);
     close();
   });
 
@@ -184,6 +153,6 @@ describe.skipIf(process.platform === "win32")("a log that no process reads", () 
     const server = await startInto(file);
     close();
     await deliverUntilDropped(server);
-    expect(await stop(server)).toBe(0);
+    expect(await server.stop()).toBe(0);
   });
 });

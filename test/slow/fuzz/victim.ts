@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { getIntrospectionQuery } from "graphql";
 
 import type { Role } from "../../../src/base/context.ts";
-import { freePort } from "../../support/free-port.ts";
-import { compiledProgram, removeFolder, temporaryFolder } from "../../support/program.ts";
+import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
 
 import { type Bystander, bystander, type Observation } from "./bystander.ts";
 import { type Watch, watch } from "./watch.ts";
@@ -45,46 +44,32 @@ const hangMs = 5_000;
 const startTimeoutMs = 30_000;
 /** Lets the destinations of attacks be on this machine. */
 const open = { DESTINATIONS_ALLOW_PRIVATE: "true" };
-const main = join(import.meta.dir, "../../../src/main.ts");
 
 /** `source`: another main.ts than ours. */
-export async function victims(source: string = main): Promise<Victims> {
+export async function victims(source?: string): Promise<Victims> {
   const template = temporaryFolder();
   await importFlights(template);
   const bearers = await mintTokens();
-  const program =
-    compiledProgram === null || source !== main ? [process.execPath, source] : [compiledProgram];
-
   return {
     async start(stdout = "/dev/null") {
       const cwd = temporaryFolder();
       cpSync(template, cwd, { recursive: true });
-      // A server that logs to a full disk cannot say which port it took.
-      const port = freePort();
       const pipe = stdout === "unread pipe" ? openPipe(join(cwd, "log")) : null;
-      const errors = join(cwd, "errors");
-      const log = pipe === null ? stdout : join(cwd, "log");
-      const child = Bun.spawn(["sh", "-c", 'exec "$@" >"$0"', log, ...program, "serve"], {
+      const server = await startServer({
         cwd,
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          HOST: "127.0.0.1",
-          PORT: `${port}`,
-          ...settings,
-          ...open,
-        },
-        stdin: "ignore",
-        stdout: "ignore",
-        stderr: Bun.file(errors),
+        env: { ...settings, ...open },
+        logTo: pipe === null ? stdout : join(cwd, "log"),
+        ...(source !== undefined && { main: source }),
       });
-      const url = `http://127.0.0.1:${port}`;
-      const beside = watch({ port, pid: child.pid });
-      const innocent = await bystander({ port, pid: child.pid });
+      const { url, pid } = server;
+      const port = Number(server.env.PORT);
+      const beside = watch({ port, pid });
+      const innocent = await bystander({ port, pid });
       let sent = 0;
       const victim = {
         url,
         port,
-        pid: child.pid,
+        pid,
         watch: beside,
         bystander: innocent,
         bearers,
@@ -99,17 +84,11 @@ export async function victims(source: string = main): Promise<Victims> {
         },
         async stop() {
           await Promise.all([beside.stop(), innocent.stop()]);
-          child.kill("SIGKILL");
-          await child.exited;
+          await server.kill();
           if (pipe !== null) closeSync(pipe);
           removeFolder(cwd);
         },
       };
-      if (!(await beside.answers(startTimeoutMs))) {
-        const why = await Bun.file(errors).text();
-        await victim.stop();
-        throw new Error(`The server did not start: ${why}`);
-      }
       await warmUp(victim);
       innocent.begin();
       const usual = await innocent.end();

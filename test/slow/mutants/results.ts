@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { plainEnvironment, removeFolder, temporaryFolder } from "../../support/program.ts";
+import { ended, plainEnvironment, removeFolder, temporaryFolder } from "../../support/program.ts";
 
 /** The result of all tests with a title; null: no test has it. */
 export type Result =
@@ -32,11 +32,7 @@ export async function results(
       timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
-    const [out, err, code] = await Promise.all([
-      child.stdout.text(),
-      child.stderr.text(),
-      child.exited,
-    ]);
+    const { out, err, code } = await ended(child);
     const cases = existsSync(report) ? casesIn(readFileSync(report, "utf8")) : [];
     if (code !== 0 && cases.every(({ isSkipped }) => isSkipped)) {
       throw new Error(`${file} did not run:\n${out}${err}`);
