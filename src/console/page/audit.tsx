@@ -2,8 +2,8 @@ import { apiQuery, Filters, SelectFilter, TextFilter } from "./filters.tsx";
 import { listView } from "./list-view.tsx";
 import { idIn } from "./palette/command.ts";
 import { writeRoute } from "./route.ts";
-import { textColumn, timeColumn } from "./rows.tsx";
-import { Text, words } from "./text.tsx";
+import { timeColumn } from "./rows.tsx";
+import { words } from "./text.tsx";
 import { TimeFilter } from "./time-filter.tsx";
 import { Empty } from "./ui.tsx";
 import type { AuditItem } from "./wire.ts";
@@ -26,26 +26,17 @@ export const AuditView = listView<AuditItem>({
   path: (query, range) => `v1/audit?${apiQuery(query, ["action", "actor", "subject"], range)}`,
   pollIntervalMs: 5_000,
   columns: [
-    {
-      head: "Action",
-      name: "title",
-      width: "200px",
-      cell: ({ action }) => words(action.replace(".", " ").replaceAll("_", " ")),
-    },
-    textColumn(
-      { head: "Subject", name: "kind", width: "minmax(0, 1fr)" },
-      (entry) => entry.subject,
-    ),
+    { head: "Action", at: "title", width: "200px", cell: ({ action }) => actionText(action) },
+    { head: "Subject", at: "kind", look: "mono", cell: ({ subject }) => subject },
     {
       head: "Detail",
-      name: "detail-text",
-      width: "minmax(0, 1fr)",
+      at: "detail-text",
       look: "quiet",
       isWideOnly: true,
+      cell: ({ detail }) => detail,
       tip: ({ detail }) => detail,
-      cell: ({ detail }) => detail !== null && <Text of={detail} />,
     },
-    textColumn({ head: "By", name: "by", width: "minmax(0, 260px)" }, ({ actor }) => actor),
+    { head: "By", at: "by", width: "minmax(0, 260px)", look: "mono", cell: ({ actor }) => actor },
     timeColumn("When"),
   ],
   narrow: `"title time" "kind by" / minmax(0, 1fr) minmax(0, auto)`,
@@ -82,6 +73,8 @@ export const AuditView = listView<AuditItem>({
     </Empty>
   ),
 });
+
+const actionText = (action: string) => words(action.replace(".", " ").replaceAll("_", " "));
 
 /** A link where the console has a page for the subject. */
 function addressOf({ action, subject }: AuditItem): string | null {

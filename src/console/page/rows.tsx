@@ -8,9 +8,9 @@ import { Monogram } from "./ui.tsx";
 export interface Column<Item> {
   readonly head: string;
   /** The class of its cells and, where rows have several lines, the name of their place in `narrow`. */
-  readonly name: string;
-  /** The width where rows have one line, as of a CSS grid. */
-  readonly width: string;
+  readonly at: string;
+  /** The width where rows have one line, as of a CSS grid. By default an equal share of what is left. */
+  readonly width?: string;
   readonly cell: (item: Item) => ComponentChildren;
   readonly look?: "mono" | "number" | "quiet";
   /** Whether rows of several lines leave it out. */
@@ -24,9 +24,7 @@ export interface Rows<Item> {
   /** The items' name: singular and plural. */
   readonly what: readonly [string, string];
   readonly columns: readonly Column<Item>[];
-  /**
-   * The places of the cells where the list is too narrow for one line per item, as a CSS `grid-template`.
-   */
+  /** The places of the cells where the list is too narrow for a line per item: a CSS `grid-template`. */
   readonly narrow: string;
   /** The address of an item; null if it has no page. */
   readonly address: (item: Item, query: URLSearchParams) => string | null;
@@ -46,14 +44,14 @@ interface ListParts {
 export function RowList({ of: rows, children }: ListParts) {
   const style = {
     "--narrow": rows.narrow,
-    "--wide": `none / ${rows.columns.map(({ width }) => width).join(" ")}`,
+    "--wide": `none / ${rows.columns.map(({ width = "minmax(0, 1fr)" }) => width).join(" ")}`,
   };
   return (
     <div class="table" style={style}>
       {/* Screen readers hear each row as one link: the heads would only repeat. */}
       <div class={`row head ${classOf(rows)}`} aria-hidden="true">
-        {rows.columns.map(({ head, name, look }) => (
-          <span key={name} class={`cell ${name} ${look === "number" ? look : ""}`}>
+        {rows.columns.map(({ head, at, look }) => (
+          <span key={at} class={`cell ${at} ${look === "number" ? look : ""}`}>
             {head}
           </span>
         ))}
@@ -74,13 +72,13 @@ interface RowParts<Item> {
 export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>) {
   const address = rows.address(item, query);
   const name = `row ${classOf(rows)}${rows.isFresh?.(item) === true ? " fresh" : ""}`;
-  const cells = rows.columns.map((column) => (
+  const cells = rows.columns.map(({ at, look = "", isWideOnly, tip, cell }) => (
     <span
-      key={column.name}
-      class={`cell ${column.name} ${column.look ?? ""}${column.isWideOnly === true ? " wide-only" : ""}`}
-      title={column.tip?.(item) ?? undefined}
+      key={at}
+      class={`cell ${at} ${look} ${isWideOnly === true ? "wide-only" : ""}`}
+      title={tip?.(item) ?? undefined}
     >
-      {column.cell(item)}
+      <Cell of={cell(item)} />
     </span>
   ));
   if (address === null) return <div class={name}>{cells}</div>;
@@ -91,9 +89,14 @@ export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>)
   );
 }
 
+/** Text of an item is untrusted. */
+function Cell({ of: content }: { readonly of: ComponentChildren }) {
+  return typeof content === "string" ? <Text of={content} /> : <>{content}</>;
+}
+
 export const providerColumn: Column<{ readonly provider: string }> = {
   head: "Provider",
-  name: "source",
+  at: "source",
   width: "176px",
   cell: ({ provider }) => (
     <>
@@ -104,21 +107,12 @@ export const providerColumn: Column<{ readonly provider: string }> = {
 };
 
 /** When an item was created, relative to now. */
-export const timeColumn = (
-  head: string,
-  width = "76px",
-): Column<{ readonly createdAt: string }> => ({
+export const timeColumn = (head: string): Column<{ readonly createdAt: string }> => ({
   head,
-  name: "time",
-  width,
+  at: "time",
+  width: "76px",
   cell: ({ createdAt }) => <Time at={createdAt} />,
 });
-
-/** Untrusted text, such as a type or a name. */
-export const textColumn = <Item,>(
-  column: Omit<Column<Item>, "cell" | "look">,
-  textOf: (item: Item) => string,
-): Column<Item> => ({ look: "mono", ...column, cell: (item) => <Text of={textOf(item)} /> });
 
 /** `3 seats`, of which a line under a head shows the number only. */
 export function Count({ of: count, one }: { readonly of: number; readonly one: string }) {

@@ -30,6 +30,15 @@ function parts(text: string): ComponentChildren {
   return out;
 }
 
+/** An id or a name, as it is. */
+export function Mono({ of: text }: { readonly of: string }) {
+  return (
+    <span class="mono">
+      <Text of={text} />
+    </span>
+  );
+}
+
 /** Exact text with visible line breaks: signatures cover them too. */
 export function ExactText({ of: text }: { readonly of: string }) {
   const lines = text.split("\n");

@@ -38,6 +38,25 @@ const tones: Readonly<Record<string, Tone>> = {
   error: "bad",
 };
 
+interface MarkParts {
+  /** Its colours. */
+  readonly look: string;
+  readonly glyph: string;
+  readonly label: string;
+}
+
+/** A state in a list, by shape, colour and word. */
+export function Mark({ look, glyph, label }: MarkParts) {
+  return (
+    <span class={`mark ${look}`}>
+      <span class="glyph" aria-hidden="true">
+        {glyph}
+      </span>
+      {label}
+    </span>
+  );
+}
+
 /**
  * The delivery state of an event. Each has a shape of its own, so that the list can be scanned without
  * telling red from green.
@@ -48,21 +67,15 @@ const deliveryMarks = {
   pending: ["…", "Pending"],
   delivered: ["✓", "Delivered"],
   none: ["–", "None"],
-} as const satisfies Readonly<Record<DeliveryState, Mark>>;
-type Mark = readonly [glyph: string, label: string];
-const markByState: ReadonlyMap<string, Mark> = new Map(Object.entries(deliveryMarks));
+} as const satisfies Readonly<Record<DeliveryState, readonly [glyph: string, label: string]>>;
+const markByState: ReadonlyMap<string, readonly [string, string]> = new Map(
+  Object.entries(deliveryMarks),
+);
 
 export function Delivery({ of: state }: { readonly of: DeliveryState }) {
   // A newer server may know other states.
   const [glyph, label] = markByState.get(state) ?? ["?", words(state)];
-  return (
-    <span class={`mark ${state}`}>
-      <span class="glyph" aria-hidden="true">
-        {glyph}
-      </span>
-      {label}
-    </span>
-  );
+  return <Mark look={state} glyph={glyph} label={label} />;
 }
 
 /** The initials of a provider, in a colour of its own. */

@@ -1,5 +1,5 @@
 import { writeRoute } from "../route.ts";
-import { Text } from "../text.tsx";
+import { Mono, Text } from "../text.tsx";
 import { ExactTime, TimeLeft } from "../time.tsx";
 import { Status } from "../ui.tsx";
 import type { BookingDetail, HistoryEntry } from "../wire.ts";
@@ -76,7 +76,7 @@ function Entry({ entry, actor, heldUntil }: EntryParts) {
         <Text of={title} />
       </h3>
       <p class="quiet">
-        <ExactTime at={at} /> <span class="mono">{type}</span>
+        <ExactTime at={at} /> <Mono of={type} />
         {actor !== null && (
           <>
             {" "}
@@ -106,7 +106,7 @@ function Events({ of: { webhook, eventId, notifications } }: { readonly of: Hist
       {webhook !== null &&
         (webhook.deleted ? (
           <span class="quiet">
-            Webhook event of <span class="mono">{webhook.provider}</span>, deleted by retention
+            Webhook event of <Mono of={webhook.provider} />, deleted by retention
           </span>
         ) : (
           <a href={writeRoute("events", webhook.eventId)}>Webhook event of {webhook.provider}</a>

@@ -1,4 +1,5 @@
 import { words } from "../text.tsx";
+import { Mark } from "../ui.tsx";
 import type { BookingStatus } from "../wire.ts";
 
 /** Each status has a shape of its own, so that a list can be scanned without telling red from green. */
@@ -11,12 +12,5 @@ const glyphs: Readonly<Record<BookingStatus, string>> = {
 };
 
 export function BookingMark({ of: status }: { readonly of: BookingStatus }) {
-  return (
-    <span class={`mark is-${status}`}>
-      <span class="glyph" aria-hidden="true">
-        {glyphs[status]}
-      </span>
-      {words(status)}
-    </span>
-  );
+  return <Mark look={`is-${status}`} glyph={glyphs[status]} label={words(status)} />;
 }

@@ -1,7 +1,7 @@
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { money, Text } from "../text.tsx";
+import { money, Mono, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, Facts, Wide } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
@@ -64,7 +64,7 @@ function BookingFacts({ booking, user }: FactsParts) {
     <>
       <Facts
         of={[
-          ["Booking ID", <span class="mono">{booking.id}</span>],
+          ["Booking ID", <Mono of={booking.id} />],
           [
             "Flight",
             `${flight.flightNumber} ${flight.origin} → ${flight.destination}, ${flight.cabinClass}`,

@@ -2,7 +2,7 @@ import { apiQuery, Filters, TextFilter } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
 import { Count, timeColumn } from "../rows.tsx";
-import { money, Text } from "../text.tsx";
+import { money, Mono, Text } from "../text.tsx";
 import { TimeLeft } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { BookingItem } from "../wire.ts";
@@ -19,7 +19,7 @@ export const Bookings = listView<BookingItem>({
   columns: [
     {
       head: "Status",
-      name: "outcome",
+      at: "outcome",
       width: "148px",
       cell: ({ status, expiresAt }) => (
         <>
@@ -30,11 +30,10 @@ export const Bookings = listView<BookingItem>({
     },
     {
       head: "Booking",
-      name: "title",
-      width: "minmax(0, 1fr)",
+      at: "title",
       cell: ({ reference, confirmationSentTo }) => (
         <>
-          <span class="mono">{reference}</span>{" "}
+          <Mono of={reference} />{" "}
           <span class="quiet">
             <Text of={confirmationSentTo} />
           </span>
@@ -43,14 +42,14 @@ export const Bookings = listView<BookingItem>({
     },
     {
       head: "Flight",
-      name: "kind",
+      at: "kind",
       width: "152px",
       look: "mono",
       cell: ({ flight }) => `${flight.flightNumber} ${flight.origin} → ${flight.destination}`,
     },
     {
       head: "Departs",
-      name: "departs",
+      at: "departs",
       width: "92px",
       look: "quiet",
       isWideOnly: true,
@@ -62,18 +61,18 @@ export const Bookings = listView<BookingItem>({
     },
     {
       head: "Seats",
-      name: "seats",
+      at: "seats",
       width: "40px",
       look: "number",
       cell: ({ seats }) => <Count of={seats} one="seat" />,
     },
     {
       head: "Price",
-      name: "size",
+      at: "size",
       width: "136px",
       cell: ({ totalPrice, currency }) => money(totalPrice, currency),
     },
-    { ...timeColumn("Booked", "68px"), isWideOnly: true },
+    { ...timeColumn("Booked"), width: "68px", isWideOnly: true },
   ],
   narrow: `"title outcome outcome" "kind seats size" / minmax(0, 1fr) auto auto`,
   filters: ({ route }) => (

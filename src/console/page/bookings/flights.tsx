@@ -6,7 +6,7 @@ import { Split } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { go, type Route, writeRoute } from "../route.ts";
 import { Count, ItemRow, RowList, type Rows } from "../rows.tsx";
-import { counted } from "../text.tsx";
+import { counted, Mono } from "../text.tsx";
 import { Empty, Waiting } from "../ui.tsx";
 import type { FlightLoad, LoadDay } from "../wire.ts";
 
@@ -140,28 +140,22 @@ function Load({ days, open, query }: LoadParts) {
 const dayRows: Rows<LoadDay> = {
   what: ["day", "days"],
   columns: [
-    { head: "Sales", name: "outcome", width: "116px", cell: (day) => <SoldMark of={day} /> },
+    { head: "Sales", at: "outcome", width: "116px", cell: (day) => <SoldMark of={day} /> },
     {
       head: "Day",
-      name: "title",
+      at: "title",
       width: "164px",
       cell: ({ date }) => (
         <>
-          <span class="mono">{date}</span> <span class="quiet">{weekdayOf(date)}</span>
+          <Mono of={date} /> <span class="quiet">{weekdayOf(date)}</span>
         </>
       ),
     },
-    {
-      head: "Load",
-      name: "sold",
-      width: "minmax(0, 300px)",
-      cell: (day) => <SeatsSold of={day} />,
-    },
-    { head: "Seats sold", name: "size", width: "132px", look: "number", cell: soldText },
+    { head: "Load", at: "sold", width: "minmax(0, 300px)", cell: (day) => <SeatsSold of={day} /> },
+    { head: "Seats sold", at: "size", width: "132px", look: "number", cell: soldText },
     {
       head: "Departures",
-      name: "time",
-      width: "minmax(0, 1fr)",
+      at: "time",
       look: "number",
       cell: ({ departures }) => <Count of={departures} one="departure" />,
     },

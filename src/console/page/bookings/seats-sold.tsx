@@ -1,3 +1,5 @@
+import { Mark } from "../ui.tsx";
+
 interface Load {
   readonly seats: number;
   readonly sold: number;
@@ -38,14 +40,7 @@ const marks = {
 export function SoldMark({ of: load }: { readonly of: Load }) {
   const state = stateOf(load);
   const [glyph, label] = marks[state];
-  return (
-    <span class={`mark is-${state}`}>
-      <span class="glyph" aria-hidden="true">
-        {glyph}
-      </span>
-      {label}
-    </span>
-  );
+  return <Mark look={`is-${state}`} glyph={glyph} label={label} />;
 }
 
 function stateOf({ sold, seats }: Load): keyof typeof marks {

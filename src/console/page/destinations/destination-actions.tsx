@@ -1,9 +1,7 @@
-import { useRef, useState } from "preact/hooks";
-
 import { isSigned } from "../../../outbound/formats/formats.ts";
+import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { milliseconds } from "../durations.ts";
-import { toApiError } from "../load.ts";
 import { CopyButton, notify } from "../ui.tsx";
 import type { Destination, DestinationDetail, DestinationSecret, TestOutcome } from "../wire.ts";
 
@@ -23,20 +21,14 @@ export const operatorGateway = "operator-gateway";
 /** The buttons of a destination. One runs at a time. */
 export function Actions({ destination, close, acted, rotated, edit }: Parts) {
   const { id, name, state, format } = destination;
-  const [busy, setBusy] = useState<string | null>(null);
+  const { isBusy, run: runOnce } = useAction();
   const isOwn = name !== operatorGateway;
 
-  async function run(label: string, work: () => Promise<void>): Promise<void> {
-    if (busy !== null) return;
-    setBusy(label);
-    try {
-      await work();
-    } catch (cause) {
-      notify(`${label} failed. ${toApiError(cause).message}`, "bad");
-    }
-    setBusy(null);
-    acted();
-  }
+  const run = (label: string, work: () => Promise<void>) =>
+    runOnce(async () => {
+      await attempt(label, work);
+      acted();
+    });
   const call = <Answer,>(action: string) =>
     callApi<Answer>(`v1/destinations/${encodeURIComponent(id)}/${action}`, { method: "POST" });
   const button = (label: string, work: () => Promise<void>, isMain = false) => (
@@ -44,7 +36,7 @@ export function Actions({ destination, close, acted, rotated, edit }: Parts) {
       type="button"
       class={isMain ? "primary" : ""}
       // Not `disabled`, which would take the focus from the button.
-      aria-disabled={busy !== null}
+      aria-disabled={isBusy}
       onClick={() => void run(label, work)}
     >
       {label}
@@ -116,43 +108,4 @@ function showTest({ delivered, responseStatus, error, durationMs }: TestOutcome)
   } else {
     notify(`Test not delivered. ${error ?? "The destination did not accept it."}`, "bad");
   }
-}
-
-interface ConfirmedParts {
-  readonly label: string;
-  readonly title: string;
-  readonly text: string;
-  readonly confirm: () => void;
-}
-
-/** A button that asks before it acts. */
-function Confirmed({ label, title, text, confirm }: ConfirmedParts) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  return (
-    <>
-      <button type="button" onClick={() => dialog.current?.showModal()}>
-        {label}
-      </button>
-      <dialog ref={dialog} class="confirm" aria-label={title}>
-        <form
-          method="dialog"
-          onSubmit={(event) => {
-            const { submitter } = event;
-            if (submitter instanceof HTMLButtonElement && submitter.value === "confirm") confirm();
-          }}
-        >
-          <h2>{title}</h2>
-          <p>{text}</p>
-          <div class="actions">
-            <button type="submit" value="confirm" class="primary">
-              {label}
-            </button>
-            <button type="submit" value="cancel">
-              Cancel
-            </button>
-          </div>
-        </form>
-      </dialog>
-    </>
-  );
 }

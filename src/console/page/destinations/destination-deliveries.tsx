@@ -1,9 +1,8 @@
-import { useState } from "preact/hooks";
-
+import { ActionButton } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { span } from "../durations.ts";
 import { Attempts } from "../events/notification.tsx";
-import { toApiError, useLoad } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
 import { DueTime, Time } from "../time.tsx";
@@ -46,6 +45,10 @@ export function LastDeliveries({ of: { newest } }: { readonly of: Deliveries }) 
   );
 }
 
+interface Retried {
+  readonly retried: number;
+}
+
 interface DeadParts {
   readonly of: Deliveries;
   /** The destination in the API. */
@@ -56,39 +59,23 @@ interface DeadParts {
 
 /** The dead letters of a destination. Renders nothing if it has none. */
 export function DeadDeliveries({ of: { dead }, path, isAdmin, retried }: DeadParts) {
-  const [isBusy, setIsBusy] = useState(false);
   const { value } = dead;
   if (value === null || value.data.length === 0) return null;
 
   async function retry(): Promise<void> {
-    setIsBusy(true);
     try {
-      const answer = await callApi<{ readonly retried: number }>(`${path}/retry`, {
-        method: "POST",
-      });
+      const answer = await callApi<Retried>(`${path}/retry`, { method: "POST" });
       notify(`${counted(answer.retried, "delivery", "deliveries")} will be sent again`);
-    } catch (cause) {
-      notify(`Retry failed. ${toApiError(cause).message}`, "bad");
+    } finally {
+      retried();
     }
-    setIsBusy(false);
-    retried();
   }
 
   return (
     <section aria-labelledby="dead-deliveries">
       <header class="panel-bar">
         <h3 id="dead-deliveries">Dead letters</h3>
-        {isAdmin && (
-          <button
-            type="button"
-            aria-disabled={isBusy}
-            onClick={() => {
-              if (!isBusy) void retry();
-            }}
-          >
-            {isBusy ? "Retrying…" : "Retry all"}
-          </button>
-        )}
+        {isAdmin && <ActionButton label="Retry all" busy="Retrying…" name="Retry" act={retry} />}
       </header>
       <Lines deliveries={value.data} />
       {value.pagination.hasMore && <p class="quiet">Showing the newest {shown}.</p>}

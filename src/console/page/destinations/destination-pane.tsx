@@ -7,7 +7,7 @@ import { DestinationLatency } from "../health/latency.tsx";
 import { Detail, LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, Mono, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
 import { Badge, CopyButton, Facts } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
@@ -79,9 +79,7 @@ export function DestinationPane(parts: Parts) {
               <HealthBadge of={destination} />
               {destination.alerts && <Badge tone="info">Alerts</Badge>}
               <span>{destination.format}</span>
-              <span class="mono">
-                <Text of={destination.address || "No address"} />
-              </span>
+              <Mono of={destination.address || "No address"} />
             </p>
             {isAdmin && (
               <Actions
@@ -231,7 +229,7 @@ function Settings({ destination }: { readonly destination: DestinationDetail }) 
           "Limits",
           `${ratePerSecond === null ? "" : `${ratePerSecond} per second, `}${maxConcurrent} at a time`,
         ],
-        ["Owner", ownerId === null ? null : <span class="mono">{ownerId}</span>],
+        ["Owner", ownerId === null ? null : <Mono of={ownerId} />],
         ["Created", <ExactTime at={createdAt} />],
       ]}
     />

@@ -7,7 +7,6 @@ import { useInterval } from "../live.ts";
 import { type Loaded, useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
 import { ItemRow, RowList, type Rows } from "../rows.tsx";
-import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Empty, Waiting } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
@@ -118,27 +117,17 @@ function List({ list, open, query, isAdmin }: ListParts) {
 const rows: Rows<DestinationDetail> = {
   what: ["destination", "destinations"],
   columns: [
-    {
-      head: "Health",
-      name: "outcome",
-      width: "116px",
-      cell: (destination) => <HealthBadge of={destination} />,
-    },
-    {
-      head: "Name",
-      name: "title",
-      width: "minmax(0, 3fr)",
-      cell: ({ name }) => <Text of={name} />,
-    },
+    { head: "Health", at: "outcome", width: "116px", cell: (it) => <HealthBadge of={it} /> },
+    { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ name }) => name },
     {
       head: "Format",
-      name: "kind",
+      at: "kind",
       width: "96px",
       cell: ({ format, ownerId }) => `${format}${ownerId === null ? "" : ", of a user"}`,
     },
     {
       head: "Success",
-      name: "rate",
+      at: "rate",
       width: "minmax(180px, 2fr)",
       cell: ({ health }) => (
         <>
@@ -150,13 +139,13 @@ const rows: Rows<DestinationDetail> = {
     },
     {
       head: "Queue",
-      name: "queue",
+      at: "queue",
       width: "minmax(0, 3fr)",
       cell: ({ health }) => waitingText(health),
     },
     {
       head: "Last attempt",
-      name: "time",
+      at: "time",
       width: "84px",
       cell: ({ health: { lastAttemptAt } }) =>
         lastAttemptAt === null ? "Not used yet" : <Time at={lastAttemptAt} />,

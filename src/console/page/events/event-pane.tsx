@@ -5,7 +5,7 @@ import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { Replay } from "../replays/replay.tsx";
-import { counted, ExternalLink, Text, words } from "../text.tsx";
+import { counted, ExternalLink, Mono, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, Delivery, Facts, Monogram, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
@@ -46,11 +46,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Delivery of={event.delivery} /> <Severity of={event} />
               {event.status !== "accepted" && <Status of={event.status} />}
               <Monogram of={event.provider} />
-              <span class="mono">{event.provider}</span>{" "}
-              <span class="mono">
-                <Text of={event.type} />
-              </span>{" "}
-              <Time at={event.createdAt} />
+              <Mono of={event.provider} /> <Mono of={event.type} /> <Time at={event.createdAt} />
             </p>
             <div class="actions">
               <Replay id={event.id} isMain replayed={replayed} />
@@ -176,10 +172,7 @@ function Received({ event }: { readonly event: EventDetail }) {
       <Facts
         of={[
           [event.recovered ? "Recovered" : "Received", <ExactTime at={receipt.receivedAt} />],
-          [
-            event.recovered ? "Provider’s API" : "IP address",
-            <span class="mono">{receipt.address}</span>,
-          ],
+          [event.recovered ? "Provider’s API" : "IP address", <Mono of={receipt.address} />],
           ["Signed with", signedWith === null ? null : secretNames[signedWith]],
           ["Size", counted(receipt.bodyBytes, "byte")],
           ["Duplicates", duplicates === 0 ? null : `${duplicates}, not processed again`],
@@ -213,7 +206,7 @@ function Interpreted({ event }: { readonly event: EventDetail }) {
       <h3>Interpreted event</h3>
       <Facts
         of={[
-          ["Event ID", <span class="mono">{event.id}</span>],
+          ["Event ID", <Mono of={event.id} />],
           ["Occurred", <ExactTime at={event.occurredAt} />],
           [
             "Subject",
@@ -229,21 +222,8 @@ function Interpreted({ event }: { readonly event: EventDetail }) {
           ],
           ["Actor", actor === null ? null : <Text of={actor} />],
           ["Link", url === null ? null : <ExternalLink to={url} />],
-          [
-            "Idempotency key",
-            <span class="mono">
-              <Text of={event.idempotencyKey} />
-            </span>,
-          ],
-          ...data.map(
-            ([name, value]) =>
-              [
-                name,
-                <span class="mono">
-                  <Text of={String(value)} />
-                </span>,
-              ] as const,
-          ),
+          ["Idempotency key", <Mono of={event.idempotencyKey} />],
+          ...data.map(([name, value]) => [name, <Mono of={String(value)} />] as const),
         ]}
       />
     </li>

@@ -5,7 +5,7 @@ import { listView } from "../list-view.tsx";
 import { useLoad } from "../load.ts";
 import { idIn } from "../palette/command.ts";
 import { writeRoute } from "../route.ts";
-import { providerColumn, textColumn, timeColumn } from "../rows.tsx";
+import { providerColumn, timeColumn } from "../rows.tsx";
 import { Text, words } from "../text.tsx";
 import { Delivery, Empty } from "../ui.tsx";
 import type { EventItem, Page } from "../wire.ts";
@@ -31,14 +31,13 @@ export const Events = listView<EventItem>({
   columns: [
     {
       head: "Delivery",
-      name: "outcome",
+      at: "outcome",
       width: "104px",
       cell: ({ delivery }) => <Delivery of={delivery ?? "none"} />,
     },
     {
       head: "Event",
-      name: "title",
-      width: "minmax(0, 1fr)",
+      at: "title",
       cell: (event) => (
         <>
           <Text of={event.title} /> <Severity of={event} />
@@ -46,7 +45,7 @@ export const Events = listView<EventItem>({
       ),
     },
     providerColumn,
-    textColumn({ head: "Type", name: "kind", width: "minmax(0, 200px)" }, ({ type }) => type),
+    { head: "Type", at: "kind", width: "minmax(0, 200px)", look: "mono", cell: ({ type }) => type },
     timeColumn("Received"),
   ],
   narrow: `"title title outcome" "source kind time" / auto minmax(0, 1fr) auto`,

@@ -1,6 +1,6 @@
 import { LoadedDetail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
-import { counted, Text, words } from "../text.tsx";
+import { counted, Mono, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { Badge, CopyButton, Facts } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
@@ -38,7 +38,7 @@ function Explained({ rejection, explainAgain }: Parts) {
       <header>
         <h2>{words(rejection.reason)}</h2>
         <p class="under">
-          <Badge tone="bad">Rejected</Badge> <span class="mono">{provider}</span>{" "}
+          <Badge tone="bad">Rejected</Badge> <Mono of={provider} />{" "}
           <Time at={rejection.createdAt} />
         </p>
         <div class="actions">
@@ -68,16 +68,11 @@ function Explained({ rejection, explainAgain }: Parts) {
           <Facts
             of={[
               ["Received", <ExactTime at={rejection.createdAt} />],
-              ["IP address", <span class="mono">{rejection.address}</span>],
+              ["IP address", <Mono of={rejection.address} />],
               ["Size", counted(rejection.bodyBytes, "byte")],
               ["Reason", <code>{rejection.reason}</code>],
               ["Signature header", <Signatures names={rejection.signatureHeaders} />],
-              [
-                "Request ID",
-                <span class="mono">
-                  <Text of={rejection.requestId} />
-                </span>,
-              ],
+              ["Request ID", <Mono of={rejection.requestId} />],
             ]}
           />
           <Headers of={headers} />
@@ -136,5 +131,5 @@ function Findings({ of: { detail, checklist } }: { readonly of: RejectionDetail[
 }
 
 function Signatures({ names }: { readonly names: readonly string[] }) {
-  return names.length === 0 ? <>None</> : <span class="mono">{names.join(", ")}</span>;
+  return names.length === 0 ? <>None</> : <Mono of={names.join(", ")} />;
 }

@@ -1,7 +1,7 @@
 import { apiQuery, Filters, ProviderFilter, SelectFilter } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
-import { providerColumn, textColumn, timeColumn } from "../rows.tsx";
+import { providerColumn, timeColumn } from "../rows.tsx";
 import { counted, words } from "../text.tsx";
 import { TimeFilter } from "../time-filter.tsx";
 import { Badge, Empty } from "../ui.tsx";
@@ -34,18 +34,20 @@ export const Rejections = listView<RejectionItem>({
   columns: [
     {
       head: "Reason",
-      name: "title",
-      width: "minmax(0, 1fr)",
+      at: "title",
       cell: ({ reason }) => <Badge tone="bad">{words(reason)}</Badge>,
     },
     providerColumn,
-    textColumn(
-      { head: "Address", name: "kind", width: "minmax(0, 200px)" },
-      (item) => item.address,
-    ),
+    {
+      head: "Address",
+      at: "kind",
+      width: "minmax(0, 200px)",
+      look: "mono",
+      cell: ({ address }) => address,
+    },
     {
       head: "Size",
-      name: "size",
+      at: "size",
       width: "110px",
       cell: ({ bodyBytes }) => counted(bodyBytes, "byte"),
     },

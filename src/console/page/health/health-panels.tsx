@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { lastDelivery, span } from "../durations.ts";
 import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, Mono, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Status } from "../ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "../wire.ts";
@@ -89,7 +89,7 @@ export function ProviderActivity({ providers }: { readonly providers: readonly P
         {providers.map((provider) => (
           <li key={provider.provider}>
             <ActivityBadge of={provider} />
-            <span class="mono">{provider.provider}</span>
+            <Mono of={provider.provider} />
             <span class="quiet">{lastDelivery(provider, Date.now())}</span>
           </li>
         ))}

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { useAction } from "../action.tsx";
 import { type ApiError, callApi } from "../api.ts";
 import { Page } from "../layout.tsx";
-import { toApiError, useLoad } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
 import { counted, ExternalLink } from "../text.tsx";
 import { Empty, notify, Waiting } from "../ui.tsx";
@@ -108,24 +109,16 @@ function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
   const [id, setId] = useState(entry?.name ?? "");
   const [file, setFile] = useState("");
   const [secret, setSecret] = useState<GivenSecret>(emptySecret);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setIsBusy] = useState(false);
+  const { isBusy, error, run } = useAction({ isLast: true });
   const text = useRef<HTMLTextAreaElement>(null);
 
   async function add(): Promise<void> {
-    setIsBusy(true);
-    setError(null);
     const source = entry === null ? { file } : { catalogue: entry.name };
-    try {
-      const body = { ...source, id, ...givenSecret(secret) };
-      const made = await callApi<ProviderSetupWithSecret>("v1/providers", { method: "POST", body });
-      keepSecret(made.provider, made.madeSecret);
-      notify(`${made.displayName} added`);
-      go("providers", made.provider);
-    } catch (cause) {
-      setError(toApiError(cause));
-      setIsBusy(false);
-    }
+    const body = { ...source, id, ...givenSecret(secret) };
+    const made = await callApi<ProviderSetupWithSecret>("v1/providers", { method: "POST", body });
+    keepSecret(made.provider, made.madeSecret);
+    notify(`${made.displayName} added`);
+    go("providers", made.provider);
   }
 
   return (
@@ -133,7 +126,7 @@ function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
       class="panel stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) void add();
+        void run(add);
       }}
     >
       {entry !== null && <About entry={entry} />}

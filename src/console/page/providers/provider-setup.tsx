@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 
+import { Problem, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { ExternalLink } from "../text.tsx";
+import { ExternalLink, Mono } from "../text.tsx";
 import { Badge, CopyButton, Facts, notify, Waiting } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
 
 import { takeSecret } from "./adding.ts";
 import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
-import { Problem, useAction } from "./setup-action.tsx";
 import { TestEvent } from "./test-event.tsx";
 
 /** Connects a provider: its URL, its secret, and a test event that arrives. */
@@ -168,9 +168,9 @@ function Details({ setup: { provider, signature, file, checkedWith } }: Parts) {
       <h2 id="details">Details</h2>
       <Facts
         of={[
-          ["Name", <span class="mono">{provider}</span>],
+          ["Name", <Mono of={provider} />],
           ["Signature", signature],
-          ["File", file === null ? "Built in" : <span class="mono">{file}</span>],
+          ["File", file === null ? "Built in" : <Mono of={file} />],
           ["Checked with", checkedWith],
         ]}
       />

@@ -4,6 +4,7 @@ import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
+import { Mono } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Facts, Waiting } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
@@ -70,7 +71,7 @@ function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly pro
       </header>
       <Facts
         of={[
-          ["Name", <span class="mono">{id}</span>],
+          ["Name", <Mono of={id} />],
           ["Last delivery", lastDelivery(provider, Date.now())],
           ["Last event", lastEventAt === null ? "None stored" : <Time at={lastEventAt} />],
           ["Current secret", <Secret secret={secrets.current} />],

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 
+import { Problem, useAction } from "../action.tsx";
 import { type ApiError, callApi } from "../api.ts";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -8,8 +9,6 @@ import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { ErrorMessage, Loading, notify, Status } from "../ui.tsx";
 import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../wire.ts";
-
-import { Problem, useAction } from "./setup-action.tsx";
 
 /** The feed carries only events with notifications; polling finds the others. */
 const pollIntervalMs = 2_000;

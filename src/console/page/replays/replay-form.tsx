@@ -1,10 +1,11 @@
 import { useMemo, useState } from "preact/hooks";
 
-import { type ApiError, callApi } from "../api.ts";
+import { useAction } from "../action.tsx";
+import { callApi } from "../api.ts";
 import { EventFilters, sameNames, wordsStarting } from "../events/event-filters.tsx";
 import { Controls } from "../filters.tsx";
 import { Detail } from "../layout.tsx";
-import { toApiError, useLoad } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
 import { counted } from "../text.tsx";
 import { useTimeRange } from "../time-filter.tsx";
@@ -138,22 +139,14 @@ interface StartParts {
 /** Starts the replay of exactly what the dry run counted. */
 function Start({ of: { filters, total }, started }: StartParts) {
   const [rate, setRate] = useState(defaultRate);
-  const [isBusy, setIsBusy] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { isBusy, error, run } = useAction({ isLast: true });
   const rateError = error?.fields.get("ratePerSecond") ?? null;
 
   async function start(): Promise<void> {
-    setIsBusy(true);
-    setError(null);
-    try {
-      const body = { ...given(filters), ratePerSecond: /^\d+$/.test(rate) ? Number(rate) : rate };
-      const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
-      started();
-      go("replays", replay.id);
-    } catch (cause) {
-      setError(toApiError(cause));
-      setIsBusy(false);
-    }
+    const body = { ...given(filters), ratePerSecond: /^\d+$/.test(rate) ? Number(rate) : rate };
+    const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
+    started();
+    go("replays", replay.id);
   }
 
   return (
@@ -163,7 +156,7 @@ function Start({ of: { filters, total }, started }: StartParts) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy) void start();
+          void run(start);
         }}
       >
         <label>

@@ -4,7 +4,7 @@ import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { ErrorMessage, Loading } from "../ui.tsx";
+import { ErrorMessage, Loading, Mark } from "../ui.tsx";
 import type { Page, Replay, ReplayFailure } from "../wire.ts";
 
 import { doneOf, outcomes } from "./replay-parts.tsx";
@@ -37,12 +37,11 @@ export function Outcomes({ of: replay }: { readonly of: Replay }) {
           {outcomes.map(([name, glyph, label, meaning]) => (
             <tr key={name} data-outcome={name}>
               <th scope="row">
-                <span class={`mark ${replay[name] === 0 ? "none" : tones[name]}`}>
-                  <span class="glyph" aria-hidden="true">
-                    {glyph}
-                  </span>
-                  {label}
-                </span>
+                <Mark
+                  look={replay[name] === 0 ? "none" : tones[name]}
+                  glyph={glyph}
+                  label={label}
+                />
                 <p class="quiet">{meaning}</p>
               </th>
               <td class="number">{replay[name].toLocaleString("en")}</td>

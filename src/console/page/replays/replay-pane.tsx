@@ -6,7 +6,7 @@ import { span } from "../durations.ts";
 import { LoadedDetail } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, Mono, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, ErrorMessage, Facts } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
@@ -47,10 +47,7 @@ export function ReplayPane({ id, close, changed }: Parts) {
             <p class="under">
               <ReplayStatus of={replay} />
               <span>
-                started <Time at={replay.createdAt} /> by{" "}
-                <span class="mono">
-                  <Text of={replay.actor} />
-                </span>
+                started <Time at={replay.createdAt} /> by <Mono of={replay.actor} />
               </span>
             </p>
             <Actions of={replay} path={path} acted={set} />
@@ -205,7 +202,7 @@ function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: { readonly of
           ["Received until", <ExactTime at={to} />],
           ["Rate", `at most ${counted(ratePerSecond, "event")} per second`],
           ["Last progress", <Time at={updatedAt} />],
-          ["Replay ID", <span class="mono">{id}</span>],
+          ["Replay ID", <Mono of={id} />],
         ]}
       />
     </section>

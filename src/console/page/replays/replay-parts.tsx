@@ -4,6 +4,7 @@ import type { ApiError } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { Text, words } from "../text.tsx";
+import { Mark } from "../ui.tsx";
 import type { Page, Replay, ReplayOutcome } from "../wire.ts";
 
 /** What became of an event, in the order of the page. Each has a shape of its own. */
@@ -50,9 +51,9 @@ const marks = {
   running: ["pending", "▸", "Running"],
   stopped: ["retrying", "■", "Stopped"],
   finished: ["delivered", "✓", "Finished"],
-} as const satisfies Record<Replay["status"], Mark>;
-type Mark = readonly [tone: string, glyph: string, text: string];
-const markByStatus: ReadonlyMap<string, Mark> = new Map(Object.entries(marks));
+} as const satisfies Record<Replay["status"], StatusMark>;
+type StatusMark = readonly [tone: string, glyph: string, text: string];
+const markByStatus: ReadonlyMap<string, StatusMark> = new Map(Object.entries(marks));
 
 /** By shape, colour and word. */
 export function ReplayStatus({ of: { status, failed } }: { readonly of: Replay }) {
@@ -60,12 +61,11 @@ export function ReplayStatus({ of: { status, failed } }: { readonly of: Replay }
   const [tone, glyph, text] = markByStatus.get(status) ?? ["pending", "?", words(status)];
   const hasFailed = status === "finished" && failed > 0;
   return (
-    <span class={`mark ${hasFailed ? "dead" : tone}`}>
-      <span class="glyph small" aria-hidden="true">
-        {hasFailed ? "✕" : glyph}
-      </span>
-      {text}
-    </span>
+    <Mark
+      look={`small ${hasFailed ? "dead" : tone}`}
+      glyph={hasFailed ? "✕" : glyph}
+      label={text}
+    />
   );
 }
 

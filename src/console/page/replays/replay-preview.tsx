@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, callApi } from "../api.ts";
 import { toApiError } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, Mono, Text } from "../text.tsx";
 import { Monogram } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
@@ -86,7 +86,7 @@ function Difference({
         <a href={writeRoute("events", id)} target="_blank">
           <Text of={type} />
         </a>
-        <span class="mono">{id}</span>
+        <Mono of={id} />
       </p>
       <table aria-label={`Changes of ${id}`}>
         <thead>

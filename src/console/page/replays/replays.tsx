@@ -1,7 +1,7 @@
 import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
-import { textColumn, timeColumn } from "../rows.tsx";
-import { counted, Text } from "../text.tsx";
+import { timeColumn } from "../rows.tsx";
+import { counted } from "../text.tsx";
 import { Empty } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
@@ -16,28 +16,17 @@ export const Replays = listView<Replay>({
   path: () => "v1/replays",
   pollIntervalMs: 3_000,
   columns: [
+    { head: "Status", at: "outcome", width: "104px", cell: (it) => <ReplayStatus of={it} /> },
+    { head: "Events", at: "title", cell: ({ filters }) => filtersText(filters) },
+    { head: "Progress", at: "kind", width: "minmax(0, 220px)", cell: progressText },
     {
-      head: "Status",
-      name: "outcome",
-      width: "104px",
-      cell: (replay) => <ReplayStatus of={replay} />,
+      head: "By",
+      at: "by",
+      width: "minmax(0, 180px)",
+      look: "mono",
+      isWideOnly: true,
+      cell: ({ actor }) => actor,
     },
-    {
-      head: "Events",
-      name: "title",
-      width: "minmax(0, 1fr)",
-      cell: ({ filters }) => <Text of={filtersText(filters)} />,
-    },
-    {
-      head: "Progress",
-      name: "kind",
-      width: "minmax(0, 220px)",
-      cell: (replay) => progressText(replay),
-    },
-    textColumn(
-      { head: "By", name: "by", width: "minmax(0, 180px)", isWideOnly: true },
-      ({ actor }) => actor,
-    ),
     timeColumn("Started"),
   ],
   narrow: `"title outcome" "kind time" / minmax(0, 1fr) auto`,
