@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import { until } from "../support/app.ts";
 import { deliverTo, keepDelivering, keysOnServer } from "../support/load.ts";
-import { noOwnPostgres, ownPostgres } from "../support/own-postgres.ts";
+import { noOwnPostgres } from "../support/own-postgres.ts";
 import { resources } from "../support/resources.ts";
 import { skips } from "../support/skips.ts";
 
@@ -11,8 +11,7 @@ const taken = resources();
 test.skipIf(skips(noOwnPostgres))(
   "a database server that crashes under load loses nothing acknowledged, and is found again [PG-1]",
   async () => {
-    const database = await ownPostgres();
-    taken.ends.push(() => database.end());
+    const database = await taken.ownPostgres();
     const env = { DATABASE_URL: database.url, DATABASE_RETRY_MS: "500" };
     const server = await taken.start(taken.newFolder(), env);
     const { acknowledged, refused, statuses, end } = keepDelivering(server, 8);

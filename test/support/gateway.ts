@@ -1,13 +1,17 @@
-/** One request that a test's operator gateway received. */
+/** One request that a test's operator gateway, or another local program, received. */
 export interface Received {
   readonly path: string;
+  /** The query with its question mark; empty without one. */
+  readonly search: string;
   readonly headers: Record<string, string>;
   readonly body: string;
+  readonly bytes: Uint8Array;
 }
 
 /** An operator gateway on a free port. The test decides its responses. */
 export interface TestGateway {
   readonly url: string;
+  readonly port: number;
   /** In order of arrival. */
   readonly received: readonly Received[];
   /** The maximum number of concurrent requests. */
@@ -19,13 +23,15 @@ export const gatewaySecret = `whsec_${Buffer.from("a gateway key of thirty-two b
 
 /** `answer` is called for each request, with its number from 1. */
 export function testGateway(
-  answer: (number: number, received: Received) => Response | Promise<Response>,
+  answer: (number: number, received: Received) => Response | Promise<Response> = () =>
+    new Response(),
+  port = 0,
 ): TestGateway {
   const received: Received[] = [];
   let inFlight = 0;
   let most = 0;
   const server = Bun.serve({
-    port: 0,
+    port,
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
@@ -33,8 +39,10 @@ export function testGateway(
       most = Math.max(most, inFlight);
       try {
         const headers = Object.fromEntries(request.headers);
-        const path = new URL(request.url).pathname;
-        const entry = { path, headers, body: await request.text() };
+        const { pathname: path, search } = new URL(request.url);
+        const bytes = await request.bytes();
+        const body = new TextDecoder().decode(bytes);
+        const entry = { path, search, headers, body, bytes };
         received.push(entry);
         const gone = Promise.withResolvers<Response>();
         request.signal.addEventListener("abort", () => gone.resolve(new Response()));
@@ -46,6 +54,7 @@ export function testGateway(
   });
   return {
     url: `${server.url.href}notify`,
+    port: server.port ?? 0,
     received,
     mostInFlight: () => most,
     stop: () => server.stop(true),

@@ -1,57 +1,12 @@
 import { expect } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { providerOf } from "./app.ts";
 import { secretOf } from "./cli.ts";
+import type { TestGateway } from "./gateway.ts";
 import { spawnSkyhook, type Surroundings } from "./program.ts";
-
-/** One request that the local program received. */
-export interface LocalRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
-
-/** A local program on a port. The test decides its responses. */
-export interface LocalProgram {
-  readonly url: string;
-  readonly port: number;
-  readonly received: readonly LocalRequest[];
-  stop(): Promise<void>;
-}
-
-export function localProgram(
-  answer: (request: LocalRequest, number: number) => Response | Promise<Response> = () =>
-    new Response("ok"),
-  port = 0,
-): LocalProgram {
-  const received: LocalRequest[] = [];
-  const server = Bun.serve({
-    port,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      const body = new Uint8Array(await request.arrayBuffer());
-      const { pathname, search } = new URL(request.url);
-      const entry = { url: pathname + search, headers: Object.fromEntries(request.headers), body };
-      received.push(entry);
-      const gone = Promise.withResolvers<Response>();
-      request.signal.addEventListener("abort", () => gone.resolve(new Response()));
-      return Promise.race([answer(entry, received.length), gone.promise]);
-    },
-  });
-  return {
-    url: server.url.href,
-    port: server.port ?? 0,
-    received,
-    stop: () => server.stop(true),
-  };
-}
 
 /** A running `skyhook listen` or `skyhook tail`. */
 export interface RunningCommand {
@@ -130,9 +85,5 @@ export async function deliverTask(
 export const taskBody = (number: number | string): string =>
   JSON.stringify({ event_name: "item:completed", event_data: { id: `${number}`, content: "t" } });
 
-export const textOf = ({ body }: LocalRequest): string => new TextDecoder().decode(body);
 /** The bodies that a local program received. */
-export const sentTo = ({ received }: LocalProgram): string[] => received.map(textOf);
-
-/** A new folder in which a command keeps its state. */
-export const stateFolder = (): string => mkdtempSync(join(tmpdir(), "skyhook-state-"));
+export const sentTo = ({ received }: TestGateway): string[] => received.map(({ body }) => body);

@@ -4,19 +4,14 @@ import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
-import { endsAfterEach } from "../../support/ends.ts";
-import { runningCommand } from "../../support/listener.ts";
 import type { RunningServer } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
-const { serve, skyhook, newFolder } = commandLine();
+const { skyhook } = commandLine();
+const taken = resources();
 
-const ends = endsAfterEach();
-
-async function started(cwd = newFolder(), port?: string): Promise<RunningServer> {
-  const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });
-  ends.push(() => server.kill());
-  return server;
-}
+const started = (cwd = taken.newFolder(), port = "0") =>
+  taken.serve({ cwd, env: allSecrets, port });
 
 async function deliver(server: RunningServer, count: number): Promise<void> {
   await skyhook(["send", "task_tracker", "task.completed"], server);
@@ -114,8 +109,7 @@ describe("skyhook replay of many events", () => {
   test("stops and resumes", async () => {
     const server = await started();
     await deliver(server, 30);
-    const running = runningCommand(["replay", "--from", "1h", "--rate", "5"], server);
-    ends.push(() => running.end("SIGKILL"));
+    const running = taken.running(["replay", "--from", "1h", "--rate", "5"], server);
     await running.shows(/to stop it/);
     const [id = ""] = /rpl_[0-9a-f]+/.exec(running.err()) ?? [];
     await until(() => notificationsOf(server).filter((count) => count > 0).length > 2, 20_000);
@@ -134,8 +128,7 @@ describe("skyhook replay of many events", () => {
     let server = await started();
     const { port } = new URL(server.url);
     await deliver(server, 60);
-    const running = runningCommand(["replay", "--from", "1h", "--rate", "20"], server);
-    ends.push(() => running.end("SIGKILL"));
+    const running = taken.running(["replay", "--from", "1h", "--rate", "20"], server);
     await running.shows("to stop it");
     const done = () => notificationsOf(server).filter((count) => count > 0).length;
     for (const enough of [10, 25, 40]) {

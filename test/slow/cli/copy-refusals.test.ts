@@ -56,8 +56,7 @@ async function newTarget(kind: "SQLite" | "PostgreSQL") {
     const events = () => Promise.try(count).catch(() => 0);
     return { url: `sqlite:${file}`, events, run: () => Promise.resolve([]) };
   }
-  const database = await postgresDatabase();
-  taken.ends.push(() => database[Symbol.asyncDispose]());
+  const database = await taken.database();
   const count = async () => Number((await database.run(text))[0]?.["events"]);
   const run = (statement: string) => database.run(statement);
   return { url: database.url, events: () => count().catch(() => 0), run };

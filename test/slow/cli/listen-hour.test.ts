@@ -1,33 +1,25 @@
 import { expect, test } from "bun:test";
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
-import { endsAfterEach } from "../../support/ends.ts";
-import {
-  deliverTask,
-  type LocalProgram,
-  localProgram,
-  runningCommand,
-  sentTo,
-  stateFolder,
-  taskBody,
-} from "../../support/listener.ts";
+import type { TestGateway } from "../../support/gateway.ts";
+import { deliverTask, sentTo, taskBody } from "../../support/listener.ts";
 import { compiledProgram, type RunningServer } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
-const { serve, skyhook, newFolder } = commandLine();
+const { skyhook } = commandLine();
+const taken = resources();
+const local = (port?: number) => taken.gateway(undefined, port);
 
 const minuteMs = 60_000;
 /** A limit of last resort, for a machine under load. */
 const testTimeoutMs = 5 * 60_000;
 
-const ends = endsAfterEach();
-
 /** A server, and listeners to it, on one clock that the test moves. */
 function world() {
-  const folder = stateFolder();
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = taken.newFolder();
   const clockFile = join(folder, "ahead");
   let aheadMs = 0;
   writeFileSync(clockFile, "0");
@@ -42,33 +34,24 @@ function world() {
     },
     server: async (before?: RunningServer): Promise<RunningServer> => {
       const again = before && { cwd: before.cwd, port: new URL(before.url).port };
-      const server = await serve({ cwd: newFolder(), ...again, env, preload });
-      ends.push(() => server.kill());
-      return server;
+      return taken.serve({ ...again, env, preload });
     },
     listener: (
       server: RunningServer,
-      { url }: LocalProgram,
+      { url }: TestGateway,
       name: string,
       more: Record<string, string> = {},
     ) => {
       const state = join(folder, `${name}.json`);
-      const running = runningCommand(["listen", "--to", url, "--state", state], {
+      const running = taken.running(["listen", "--to", url, "--state", state], {
         ...server,
         env: { ...server.env, ...more },
         preload,
       });
-      ends.push(() => running.end("SIGKILL"));
       return { ...running, hasState: () => existsSync(state) };
     },
     command: (server: RunningServer, ...args: string[]) => skyhook(args, { ...server, preload }),
   };
-}
-
-function local(port?: number): LocalProgram {
-  const program = localProgram(undefined, port);
-  ends.push(() => program.stop());
-  return program;
 }
 
 /** Delivers tasks with consecutive numbers. */

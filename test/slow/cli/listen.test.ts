@@ -1,41 +1,22 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { isObject } from "../../../src/base/payload.ts";
 import { verifier } from "../../../src/inbound/signatures/signature.ts";
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, commandLine, secretOf } from "../../support/cli.ts";
-import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
-import {
-  deliverTask,
-  type LocalProgram,
-  localProgram,
-  type RunningCommand,
-  runningCommand,
-  sentTo,
-  stateFolder,
-  taskBody,
-  textOf,
-} from "../../support/listener.ts";
+import { deliverTask, type RunningCommand, sentTo, taskBody } from "../../support/listener.ts";
 import type { RunningServer } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
-const { serve, skyhook, newFolder } = commandLine();
+const { skyhook } = commandLine();
+const taken = resources();
+const { newFolder } = taken;
 
-const ends = endsAfterEach();
-
-async function started(port?: string, cwd = newFolder()): Promise<RunningServer> {
-  const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });
-  ends.push(() => server.kill());
-  return server;
-}
-
-function local(...how: Parameters<typeof localProgram>): LocalProgram {
-  const program = localProgram(...how);
-  ends.push(() => program.stop());
-  return program;
-}
+const started = (port = "0", cwd = newFolder()) => taken.serve({ cwd, env: allSecrets, port });
+const local = taken.gateway;
 
 /** Starts a listener. The same `state` again continues where it ended. */
 function listener(
@@ -44,28 +25,18 @@ function listener(
   state: string,
   ...args: string[]
 ): RunningCommand {
-  const running = runningCommand(
-    ["listen", "--to", to, "--state", join(state, "state.json"), ...args],
-    server,
-  );
-  ends.push(() => running.end("SIGKILL"));
-  return running;
-}
-
-function newState(): string {
-  const folder = stateFolder();
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  const command = ["listen", "--to", to, "--state", join(state, "state.json"), ...args];
+  return taken.running(command, server);
 }
 
 describe("skyhook listen", () => {
   test("sends the exact bytes, with the provider's headers and a signature of a throwaway secret", async () => {
     const server = await started();
     const program = local();
-    const state = newState();
+    const state = newFolder();
     const running = listener(
       server,
-      `${program.url}hooks?x=1`,
+      `${program.url}/hooks?x=1`,
       state,
       "--provider",
       "task_tracker",
@@ -75,8 +46,8 @@ describe("skyhook listen", () => {
     await deliverTask(server, body, { "x-todoist-delivery-id": "d-1", "user-agent": "Tasks/1" });
     await until(() => program.received.length === 1);
     const [request] = program.received;
-    expect(request?.url).toBe("/hooks?x=1");
-    expect(request === undefined ? "" : textOf(request)).toBe(body);
+    expect([request?.path, request?.search]).toEqual(["/notify/hooks", "?x=1"]);
+    expect(Buffer.from(request?.bytes ?? []).toString()).toBe(body);
     expect(request?.headers).toMatchObject({
       "content-type": "application/json",
       "x-todoist-delivery-id": "d-1",
@@ -95,7 +66,7 @@ describe("skyhook listen", () => {
       method: "POST",
       url: "",
       headers: new Headers(request?.headers),
-      bytes: request?.body ?? new Uint8Array(),
+      bytes: request?.bytes ?? new Uint8Array(),
       receivedAtMs: Date.now(),
     });
     expect(verdict).toHaveProperty("verified");
@@ -111,7 +82,7 @@ describe("skyhook listen", () => {
   test("sends other stored headers with --original-headers", async () => {
     const server = await started();
     const program = local();
-    const running = listener(server, program.url, newState(), "--original-headers");
+    const running = listener(server, program.url, newFolder(), "--original-headers");
     await running.shows("sending webhooks of");
     await deliverTask(server, taskBody(1), { "user-agent": "Tasks/1", "x-request-id": "r-1" });
     await until(() => program.received.length === 1);
@@ -125,7 +96,7 @@ describe("skyhook listen", () => {
   test("first sends what came while it was stopped, and nothing twice", async () => {
     const server = await started();
     const program = local();
-    const state = newState();
+    const state = newFolder();
     const first = listener(server, program.url, state);
     await first.shows("sending webhooks of");
     await until(() => existsSync(join(state, "state.json")));
@@ -147,7 +118,7 @@ describe("skyhook listen", () => {
     const server = await started();
     await deliverTask(server, taskBody(1));
     const program = local();
-    const state = newState();
+    const state = newFolder();
     const first = listener(server, program.url, state, "--from", "1h");
     await until(() => program.received.length === 1);
     await first.shows("200");
@@ -163,8 +134,8 @@ describe("skyhook listen", () => {
     const server = await started();
     const [all, some] = [local(), local()];
     const listeners = [
-      listener(server, all.url, newState(), "--provider", "task_tracker"),
-      listener(server, some.url, newState(), "--type", "task.*"),
+      listener(server, all.url, newFolder(), "--provider", "task_tracker"),
+      listener(server, some.url, newFolder(), "--type", "task.*"),
     ];
     for (const each of listeners) await each.shows("sending webhooks of");
     const ignored = JSON.stringify({ event_name: "item:updated", event_data: { id: "9" } });
@@ -181,7 +152,7 @@ describe("skyhook listen", () => {
     const server = await started();
     const gone = local();
     await gone.stop();
-    const running = listener(server, gone.url, newState());
+    const running = listener(server, gone.url, newFolder());
     await running.shows("sending webhooks of");
     await deliverTask(server, taskBody(1));
     await running.shows(`nothing listens at ${gone.url}: waiting for it`);
@@ -199,12 +170,12 @@ describe("skyhook listen", () => {
           await Bun.sleep(1);
         },
       });
-    const program = local((_, number) => {
+    const program = local((number) => {
       if (number === 1) return new Response("broken", { status: 500 });
       if (number === 2) return Response.redirect("http://127.0.0.1:1/elsewhere", 307);
       return number === 3 ? new Response(endless()) : new Response("ok");
     });
-    const running = listener(server, program.url, newState());
+    const running = listener(server, program.url, newFolder());
     await running.shows("sending webhooks of");
     for (const number of [1, 2, 3, 4]) await deliverTask(server, taskBody(number));
     await running.shows(/ 500 [^]* 307 [^]* 200 [^]* 200 /);
@@ -213,8 +184,8 @@ describe("skyhook listen", () => {
 
   test("gives up on a hanging response after 30 s", async () => {
     const server = await started();
-    const program = local((_, number) => (number === 1 ? never() : new Response("ok")));
-    const running = listener(server, program.url, newState());
+    const program = local((number) => (number === 1 ? never() : new Response("ok")));
+    const running = listener(server, program.url, newFolder());
     await running.shows("sending webhooks of");
     for (const number of [1, 2]) await deliverTask(server, taskBody(number));
     await running.shows("ERR", 45_000);
@@ -224,8 +195,8 @@ describe("skyhook listen", () => {
 
   test("sends a delivery again whose answer it did not live to see", async () => {
     const server = await started();
-    const program = local((_, number) => (number === 1 ? never() : new Response("ok")));
-    const state = newState();
+    const program = local((number) => (number === 1 ? never() : new Response("ok")));
+    const state = newFolder();
     const first = listener(server, program.url, state);
     await first.shows("sending webhooks of");
     await deliverTask(server, taskBody(1));
@@ -238,7 +209,7 @@ describe("skyhook listen", () => {
 
   test("refuses a state that another listener uses", async () => {
     const server = await started();
-    const state = newState();
+    const state = newFolder();
     const first = listener(server, "http://127.0.0.1:1", state);
     await first.shows("sending webhooks of");
     const second = listener(server, "http://127.0.0.1:1", state);
@@ -251,12 +222,11 @@ describe("skyhook listen", () => {
 
   test("stores its state in the user's state folder by default, one for each address and filter", async () => {
     const server = await started();
-    const folder = newState();
+    const folder = newFolder();
     const surroundings = { ...server, env: { ...server.env, XDG_STATE_HOME: folder } };
     for (const more of [[], ["--provider", "code_host"]]) {
       const args = ["listen", "--to", "http://127.0.0.1:1", ...more];
-      const running = runningCommand(args, surroundings);
-      ends.push(() => running.end("SIGKILL"));
+      const running = taken.running(args, surroundings);
       await running.shows("sending webhooks of");
     }
     /** The positions in the states: null before the first message of the server. */
@@ -299,7 +269,7 @@ describe("three listeners, one of them stopped for a while", () => {
     const first = await started();
     const { port } = new URL(first.url);
     const programs = [local(), local(), local()];
-    const states = programs.map(newState);
+    const states = programs.map(newFolder);
     let server = first;
     const listen = (index: number) =>
       listener(server, programs[index]?.url ?? "", states[index] ?? "");

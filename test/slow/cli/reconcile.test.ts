@@ -1,21 +1,21 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 
 import { SQL } from "bun";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { sample, testSecret, until } from "../../support/app.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { gatewaySecret, type TestGateway } from "../../support/gateway.ts";
 import { type FakeGithub, fakeGithub, type Post } from "../../support/github.ts";
 import { asOperator, keysListed, startIn } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
 import {
-  removeFolder,
   type RunningServer,
   runSkyhook,
   spawnSkyhook,
   temporaryFolder,
 } from "../../support/program.ts";
 import { published, settingsOf, statusIn, workflowRun } from "../../support/reconcile.ts";
+import { resources } from "../../support/resources.ts";
 import { fakeStripe } from "../../support/stripe.ts";
 import { databases } from "../crash/databases.ts";
 
@@ -23,10 +23,7 @@ import { databases } from "../crash/databases.ts";
 setDefaultTimeout(120_000);
 const patienceMs = 60_000;
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
+const taken = resources();
 
 /** A database, an operator gateway, and the environment of the processes between them. */
 class Installation {
@@ -43,9 +40,10 @@ class Installation {
     kind: ReturnType<typeof databases>[number],
     env: Readonly<Record<string, string>>,
   ): Promise<Installation> {
-    const folder = temporaryFolder();
+    const folder = taken.newFolder();
     const database = await kind.make(folder);
-    const gateway = testGateway(() => new Response());
+    taken.ends.push(() => database.remove());
+    const gateway = taken.gateway();
     const opened = new Installation(folder, database.url, gateway, {
       DATABASE_URL: database.url,
       OPERATOR_GATEWAY_URL: gateway.url,
@@ -56,12 +54,7 @@ class Installation {
       LOG_FORMAT: "json",
       ...env,
     });
-    stops.push(async () => {
-      await opened.server?.kill();
-      await gateway.stop();
-      await database.remove();
-      removeFolder(folder);
-    });
+    taken.ends.push(() => opened.kill());
     return opened;
   }
 
@@ -163,7 +156,7 @@ const keysOf = (github: FakeGithub) => {
 describe.each(databases())("on $name", (kind) => {
   test("a GitHub that drops half of its deliveries has each event stored and notified once", async () => {
     const github = fakeGithub();
-    stops.push(() => github.stop());
+    taken.ends.push(() => github.stop());
     const own = await Installation.open(kind, settingsOf(github));
     await own.start();
     const network = droppingHalf(own.post("code_host"));
@@ -201,7 +194,7 @@ describe.each(databases())("on $name", (kind) => {
       keepsSignature: false,
       write: (payload) => JSON.stringify(payload, null, 1),
     });
-    stops.push(() => github.stop());
+    taken.ends.push(() => github.stop());
     const own = await Installation.open(kind, { ...settingsOf(github), RECONCILE_MINUTES: "15" });
     await own.start();
     await sendMany(github, 120, droppingHalf(own.post("code_host")));
@@ -233,7 +226,7 @@ describe.each(databases())("on $name", (kind) => {
 
   test("Stripe's undelivered events are stored and notified once", async () => {
     const stripe = fakeStripe();
-    stops.push(() => stripe.stop());
+    taken.ends.push(() => stripe.stop());
     const own = await Installation.open(kind, {
       PAYMENT_PROCESSOR_API_URL: stripe.url,
       PAYMENT_PROCESSOR_API_TOKEN: stripe.token,
@@ -282,7 +275,7 @@ test("waits while another process reads the log, and takes it over from a dead o
     },
     delayMs: (count) => (count === 1 ? 60_000 : 0),
   });
-  stops.push(() => github.stop());
+  taken.ends.push(() => github.stop());
   const own = await Installation.open(kind, settingsOf(github));
   await own.start();
   await github.deliver(workflowRun(clocked), () => Promise.resolve(null));
@@ -353,7 +346,7 @@ describe("skyhook reconcile", () => {
 
   test("fails with what to do if the API refuses the token, and shows it nowhere", async () => {
     const github = fakeGithub();
-    stops.push(() => github.stop());
+    taken.ends.push(() => github.stop());
     const env = { ...base, ...settingsOf(github), CODE_HOST_API_TOKEN: "github_pat_wrong" };
     const { out, err, code } = await reconcile("code_host", env);
     expect(err).toContain("answers 401: Bad credentials. Set CODE_HOST_API_TOKEN to a new token");

@@ -1,20 +1,17 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { textAt } from "../../../src/base/payload.ts";
 import { besideServer } from "../../support/cli.ts";
-import { type RunningCommand, runningCommand } from "../../support/listener.ts";
+import type { RunningCommand } from "../../support/listener.ts";
 import { spawnSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
 const { beside, running, skyhook } = besideServer();
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-});
+const taken = resources();
 
 async function tail(...args: string[]): Promise<RunningCommand> {
-  const command = runningCommand(["tail", ...args], running());
-  ends.push(() => command.end("SIGKILL"));
+  const command = taken.running(["tail", ...args], running());
   await command.shows("following http://127.0.0.1");
   return command;
 }
@@ -80,7 +77,7 @@ describe("skyhook tail", () => {
   test("ends when its reader has gone, as in a pipe to head", async () => {
     await beside("send", "task_tracker", "task.completed");
     const process = spawnSkyhook(["tail", "--from", "1h"], running());
-    ends.push(() => process.kill("SIGKILL"));
+    taken.ends.push(() => process.kill("SIGKILL"));
     const reader = process.stdout.getReader();
     await reader.read();
     await reader.cancel();

@@ -7,14 +7,13 @@ import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, sample, signed, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { endsAfterEach } from "../../support/ends.ts";
 import { readFeed } from "../../support/feed.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { gatewaySecret, type testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const second = 1_000;
@@ -22,18 +21,12 @@ const hour = 3_600 * second;
 const day = 24 * hour;
 const year = 365 * day;
 
-const ends = endsAfterEach();
-
-async function start(...args: Parameters<typeof startApp>): Promise<TestApp> {
-  const app = await startApp(...args);
-  ends.push(() => app.stop());
-  return app;
-}
+const taken = resources();
+const start = taken.app;
 
 /** An operator gateway, and the settings that make an app use it. */
 function gatewayThat(answer: Parameters<typeof testGateway>[0]) {
-  const gateway: TestGateway = testGateway(answer);
-  ends.push(() => gateway.stop());
+  const gateway = taken.gateway(answer);
   const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
   return { gateway, env };
 }
@@ -190,9 +183,7 @@ async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<st
 
 describe("a clock that was wrong", () => {
   test("in an earlier run does not delay waiting notifications after a restart [CLOCK-4]", async () => {
-    const folder = temporaryFolder();
-    ends.push(() => removeFolder(folder));
-    const file = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
+    const file = { DATABASE_URL: `sqlite:${join(taken.newFolder(), "skyhook.db")}` };
     const failing = gatewayThat(() => new Response(null, { status: 500 }));
     const ahead = manualClock(manualClock().now() + 10 * year);
     const wrong = await start({ ...failing.env, ...file }, ahead);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { endsAfterEach } from "../../support/ends.ts";
 import { gatewaySecret } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
 const second = 1_000;
 
-const ends = endsAfterEach();
+const taken = resources();
 
 type Answer = (socket: Socket) => void;
 
@@ -36,17 +36,14 @@ async function rawGateway(...answers: Answer[]) {
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => server.close());
+  taken.ends.push(() => server.close());
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("No port");
   return { url: `http://127.0.0.1:${address.port}/notify`, ids };
 }
 
-async function startWith(url: string): Promise<TestApp> {
-  const app = await startApp({ OPERATOR_GATEWAY_URL: url, OPERATOR_GATEWAY_SECRET: gatewaySecret });
-  ends.push(() => app.stop());
-  return app;
-}
+const startWith = (url: string) =>
+  taken.app({ OPERATOR_GATEWAY_URL: url, OPERATOR_GATEWAY_SECRET: gatewaySecret });
 
 async function newest(app: TestApp): Promise<Record<string, unknown>> {
   const [notification = {}] = await listed(app, "/v1/notifications");

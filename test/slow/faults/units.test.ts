@@ -8,7 +8,7 @@ import { inlineWriter } from "../../../src/db/sqlite/writer.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
-import { json, startApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { resources } from "../../support/resources.ts";
 import { eventRow } from "../../support/rows.ts";
@@ -89,8 +89,7 @@ describe("transactions", () => {
   });
 
   test("of a delivery and its concurrent duplicate store one event", async () => {
-    const app = await startApp({ DATABASE_URL: `sqlite:${newFile()}` });
-    taken.ends.push(() => app.stop());
+    const app = await taken.app({ DATABASE_URL: `sqlite:${newFile()}` });
     using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));
     other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");

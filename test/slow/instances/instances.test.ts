@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { gatewaySecret, never, testGateway } from "../../support/gateway.ts";
+import { gatewaySecret, never } from "../../support/gateway.ts";
 import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
@@ -69,11 +69,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
   });
 
   test("a destination that is made or removed at one is known to the other at once, or after 2 s if the signal is lost", async () => {
-    const [gone, kept] = [testGateway(() => new Response()), testGateway(() => new Response())];
-    taken.ends.push(
-      () => gone.stop(),
-      () => kept.stop(),
-    );
+    const [gone, kept] = [taken.gateway(), taken.gateway()];
     const [here, there] = await start({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const create = async (name: string, url: string) => {
       const input = post({ name, format: "json", url });
@@ -108,8 +104,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
   });
 
   test("one that starts does not send what another is sending", async () => {
-    const gateway = testGateway((number) => (number === 1 ? never() : new Response()));
-    taken.ends.push(() => gateway.stop());
+    const gateway = taken.gateway((number) => (number === 1 ? never() : new Response()));
     const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
     const [here, there] = await start(env);
     await there.stop();
@@ -193,10 +188,8 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
 
 describe.skipIf(skips(noManyConnections))("two instances under load", () => {
   test("lose nothing acknowledged when one is killed and all connections are terminated; the other keeps serving", async () => {
-    const database = await postgresDatabase();
-    taken.ends.push(() => database[Symbol.asyncDispose]());
-    const gateway = testGateway(() => new Response());
-    taken.ends.push(() => gateway.stop());
+    const database = await taken.database();
+    const gateway = taken.gateway();
     const folder = taken.newFolder();
     const env = {
       DATABASE_URL: database.url,

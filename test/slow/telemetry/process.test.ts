@@ -3,27 +3,22 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../../../src/base/clock.ts";
 import { signed, testSecret } from "../../support/app.ts";
 import { testCollector } from "../../support/collector.ts";
-import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
-import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
-const ends = endsAfterEach();
+const taken = resources();
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const sample = '{"event_name":"item:completed","event_data":{"id":"7","content":"Mow"}}';
 
 async function runAgainst(collectorUrl: string) {
-  const cwd = temporaryFolder();
-  ends.push(() => removeFolder(cwd));
-  const server = await startServer({
-    cwd,
+  const server = await taken.serve({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
       TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
       LOG_FORMAT: "json",
     },
   });
-  ends.push(() => server.kill());
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
   const init = signed("task_tracker", sample, systemClock, { headers });
   const response = await fetch(`${server.url}/webhooks/task_tracker`, init);
@@ -32,7 +27,7 @@ async function runAgainst(collectorUrl: string) {
 
 test("a stop exports the pending spans, and the log has their ids", async () => {
   const collector = testCollector();
-  ends.push(() => collector.stop());
+  taken.ends.push(() => collector.stop());
   const { server, status } = await runAgainst(collector.url);
   expect(status).toBe(200);
   // Nothing is exported yet so soon after the start. The stop exports the spans.
@@ -53,7 +48,7 @@ test("a stop exports the pending spans, and the log has their ids", async () => 
 
 test("a hanging collector does not prevent the service from stopping", async () => {
   const collector = testCollector(never);
-  ends.push(() => collector.stop());
+  taken.ends.push(() => collector.stop());
   const { server, status } = await runAgainst(collector.url);
   expect(status).toBe(200);
   expect(await server.stop()).toBe(0);

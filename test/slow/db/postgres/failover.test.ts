@@ -9,7 +9,7 @@ import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
 import { deliverTo, keepDelivering, keysOnServer } from "../../../support/load.ts";
 import { movableAddress } from "../../../support/movable-address.ts";
-import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { noOwnPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { skips } from "../../../support/skips.ts";
 import { book, cancel } from "../../crash/requests.ts";
@@ -20,8 +20,7 @@ const taken = resources();
 test.skipIf(skips(noOwnPostgres))(
   "a standby has everything acknowledged; until it is promoted, the service answers 503 and is not ready [PG-4]",
   async () => {
-    const primary = await ownPostgres();
-    taken.ends.push(() => primary.end());
+    const primary = await taken.ownPostgres();
     const standby = await primary.addStandby();
     const address = await movableAddress(primary.url);
     taken.ends.push(() => address.stop());
@@ -57,8 +56,7 @@ test.skipIf(skips(noOwnPostgres))(
 test.skipIf(skips(noOwnPostgres))(
   "without its synchronous standby, the service acknowledges nothing and is not ready until it is back [PG-6]",
   async () => {
-    const primary = await ownPostgres();
-    taken.ends.push(() => primary.end());
+    const primary = await taken.ownPostgres();
     const standby = await primary.addStandby();
     const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
     await addFlights(taken.newFolder(), primary.url, [10]);
@@ -93,8 +91,7 @@ test.skipIf(skips(noOwnPostgres))(
 test.skipIf(skips(noOwnPostgres))(
   "`settled` waits for a commit on the standby, even when it shares the commit with a read-only transaction",
   async () => {
-    const primary = await ownPostgres();
-    taken.ends.push(() => primary.end());
+    const primary = await taken.ownPostgres();
     const limits = {
       poolSize: 1,
       connectTimeoutMs: 10_000,

@@ -10,7 +10,7 @@ import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
-import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { noOwnPostgres } from "../../../support/own-postgres.ts";
 import { noPooler, pooler } from "../../../support/pooler.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow } from "../../../support/rows.ts";
@@ -30,8 +30,7 @@ const ignoring =
 
 describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
   const start = async (...lines: string[]) => {
-    const database = await ownPostgres();
-    taken.ends.push(() => database.end());
+    const database = await taken.ownPostgres();
     const between = await pooler(database.url, ...lines);
     taken.ends.push(() => between.stop());
     return { url: between.url, direct: database.url };

@@ -12,7 +12,7 @@ import { insertNotification, newestSeq } from "../../../../src/outbound/notifica
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
-import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { noOwnPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
@@ -38,8 +38,7 @@ const grantSequences = "grant usage, select on all sequences in schema skyhook t
 
 describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
   async function start() {
-    const database = await ownPostgres();
-    taken.ends.push(() => database.end());
+    const database = await taken.ownPostgres();
     const urlOf = (role: string) => {
       const url = new URL(database.url);
       url.username = role;

@@ -9,7 +9,7 @@ import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { authority, certificateFor, noCertificates } from "../../../support/certificates.ts";
 import { failure } from "../../../support/failure.ts";
-import { noOwnPostgres, type OwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { noOwnPostgres, type OwnPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
@@ -91,8 +91,7 @@ describe.skipIf(skips(missing))("postgres: TLS", () => {
 
 /** Starts a server without TLS. Certificates go to `folder`. */
 async function start(): Promise<{ database: OwnPostgres; folder: string }> {
-  const database = await ownPostgres();
-  taken.ends.push(() => database.end());
+  const database = await taken.ownPostgres();
   const folder = taken.newFolder();
   chmodSync(folder, 0o755);
   return { database, folder };
