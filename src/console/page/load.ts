@@ -13,17 +13,20 @@ export interface Loaded<Answer> {
 }
 
 interface Options {
-  /** Whether to keep the value of the previous path until the new one has loaded. */
+  /** Whether to keep the value and the error of the previous request until the new one is answered. */
   readonly keep?: boolean;
+  /** The body to post; by default the request is a GET. */
+  readonly body?: object;
 }
 
-/** Loads `path`, and again whenever it changes. Null loads nothing. */
+/** Loads `path`, and again whenever it or the body changes. Null loads nothing. */
 export function useLoad<Answer>(
   path: string | null,
-  { keep = false }: Options = {},
+  { keep = false, body }: Options = {},
 ): Loaded<Answer> {
-  const [held, setHeld] = useState<{ path: string | null; value: Answer | null }>({
-    path: null,
+  const key = path === null ? null : `${path} ${JSON.stringify(body)}`;
+  const [held, setHeld] = useState<{ key: string | null; value: Answer | null }>({
+    key: null,
     value: null,
   });
   const [error, setError] = useState<ApiError | null>(null);
@@ -34,20 +37,22 @@ export function useLoad<Answer>(
     if (path === null) return;
     const controller = new AbortController();
     pending.current = controller;
-    callApi<Answer>(path, { signal: controller.signal }).then(
+    const { signal } = controller;
+    const options = body === undefined ? { signal } : { method: "POST" as const, body, signal };
+    callApi<Answer>(path, options).then(
       (value) => {
-        if (controller.signal.aborted) return;
-        setHeld({ path, value });
+        if (signal.aborted) return;
+        setHeld({ key, value });
         setError(null);
       },
       (cause: unknown) => {
-        if (!controller.signal.aborted) setError(toApiError(cause));
+        if (!signal.aborted) setError(toApiError(cause));
       },
     );
-  }, [path]);
+  }, [key]);
 
   useEffect(() => {
-    setError(null);
+    if (!keep) setError(null);
     reload();
     return () => pending.current?.abort();
   }, [reload]);
@@ -60,11 +65,11 @@ export function useLoad<Answer>(
     (value: Answer) => {
       // A response that is still on its way may be older.
       pending.current?.abort();
-      setHeld({ path, value });
+      setHeld({ key, value });
     },
-    [path],
+    [key],
   );
-  return { value: keep || held.path === path ? held.value : null, error, reload, set };
+  return { value: keep || held.key === key ? held.value : null, error, reload, set };
 }
 
 export function toApiError(cause: unknown): ApiError {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import { Text } from "./text.tsx";
+import { type Of, Text } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Monogram } from "./ui.tsx";
 
@@ -90,7 +90,7 @@ export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>)
 }
 
 /** Text of an item is untrusted. */
-function Cell({ of: content }: { readonly of: ComponentChildren }) {
+function Cell({ of: content }: Of<ComponentChildren>) {
   return typeof content === "string" ? <Text of={content} /> : <>{content}</>;
 }
 

@@ -6,8 +6,13 @@ import type { ComponentChildren } from "preact";
  */
 const invisible = /(?![\t\n\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** The parts of a component that shows one value. */
+export interface Of<Value> {
+  readonly of: Value;
+}
+
 /** Untrusted text. Rendered as text, never as markup, with invisible characters shown by their code. */
-export function Text({ of: text }: { readonly of: string }) {
+export function Text({ of: text }: Of<string>) {
   return <bdi>{parts(text)}</bdi>;
 }
 
@@ -31,7 +36,7 @@ function parts(text: string): ComponentChildren {
 }
 
 /** An id or a name, as it is. */
-export function Mono({ of: text }: { readonly of: string }) {
+export function Mono({ of: text }: Of<string>) {
   return (
     <span class="mono">
       <Text of={text} />
@@ -40,7 +45,7 @@ export function Mono({ of: text }: { readonly of: string }) {
 }
 
 /** Exact text with visible line breaks: signatures cover them too. */
-export function ExactText({ of: text }: { readonly of: string }) {
+export function ExactText({ of: text }: Of<string>) {
   const lines = text.split("\n");
   return (
     <>

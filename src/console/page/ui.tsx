@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
 import type { Loaded } from "./load.ts";
-import { words } from "./text.tsx";
+import { type Of, Text, words } from "./text.tsx";
 import type { DeliveryState } from "./wire.ts";
 
 export type Tone = "good" | "bad" | "warn" | "info" | "quiet";
@@ -72,14 +72,14 @@ const markByState: ReadonlyMap<string, readonly [string, string]> = new Map(
   Object.entries(deliveryMarks),
 );
 
-export function Delivery({ of: state }: { readonly of: DeliveryState }) {
+export function Delivery({ of: state }: Of<DeliveryState>) {
   // A newer server may know other states.
   const [glyph, label] = markByState.get(state) ?? ["?", words(state)];
   return <Mark look={state} glyph={glyph} label={label} />;
 }
 
 /** The initials of a provider, in a colour of its own. */
-export function Monogram({ of: provider }: { readonly of: string }) {
+export function Monogram({ of: provider }: Of<string>) {
   const initials = provider
     .split(/[_\-\s]+/)
     .map((word) => word.charAt(0))
@@ -94,7 +94,7 @@ export function Monogram({ of: provider }: { readonly of: string }) {
 }
 
 /** A status of the API. */
-export function Status({ of: status }: { readonly of: string }) {
+export function Status({ of: status }: Of<string>) {
   return <Badge tone={tones[status] ?? "quiet"}>{words(status)}</Badge>;
 }
 
@@ -170,12 +170,8 @@ export function Wide({
   );
 }
 
-/** A list of names and values. Leaves out null values. */
-export function Facts({
-  of: facts,
-}: {
-  readonly of: readonly (readonly [string, ComponentChildren])[];
-}) {
+/** A list of names and values. Text is untrusted. Leaves out null values. */
+export function Facts({ of: facts }: Of<readonly (readonly [string, ComponentChildren])[]>) {
   return (
     <dl class="facts">
       {facts
@@ -183,7 +179,7 @@ export function Facts({
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>{typeof value === "string" ? <Text of={value} /> : value}</dd>
           </div>
         ))}
     </dl>

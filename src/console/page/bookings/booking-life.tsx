@@ -1,5 +1,5 @@
 import { writeRoute } from "../route.ts";
-import { Mono, Text } from "../text.tsx";
+import { Mono, type Of, Text } from "../text.tsx";
 import { ExactTime, TimeLeft } from "../time.tsx";
 import { Status } from "../ui.tsx";
 import type { BookingDetail, HistoryEntry } from "../wire.ts";
@@ -95,7 +95,7 @@ function Entry({ entry, actor, heldUntil }: EntryParts) {
 }
 
 /** The webhook event that caused an entry, its own event, and whether operators were notified. */
-function Events({ of: { webhook, eventId, notifications } }: { readonly of: HistoryEntry }) {
+function Events({ of: { webhook, eventId, notifications } }: Of<HistoryEntry>) {
   const own = eventId === webhook?.eventId ? null : eventId;
   if (webhook === null && own === null && notifications.length === 0) return null;
   return (

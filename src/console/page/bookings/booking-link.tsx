@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 
 import { writeRoute } from "../route.ts";
 import { canSeeBookings } from "../session/session.ts";
-import { Text } from "../text.tsx";
+import { type Of, Text } from "../text.tsx";
 
 const bookingId = /bk_[0-9a-f]{32}\b/;
 
 /** The text of an event, with a link to the booking that it names. For admins: others cannot open bookings. */
-export function WithBooking({ of: text }: { readonly of: string }): ComponentChildren {
+export function WithBooking({ of: text }: Of<string>): ComponentChildren {
   const id = bookingId.exec(text);
   if (id === null || !canSeeBookings()) return <Text of={text} />;
   return (
@@ -22,7 +22,7 @@ export function WithBooking({ of: text }: { readonly of: string }): ComponentChi
 }
 
 /** What a payment event changed in a booking, or why nothing. */
-export function Effect({ of: effect }: { readonly of: string }) {
+export function Effect({ of: effect }: Of<string>) {
   // The payload named it: a link would lead nowhere.
   const isUnknown = effect.startsWith("no effect: there is no booking ");
   return (

@@ -1,4 +1,4 @@
-import { words } from "../text.tsx";
+import { type Of, words } from "../text.tsx";
 import { Mark } from "../ui.tsx";
 import type { BookingStatus } from "../wire.ts";
 
@@ -11,6 +11,6 @@ const glyphs: Readonly<Record<BookingStatus, string>> = {
   flown: "↗",
 };
 
-export function BookingMark({ of: status }: { readonly of: BookingStatus }) {
+export function BookingMark({ of: status }: Of<BookingStatus>) {
   return <Mark look={`is-${status}`} glyph={glyphs[status]} label={words(status)} />;
 }

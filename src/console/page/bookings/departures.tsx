@@ -2,7 +2,7 @@ import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { canSeeBookings } from "../session/session.ts";
-import { counted, words } from "../text.tsx";
+import { counted, type Of, words } from "../text.tsx";
 import { Empty, Waiting, Wide } from "../ui.tsx";
 import type { DayDepartures } from "../wire.ts";
 
@@ -35,7 +35,7 @@ export function DeparturesPane({ date, close }: Parts) {
   );
 }
 
-function Table({ of: { departures, hasMore } }: { readonly of: DayDepartures }) {
+function Table({ of: { departures, hasMore } }: Of<DayDepartures>) {
   const sold = departures.reduce((sum, departure) => sum + departure.sold, 0);
   const seats = departures.reduce((sum, departure) => sum + departure.seats, 0);
   return (

@@ -1,3 +1,4 @@
+import type { Of } from "../text.tsx";
 import { Mark } from "../ui.tsx";
 
 interface Load {
@@ -6,7 +7,7 @@ interface Load {
 }
 
 /** Seats sold, as a bar and as a share. */
-export function SeatsSold({ of: { sold, seats } }: { readonly of: Load }) {
+export function SeatsSold({ of: { sold, seats } }: Of<Load>) {
   return (
     <span class="share">
       <span class="meter" aria-hidden="true">
@@ -37,7 +38,7 @@ const marks = {
   unsold: ["○", "Unsold"],
 } as const;
 
-export function SoldMark({ of: load }: { readonly of: Load }) {
+export function SoldMark({ of: load }: Of<Load>) {
   const state = stateOf(load);
   const [glyph, label] = marks[state];
   return <Mark look={`is-${state}`} glyph={glyph} label={label} />;

@@ -4,7 +4,7 @@ import { span } from "../durations.ts";
 import { Attempts } from "../events/notification.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, type Of, Text } from "../text.tsx";
 import { DueTime, Time } from "../time.tsx";
 import { Empty, ErrorMessage, notify, Status } from "../ui.tsx";
 import type { DeliveryItem, Page } from "../wire.ts";
@@ -28,7 +28,7 @@ export function useDeliveries(path: string) {
 
 type Deliveries = ReturnType<typeof useDeliveries>;
 
-export function LastDeliveries({ of: { newest } }: { readonly of: Deliveries }) {
+export function LastDeliveries({ of: { newest } }: Of<Deliveries>) {
   const { value, error, reload } = newest;
   return (
     <section aria-labelledby="last-deliveries">
@@ -108,11 +108,7 @@ function Lines({ deliveries }: { readonly deliveries: readonly DeliveryItem[] })
   );
 }
 
-function Outcome({
-  of: { deliveredAt, createdAt, dueAt, lastError },
-}: {
-  readonly of: DeliveryItem;
-}) {
+function Outcome({ of: { deliveredAt, createdAt, dueAt, lastError } }: Of<DeliveryItem>) {
   if (deliveredAt !== null) {
     const ms = Date.parse(deliveredAt) - Date.parse(createdAt);
     return <>, delivered after {ms < 1_000 ? `${Math.max(0, ms)}\u00a0ms` : span(ms / 1_000)}</>;

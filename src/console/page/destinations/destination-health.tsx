@@ -1,12 +1,12 @@
 import { span } from "../durations.ts";
-import { counted } from "../text.tsx";
+import { counted, type Of } from "../text.tsx";
 import { Badge, type Tone } from "../ui.tsx";
 import type { DestinationDetail } from "../wire.ts";
 
 type Health = DestinationDetail["health"];
 
 /** The state of a destination in one word: its own state first, then its circuit, then its last attempt. */
-export function HealthBadge({ of: { state, health } }: { readonly of: DestinationDetail }) {
+export function HealthBadge({ of: { state, health } }: Of<DestinationDetail>) {
   const [tone, text] = summaryOf(state, health);
   return <Badge tone={tone}>{text}</Badge>;
 }
@@ -46,7 +46,7 @@ const barWidth = 3;
 const maxBars = 20;
 
 /** The last attempts as bars, the newest at the right: tall for a failed one, so that colour is not needed. */
-export function Outcomes({ of: { outcomes } }: { readonly of: Health }) {
+export function Outcomes({ of: { outcomes } }: Of<Health>) {
   if (outcomes.length === 0) return null;
   const shown = outcomes.slice(0, maxBars).toReversed();
   const failed = shown.filter((delivered) => !delivered).length;

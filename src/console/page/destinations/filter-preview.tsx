@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { type ApiError, callApi } from "../api.ts";
-import { toApiError } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Text } from "../text.tsx";
+import { counted, type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge } from "../ui.tsx";
 import type { Preview, PreviewItem } from "../wire.ts";
@@ -13,7 +12,10 @@ const pauseMs = 300;
 
 /** Tries a filter on the newest notifications while it is typed. */
 export function FilterPreview({ filter }: { readonly filter: string }) {
-  const { preview, error } = usePreview(filter.trim());
+  const tried = usePaused(filter.trim());
+  const path = tried === null ? null : "v1/destinations/preview";
+  const body = { filter: tried === "" ? null : tried };
+  const { value: preview, error } = useLoad<Preview>(path, { body, keep: true });
   return (
     <section class="preview" aria-labelledby="preview">
       <h3 id="preview">Preview</h3>
@@ -38,35 +40,17 @@ function summaryOf(preview: Preview | null): string {
   return `Would have delivered ${delivered} of the newest ${counted(notifications.length, "notification")}.`;
 }
 
-/** The result for the newest filter. Keeps the result before while a new one loads. */
-function usePreview(filter: string) {
-  const [preview, setPreview] = useState<Preview | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+/** A text, once it has not changed for `pauseMs`; null before the first time. */
+function usePaused(text: string): string | null {
+  const [paused, setPaused] = useState<string | null>(null);
   useEffect(() => {
-    const outdated = new AbortController();
-    const { signal } = outdated;
-    const timer = setTimeout(() => {
-      const body = { filter: filter === "" ? null : filter };
-      callApi<Preview>("v1/destinations/preview", { method: "POST", body, signal }).then(
-        (value) => {
-          if (signal.aborted) return;
-          setPreview(value);
-          setError(null);
-        },
-        (cause: unknown) => {
-          if (!signal.aborted) setError(toApiError(cause));
-        },
-      );
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-      outdated.abort();
-    };
-  }, [filter]);
-  return { preview, error };
+    const timer = setTimeout(() => setPaused(text), pauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return paused;
 }
 
-function Line({ of: each }: { readonly of: PreviewItem }) {
+function Line({ of: each }: Of<PreviewItem>) {
   const { delivered, explanation, error, eventId, title, createdAt, type } = each;
   return (
     <li>
@@ -94,9 +78,7 @@ function Line({ of: each }: { readonly of: PreviewItem }) {
 /** The clause of a filter that does not match, and the values that it read. */
 export function Explanation({
   of: { clause, values },
-}: {
-  readonly of: NonNullable<PreviewItem["explanation"]>;
-}) {
+}: Of<NonNullable<PreviewItem["explanation"]>>) {
   const read = Object.entries(values);
   return (
     <span>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 
-import { counted, ExactText, Text } from "../text.tsx";
+import { counted, ExactText, type Of, Text } from "../text.tsx";
 import { CopyButton } from "../ui.tsx";
 
 import { Json } from "./json-view.tsx";
@@ -15,7 +15,7 @@ interface Bytes {
 const previewCharacters = 40_000;
 
 /** A request body: formatted as JSON, or exactly as received. */
-export function Body({ of: { body, bodyEncoding } }: { readonly of: Bytes }) {
+export function Body({ of: { body, bodyEncoding } }: Of<Bytes>) {
   const pretty = useMemo(
     () => (bodyEncoding === "utf-8" ? prettyJson(body) : null),
     [body, bodyEncoding],

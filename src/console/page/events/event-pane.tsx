@@ -5,7 +5,7 @@ import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { Replay } from "../replays/replay.tsx";
-import { counted, ExternalLink, Mono, Text, words } from "../text.tsx";
+import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, Delivery, Facts, Monogram, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
@@ -86,7 +86,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
 const severities = ["error", "warning", "success", "info"] as const;
 
 /** The highest severity among the notifications, as in the list of events. */
-function Severity({ of: { notifications } }: { readonly of: EventDetail }) {
+function Severity({ of: { notifications } }: Of<EventDetail>) {
   const highest = severities.find((one) => notifications.some(({ severity }) => severity === one));
   return highest === undefined || highest === "info" ? null : (
     <span class={`severity ${highest}`}>{words(highest)}</span>
@@ -220,7 +220,7 @@ function Interpreted({ event }: { readonly event: EventDetail }) {
               </span>
             ),
           ],
-          ["Actor", actor === null ? null : <Text of={actor} />],
+          ["Actor", actor],
           ["Link", url === null ? null : <ExternalLink to={url} />],
           ["Idempotency key", <Mono of={event.idempotencyKey} />],
           ...data.map(([name, value]) => [name, <Mono of={String(value)} />] as const),

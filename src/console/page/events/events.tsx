@@ -6,7 +6,7 @@ import { useLoad } from "../load.ts";
 import { idIn } from "../palette/command.ts";
 import { writeRoute } from "../route.ts";
 import { providerColumn, timeColumn } from "../rows.tsx";
-import { Text, words } from "../text.tsx";
+import { type Of, Text, words } from "../text.tsx";
 import { Delivery, Empty } from "../ui.tsx";
 import type { EventItem, Page } from "../wire.ts";
 
@@ -87,7 +87,7 @@ function withType(query: URLSearchParams, type: string): URLSearchParams {
 }
 
 /** Quiet: what an event reports is not whether it was delivered. */
-function Severity({ of: { severity, status } }: { readonly of: EventItem }) {
+function Severity({ of: { severity, status } }: Of<EventItem>) {
   // Events without notifications have no severity: show their status.
   const shown = severity ?? (status === "accepted" ? null : status);
   return shown === null || shown === "info" ? null : (

@@ -1,4 +1,4 @@
-import { counted, Text } from "../text.tsx";
+import { counted, type Of, Text } from "../text.tsx";
 
 import type { JsonMember, JsonNode } from "./json.ts";
 
@@ -6,7 +6,7 @@ import type { JsonMember, JsonNode } from "./json.ts";
 const openDepth = 3;
 
 /** JSON in colours, whose objects and lists fold. */
-export function Json({ of: node }: { readonly of: JsonNode }) {
+export function Json({ of: node }: Of<JsonNode>) {
   return (
     <div class="json" role="region" aria-label="Body, pretty">
       <Member of={{ key: null, value: node }} depth={0} isLast />

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Explanation } from "../destinations/filter-preview.tsx";
 import { milliseconds } from "../durations.ts";
 import { writeRoute } from "../route.ts";
-import { counted, ExternalLink, Text } from "../text.tsx";
+import { counted, ExternalLink, type Of, Text } from "../text.tsx";
 import { DueTime, ExactTime, Time } from "../time.tsx";
 import { Badge, Status, Wide } from "../ui.tsx";
 import type { NotificationDetail } from "../wire.ts";
@@ -67,11 +67,7 @@ function isResent({ deliveries, attempts }: NotificationDetail): boolean {
   });
 }
 
-function Outcome({
-  of: { status, attempts, attemptCount, dueAt },
-}: {
-  readonly of: NotificationDetail;
-}) {
+function Outcome({ of: { status, attempts, attemptCount, dueAt } }: Of<NotificationDetail>) {
   if (status === "dead")
     return <>Delivery failed after {counted(attemptCount, "attempt")}. Replay to send it again.</>;
   if (dueAt !== null) {
@@ -86,7 +82,7 @@ function Outcome({
 }
 
 /** What became of a notification at each destination, with the attempts. */
-function Deliveries({ of: { deliveries, attempts } }: { readonly of: NotificationDetail }) {
+function Deliveries({ of: { deliveries, attempts } }: Of<NotificationDetail>) {
   const known = new Set<string>(deliveries.map(({ destinationId }) => destinationId));
   const others = attempts.filter(({ destinationId }) => !known.has(destinationId));
   return (

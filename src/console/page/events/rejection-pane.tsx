@@ -1,6 +1,6 @@
 import { LoadedDetail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
-import { counted, Mono, Text, words } from "../text.tsx";
+import { counted, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { Badge, CopyButton, Facts } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
@@ -95,7 +95,7 @@ function Explained({ rejection, explainAgain }: Parts) {
 }
 
 /** The cause in a sentence or, if none was found, what was tried and what to check next. */
-function Findings({ of: { detail, checklist } }: { readonly of: RejectionDetail["explanation"] }) {
+function Findings({ of: { detail, checklist } }: Of<RejectionDetail["explanation"]>) {
   if (checklist === undefined) {
     return (
       <p>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { lastDelivery, span } from "../durations.ts";
 import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
-import { counted, Mono, Text } from "../text.tsx";
+import { counted, Mono, type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Status } from "../ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "../wire.ts";
@@ -100,9 +100,7 @@ export function ProviderActivity({ providers }: { readonly providers: readonly P
 
 export function ActivityBadge({
   of: { isSilent, silentForSeconds },
-}: {
-  readonly of: Pick<Provider, "isSilent" | "silentForSeconds">;
-}) {
+}: Of<Pick<Provider, "isSilent" | "silentForSeconds">>) {
   if (isSilent) return <Badge tone="bad">Silent</Badge>;
   if (silentForSeconds === null) return <Badge tone="quiet">No deliveries</Badge>;
   return <Badge tone="good">Active</Badge>;

@@ -3,7 +3,7 @@ import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Text, words } from "../text.tsx";
+import { counted, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Monogram, notify, Waiting } from "../ui.tsx";
 import type { Issue, IssueList } from "../wire.ts";
@@ -84,7 +84,7 @@ function Cards({ issues, reload }: CardsParts) {
 }
 
 /** As in lists: shape and colour say how bad it is. */
-function Glyph({ of: { kind } }: { readonly of: Issue }) {
+function Glyph({ of: { kind } }: Of<Issue>) {
   const isRetried = kind === "retrying";
   const isUrgent = kind === "circuit-open" || kind === "dead-letters";
   const state = isRetried ? "retrying" : isUrgent ? "dead" : "warned";
@@ -115,7 +115,7 @@ function titleOf({ kind, provider, destination, count, hasMore }: Issue): string
   }
 }
 
-function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: { readonly of: Issue }) {
+function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: Of<Issue>) {
   return (
     <p class="under">
       {provider !== null && (
@@ -138,7 +138,7 @@ function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: { readonly 
 }
 
 /** Links to where the issue is repaired, or to all that it counts. */
-function Places({ of: { kind, provider, cause, count, destinationId } }: { readonly of: Issue }) {
+function Places({ of: { kind, provider, cause, count, destinationId } }: Of<Issue>) {
   if (destinationId !== null) {
     return <a href={writeRoute("destinations", destinationId)}>Destination</a>;
   }
@@ -148,7 +148,7 @@ function Places({ of: { kind, provider, cause, count, destinationId } }: { reado
 }
 
 /** What a link to the latest delivery is called, by where it leads. */
-function Latest({ of: { eventId, rejectionId, provider, kind } }: { readonly of: Issue }) {
+function Latest({ of: { eventId, rejectionId, provider, kind } }: Of<Issue>) {
   if (rejectionId !== null) return <a href={writeRoute("rejections", rejectionId)}>Why?</a>;
   if (eventId !== null) return <a href={writeRoute("events", eventId)}>Latest event</a>;
   if (kind !== "provider-silent" || provider === null) return null;
@@ -158,7 +158,7 @@ function Latest({ of: { eventId, rejectionId, provider, kind } }: { readonly of:
 const replayed = { "dead-letters": "dead", retrying: "retrying" } as const;
 
 /** Parses the events again first, unlike a retry, and lets the operator choose them. */
-function ReplayLink({ of: { kind, provider } }: { readonly of: Issue }) {
+function ReplayLink({ of: { kind, provider } }: Of<Issue>) {
   if (kind !== "dead-letters" && kind !== "retrying") return null;
   const query = new URLSearchParams({ delivery: replayed[kind], ...(provider && { provider }) });
   return <a href={writeRoute("replays", "new", query)}>Replay…</a>;

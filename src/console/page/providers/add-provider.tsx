@@ -5,7 +5,7 @@ import { type ApiError, callApi } from "../api.ts";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
-import { counted, ExternalLink } from "../text.tsx";
+import { counted, ExternalLink, type Of } from "../text.tsx";
 import { Empty, notify, Waiting } from "../ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
 
@@ -44,7 +44,7 @@ export function AddProvider({ name }: { readonly name: string }) {
 }
 
 /** The catalogue, with a search field. */
-function Services({ of: services }: { readonly of: readonly CatalogueEntry[] }) {
+function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
   const [search, setSearch] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);

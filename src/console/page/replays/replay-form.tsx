@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
@@ -13,7 +13,7 @@ import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
-import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
+import { type ChosenFilters, Differences, Summary } from "./replay-preview.tsx";
 
 interface Parts {
   /** Its query has the filters, as that of the list of events. */
@@ -53,14 +53,15 @@ function Filters({ route }: { readonly route: Route }) {
 
 /** The dry run of the filters and, below it, the start. */
 function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
-  const filters = useFilters(route.query);
+  const filters = filtersOf(route.query, useTimeRange(route.query));
   const isLimited = limiting.some((name) => filters[name] !== undefined);
-  const { preview, error, retry } = usePreview(isLimited ? filters : null);
+  const path = isLimited ? "v1/replays/preview" : null;
+  const { value: preview, error, reload } = useLoad<ReplayPreview>(path, { body: filters });
   if (!isLimited) return <Unlimited route={route} />;
   if (error !== null) {
     return (
       <ReplayError title="The dry run failed" error={error}>
-        <button type="button" onClick={retry}>
+        <button type="button" onClick={reload}>
           Try again
         </button>
       </ReplayError>
@@ -86,14 +87,11 @@ const limiting = [
   "idempotencyKey",
 ] as const satisfies readonly (keyof ChosenFilters)[];
 
-/** The filters of the address as the API takes them. The same object while they are the same. */
-function useFilters(query: URLSearchParams): ChosenFilters {
-  const range = useTimeRange(query);
-  return useMemo(() => {
-    const named = sameNames.map((name) => [name, query.get(name) ?? ""] as const);
-    const search = ["q", wordsStarting(query.get("q") ?? "")] as const;
-    return Object.fromEntries([...named, search, ...range].filter(([, value]) => value !== ""));
-  }, [query.toString(), range]);
+/** The filters of the address as the API takes them. */
+function filtersOf(query: URLSearchParams, range: ReturnType<typeof useTimeRange>): ChosenFilters {
+  const named = sameNames.map((name) => [name, query.get(name) ?? ""] as const);
+  const search = ["q", wordsStarting(query.get("q") ?? "")] as const;
+  return Object.fromEntries([...named, search, ...range].filter(([, value]) => value !== ""));
 }
 
 function NoMatch() {

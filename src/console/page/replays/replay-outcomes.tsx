@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { Text } from "../text.tsx";
+import { type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { ErrorMessage, Loading, Mark } from "../ui.tsx";
 import type { Page, Replay, ReplayFailure } from "../wire.ts";
@@ -18,7 +18,7 @@ const tones = {
 } as const;
 
 /** What became of the events, and those that failed. */
-export function Outcomes({ of: replay }: { readonly of: Replay }) {
+export function Outcomes({ of: replay }: Of<Replay>) {
   const { status, total, changed, failed } = replay;
   const missing = status === "finished" ? Math.max(0, total - doneOf(replay)) : 0;
   return (
@@ -68,7 +68,7 @@ export function Outcomes({ of: replay }: { readonly of: Replay }) {
 const shown = 100;
 
 /** Links to the events that failed, with the reason. */
-function Failures({ of: { id, failed } }: { readonly of: Replay }) {
+function Failures({ of: { id, failed } }: Of<Replay>) {
   const path = `v1/replays/${encodeURIComponent(id)}/failures?limit=${shown}`;
   const { value, error, reload } = useLoad<Page<ReplayFailure>>(path, { keep: true });
   /** How many had failed when the list was requested. */

@@ -6,7 +6,7 @@ import { span } from "../durations.ts";
 import { LoadedDetail } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Mono, Text } from "../text.tsx";
+import { counted, Mono, type Of } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, ErrorMessage, Facts } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
@@ -119,7 +119,7 @@ function Actions({ of: replay, path, acted }: ActionParts) {
   );
 }
 
-function Progress({ of: replay }: { readonly of: Replay }) {
+function Progress({ of: replay }: Of<Replay>) {
   const { status, total, ratePerSecond } = replay;
   const done = doneOf(replay);
   const rate = useRate(replay);
@@ -185,13 +185,12 @@ const labels: ReadonlyMap<string, string> = new Map(
   Object.entries(replayFilters).map(([name, { label }]) => [name, label]),
 );
 
-function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: { readonly of: Replay }) {
+function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: Of<Replay>) {
   const { from, to, ...others } = filters;
-  const chosen = Object.entries(others).map(([name, value]) => {
-    // A newer version may have filters that this page does not know.
-    const label = labels.get(name) ?? name;
-    return [label, value ? <Text of={value} /> : null] as const;
-  });
+  // A newer version may have filters that this page does not know.
+  const chosen = Object.entries(others).map(
+    ([name, value]) => [labels.get(name) ?? name, value] as const,
+  );
   return (
     <section aria-labelledby="chosen">
       <h3 id="chosen">Events</h3>

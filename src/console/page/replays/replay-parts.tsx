@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { Text, words } from "../text.tsx";
+import { type Of, Text, words } from "../text.tsx";
 import { Mark } from "../ui.tsx";
 import type { Page, Replay, ReplayOutcome } from "../wire.ts";
 
@@ -56,7 +56,7 @@ type StatusMark = readonly [tone: string, glyph: string, text: string];
 const markByStatus: ReadonlyMap<string, StatusMark> = new Map(Object.entries(marks));
 
 /** By shape, colour and word. */
-export function ReplayStatus({ of: { status, failed } }: { readonly of: Replay }) {
+export function ReplayStatus({ of: { status, failed } }: Of<Replay>) {
   // A newer version may have stored another status.
   const [tone, glyph, text] = markByStatus.get(status) ?? ["pending", "?", words(status)];
   const hasFailed = status === "finished" && failed > 0;

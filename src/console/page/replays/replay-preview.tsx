@@ -1,48 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
-
-import { type ApiError, callApi } from "../api.ts";
-import { toApiError } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { counted, Mono, Text } from "../text.tsx";
+import { counted, Mono, type Of, Text } from "../text.tsx";
 import { Monogram } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
 /** The body of the request. */
 export type ChosenFilters = Readonly<Partial<Record<keyof ReplayPreview["filters"], string>>>;
 
-interface DryRunState {
-  readonly preview: ReplayPreview | null;
-  readonly error: ApiError | null;
-  readonly retry: () => void;
-}
-
-/** What a replay with these filters would do. Null: the dry run has not been made yet. */
-export function usePreview(filters: ChosenFilters | null): DryRunState {
-  const [made, setMade] = useState<{ of: unknown; preview: ReplayPreview } | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    setError(null);
-    if (filters === null) return undefined;
-    const outdated = new AbortController();
-    const { signal } = outdated;
-    callApi<ReplayPreview>("v1/replays/preview", { method: "POST", body: filters, signal }).then(
-      (preview) => {
-        if (!signal.aborted) setMade({ of: filters, preview });
-      },
-      (cause: unknown) => {
-        if (!signal.aborted) setError(toApiError(cause));
-      },
-    );
-    return () => outdated.abort();
-  }, [filters, tries]);
-  // That of other filters must not be started.
-  const preview = made !== null && made.of === filters ? made.preview : null;
-  return { preview, error, retry: () => setTries((count) => count + 1) };
-}
-
 /** How many events would be replayed, and of how many the stored form changes. */
-export function Summary({ of: preview }: { readonly of: ReplayPreview }) {
+export function Summary({ of: preview }: Of<ReplayPreview>) {
   const { total, compared, differing } = preview;
   return (
     <section class="dry-run" aria-labelledby="dry-run">
@@ -58,7 +23,7 @@ export function Summary({ of: preview }: { readonly of: ReplayPreview }) {
 }
 
 /** What changes, event by event and field by field. */
-export function Differences({ of: { differing, examples } }: { readonly of: ReplayPreview }) {
+export function Differences({ of: { differing, examples } }: Of<ReplayPreview>) {
   if (examples.length === 0) return null;
   const isPart = differing > examples.length;
   return (
@@ -76,9 +41,7 @@ export function Differences({ of: { differing, examples } }: { readonly of: Repl
 
 function Difference({
   of: { id, provider, type, changes },
-}: {
-  readonly of: ReplayPreview["examples"][number];
-}) {
+}: Of<ReplayPreview["examples"][number]>) {
   return (
     <li>
       <p class="under">
