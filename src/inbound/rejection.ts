@@ -1,42 +1,39 @@
-import { defineTable } from "../db/table.ts";
+import { type Static, Type } from "@sinclair/typebox";
 
-import type { rejectionReasons } from "./rejection-reasons.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { count, instant, mapOf, prefixedId, resource, text, word } from "../web/schema.ts";
+
+import { rejectionReasons } from "./rejection-reasons.ts";
 
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** A rejected request, stored so that operators can find the cause. */
-export interface Rejection {
-  readonly id: `rej_${string}`;
-  readonly provider: string;
-  readonly createdAt: Date;
-  readonly reason: RejectionReason;
-  readonly address: string;
-  readonly requestId: string;
-  /** Request headers by lower-case name. The value is empty unless it is known to hold no secret. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bodyBytes: number;
-}
+/** Stored so that operators can find the cause. */
+export const rejectionSchema = resource("Rejection", "A rejected delivery.", {
+  id: prefixedId("rej_", "Sorts by time of receipt."),
+  provider: text("The provider in the request's path.", "code_host"),
+  createdAt: instant("Time of receipt."),
+  reason: word(rejectionReasons, "Why it was rejected. Not sent to the sender."),
+  address: text("The client's address.", "192.0.2.1"),
+  requestId: text("The request id, as in the log."),
+  headers: mapOf(
+    Type.String(),
+    "Request headers by lower-case name. The value is empty unless the provider reads the header or it is known to hold no secret.",
+  ),
+  bodyBytes: count("Size of the body in bytes.", 1024),
+});
 
-/** A rejection with the data needed to explain later why it did not verify. */
-export interface StoredRejection extends Rejection {
+export interface Rejection extends Static<typeof rejectionSchema> {}
+
+export const rejectionsTable = defineTable("rejections", {
+  ...rejectionSchema.properties,
   /**
    * What the signature is made of, as sent: headers by lower-case name and, where they are signed, `:method` and `:url`.
    * Empty for secrets that are sent themselves.
    */
-  readonly signatures: Readonly<Record<string, string>>;
+  signatures: mapOf(Type.String(), "Signed values by name."),
   /** Null if the body was too large to store. */
-  readonly body: Uint8Array | null;
-}
-
-export const rejectionsTable = defineTable<StoredRejection>("rejections", {
-  id: "text",
-  provider: "text",
-  createdAt: "instant",
-  reason: "text",
-  address: "text",
-  requestId: "text",
-  headers: "json",
-  signatures: "json",
-  bodyBytes: "integer",
   body: "bytes or null",
 });
+
+/** A rejection with the data needed to explain later why it did not verify. */
+export interface StoredRejection extends Stored<typeof rejectionsTable> {}

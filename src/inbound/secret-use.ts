@@ -1,20 +1,15 @@
-import { defineTable } from "../db/table.ts";
+import { defineTable, type Stored } from "../db/table.ts";
 
 /** When requests matched one of a provider's secrets. */
-export interface SecretUse {
-  readonly provider: string;
-  /** The secret's fingerprint. */
-  readonly secret: string;
-  readonly firstMatchedAt: Date;
-  readonly lastMatchedAt: Date;
-}
-
-export const secretUsesTable = defineTable<SecretUse>("secret_uses", {
+export const secretUsesTable = defineTable("secret_uses", {
   provider: "text",
+  /** The secret's fingerprint. */
   secret: "text",
   firstMatchedAt: "instant",
   lastMatchedAt: "instant",
 });
+
+export interface SecretUse extends Stored<typeof secretUsesTable> {}
 
 const fingerprintBytes = 2;
 

@@ -1,4 +1,5 @@
-import { defineTable } from "../db/table.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { word } from "../web/schema.ts";
 
 /** The outcomes by which requests are counted. */
 export const verdicts = [
@@ -27,23 +28,18 @@ export const spansMinutes = [1, 60] as const;
 export type SpanMinutes = (typeof spansMinutes)[number];
 
 /** The number of requests in one minute or hour. */
-export interface DeliveryCount {
-  readonly spanMinutes: SpanMinutes;
-  /** Start of the span, in whole minutes since the epoch. */
-  readonly minute: number;
-  /** `unknown` for requests whose path names no registered provider. */
-  readonly provider: string;
-  readonly verdict: Verdict;
-  readonly deliveries: number;
-}
-
-export const deliveryCountsTable = defineTable<DeliveryCount>("delivery_counts", {
+export const deliveryCountsTable = defineTable("delivery_counts", {
+  /** One of `spansMinutes`. */
   spanMinutes: "integer",
+  /** `unknown` for requests whose path names no registered provider. */
   provider: "text",
+  /** Start of the span, in whole minutes since the epoch. */
   minute: "integer",
-  verdict: "text",
+  verdict: word(verdicts),
   deliveries: "bigint",
 });
+
+export interface DeliveryCount extends Stored<typeof deliveryCountsTable> {}
 
 export const minuteMs = 60_000;
 

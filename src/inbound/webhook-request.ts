@@ -1,4 +1,6 @@
-import type { Event } from "../event/event.ts";
+import type { Static } from "@sinclair/typebox";
+
+import { prefixedId, resource, text, word } from "../web/schema.ts";
 
 /** A request to /webhooks/{provider}, before it is verified. */
 export interface WebhookRequest {
@@ -32,12 +34,19 @@ export interface LoggedRequest {
   readonly bodies: readonly [Uint8Array, ...Uint8Array[]];
 }
 
-/** The response to the sender, given after the event is on disk. */
-export interface Acknowledgement {
-  readonly status: "accepted" | "duplicate" | "ignored";
-  /** The id of the stored event. For a duplicate, the id of the first one. */
-  readonly id: Event["id"];
-  readonly idempotencyKey: string;
-  /** The event's type. */
-  readonly event: string;
-}
+/** The response to the sender. */
+export const acknowledgementSchema = resource(
+  "Acknowledgement",
+  "Returned only after the event is on disk.",
+  {
+    status: word(["accepted", "duplicate", "ignored"]),
+    id: prefixedId("evt_", "The stored event. For a duplicate, the first one."),
+    idempotencyKey: text(
+      "Provider and delivery id, or the hash of the body.",
+      "code_host:72d3162e",
+    ),
+    event: text("The event's type.", "pull_request.opened"),
+  },
+);
+
+export interface Acknowledgement extends Static<typeof acknowledgementSchema> {}

@@ -3,8 +3,8 @@ import { ConfigError } from "../../config/errors.ts";
 import { registeredProviders } from "../../config/providers.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { Rotation } from "../../inbound/provider-status/provider-status.schema.ts";
 import { providerStatus } from "../../inbound/provider-status/provider-status.ts";
-import type { Rotation } from "../../inbound/provider-status/rotation.ts";
 import { InvalidSecret, type Registry, registry } from "../../inbound/providers/registry.ts";
 import { ago } from "../durations.ts";
 

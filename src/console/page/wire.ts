@@ -17,17 +17,15 @@ import type { User as StoredUser } from "../../identity/users/user.ts";
 import type {
   Catalogue as StoredCatalogue,
   CatalogueEntry as StoredEntry,
-} from "../../inbound/onboarding/catalogue-entries.ts";
-import type {
   ProviderSetup as StoredSetup,
   ProviderSetupWithSecret as StoredSetupWithSecret,
-} from "../../inbound/onboarding/onboarding.ts";
+} from "../../inbound/onboarding/onboarding.schema.ts";
 import type {
   ProviderStatus,
   ProviderStatuses,
-} from "../../inbound/provider-status/provider-status.ts";
+} from "../../inbound/provider-status/provider-status.schema.ts";
 import type { Rejection as StoredRejection } from "../../inbound/rejection.ts";
-import type { ExplainedRejection } from "../../inbound/rejections/explanation.ts";
+import type { ExplainedRejection } from "../../inbound/rejections/rejection.schema.ts";
 import type { Acknowledgement as StoredAcknowledgement } from "../../inbound/webhook-request.ts";
 import type {
   Issue as StoredIssue,

@@ -3,31 +3,9 @@ import type { Provider } from "../providers/provider.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
 import { hasFetchedKey, hasSharedSecret, type SignatureScheme } from "../signatures/scheme.ts";
 
-/**
- * What a provider's secret is. `shared`: known to both sides. `public-key`: the service's. `account`: an account at the service, whose
- * key is fetched.
- */
-export const secretKinds = ["shared", "public-key", "account"] as const;
-export type SecretKind = (typeof secretKinds)[number];
+import type { Catalogue, CatalogueEntry } from "./onboarding.schema.ts";
 
-/** A service of the catalogue. */
-export interface CatalogueEntry {
-  readonly name: string;
-  readonly displayName: string;
-  /** The scheme in a few words. */
-  readonly signature: string;
-  readonly secretKind: SecretKind;
-  readonly secretPrefix: string | null;
-  readonly setUp: string | null;
-  readonly docs: string | null;
-  readonly checkedWith: string | null;
-  /** The names of its sample events. */
-  readonly samples: readonly string[];
-}
-
-export interface Catalogue {
-  readonly data: readonly CatalogueEntry[];
-}
+type SecretKind = CatalogueEntry["secretKind"];
 
 export function secretKindOf(scheme: SignatureScheme): SecretKind {
   if (hasFetchedKey(scheme)) return "account";

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { requireAdmin } from "../../base/context.ts";
 import { documentedHeaders } from "../../web/rest/documented-headers.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
-import { acknowledgementSchema } from "../receive/webhook.schema.ts";
+import { acknowledgementSchema } from "../webhook-request.ts";
 
 import {
   catalogueSchema,

@@ -1,66 +1,67 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
-import { documented, listOf, nullable, schemaOf, text, word } from "../../web/schema.ts";
-
-import { type Catalogue, type CatalogueEntry, secretKinds } from "./catalogue-entries.ts";
-import type { ProviderSetup, ProviderSetupWithSecret } from "./onboarding.ts";
+import { documented, flag, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 
 const described = {
   displayName: text("The name for display.", "Slack"),
   signature: text("The scheme in a few words.", "HMAC-SHA256"),
-  secretKind: word(secretKinds, {
-    description:
-      "What the secret is. `public-key`: the service's. `account`: an account at the service, whose key is fetched.",
-  }),
+  secretKind: word(
+    ["shared", "public-key", "account"],
+    "What the secret is. `public-key`: the service's. `account`: an account at the service, whose key is fetched.",
+  ),
   secretPrefix: nullable(text("The prefix of all secrets that the service issues.", "whsec_")),
   setUp: nullable(text("How to create the webhook at the service.")),
   docs: nullable(text("The service's page about its webhooks.")),
   checkedWith: nullable(text("What the scheme was checked against.")),
-  samples: listOf(Type.String(), { description: "The names of its sample events." }),
+  samples: listOf(Type.String(), "The names of its sample events."),
 };
 
-export const catalogueSchema = schemaOf<Catalogue>()(
+const catalogueEntrySchema = resource("CatalogueEntry", "A service of the catalogue.", {
+  name: text("Its name in the catalogue.", "slack"),
+  ...described,
+});
+
+export interface CatalogueEntry extends Static<typeof catalogueEntrySchema> {}
+
+export const catalogueSchema = resource(
   "ProviderCatalogue",
   "The services whose provider files are in the program, by name.",
+  { data: listOf(catalogueEntrySchema) },
+);
+
+export interface Catalogue extends Static<typeof catalogueSchema> {}
+
+export const providerSetupSchema = resource(
+  "ProviderSetup",
+  "What an admin needs to connect a service.",
   {
-    data: listOf(
-      schemaOf<CatalogueEntry>()("CatalogueEntry", "A service of the catalogue.", {
-        name: text("Its name in the catalogue.", "slack"),
-        ...described,
-      }),
+    provider: text("The provider's name in paths and events.", "slack"),
+    ...described,
+    file: nullable(text("Its provider file; null for a built-in provider.")),
+    path: text("The path that the service posts to.", "/webhooks/slack"),
+    url: nullable(text("`path` with PUBLIC_URL; null if that is not set.")),
+    hasSecret: flag("Without a secret its webhooks get 503."),
+    secretVariable: nullable(
+      text("The variable that sets the secret; null if it can be changed here."),
     ),
+    canTest: flag("Whether test events can be signed here."),
   },
 );
 
-const setupFields = {
-  provider: text("The provider's name in paths and events.", "slack"),
-  ...described,
-  file: nullable(text("Its provider file; null for a built-in provider.")),
-  path: text("The path that the service posts to.", "/webhooks/slack"),
-  url: nullable(text("`path` with PUBLIC_URL; null if that is not set.")),
-  hasSecret: Type.Boolean({ description: "Without a secret its webhooks get 503." }),
-  secretVariable: nullable(
-    text("The variable that sets the secret; null if it can be changed here."),
-  ),
-  canTest: Type.Boolean({ description: "Whether test events can be signed here." }),
-};
+export interface ProviderSetup extends Static<typeof providerSetupSchema> {}
 
-export const providerSetupSchema = schemaOf<ProviderSetup>()(
-  "ProviderSetup",
-  "What an admin needs to connect a service.",
-  setupFields,
-);
-
-export const providerSetupWithSecretSchema = schemaOf<ProviderSetupWithSecret>()(
+export const providerSetupWithSecretSchema = resource(
   "ProviderSetupWithSecret",
   "A provider's set-up, with the secret that was made.",
   {
-    ...setupFields,
+    ...providerSetupSchema.properties,
     madeSecret: nullable(
       text("The secret, or public key, that was made; null if none was. It is not shown again."),
     ),
   },
 );
+
+export interface ProviderSetupWithSecret extends Static<typeof providerSetupWithSecretSchema> {}
 
 export const providerParams = documented(
   Type.Object({ id: text("The provider's name.", "slack") }),

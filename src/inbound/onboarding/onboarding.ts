@@ -16,14 +16,9 @@ import { schemeName } from "../signatures/scheme-name.ts";
 import type { SecretRole } from "../signatures/verification.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
-import {
-  type Catalogue,
-  readCatalogue,
-  type SecretKind,
-  secretKindOf,
-  textsOf,
-} from "./catalogue-entries.ts";
+import { readCatalogue, secretKindOf, textsOf } from "./catalogue-entries.ts";
 import { chosenFile, notWritable, providerOf, storeFile, unavailable } from "./new-provider.ts";
+import type { Catalogue, ProviderSetup, ProviderSetupWithSecret } from "./onboarding.schema.ts";
 import { invalid, readNewProvider, readNewSecret, readTestEvent } from "./provider-input.ts";
 import {
   type NewSecret,
@@ -33,37 +28,6 @@ import {
   secretToKeep,
 } from "./provider-secrets.ts";
 import { canSign, type SendTest, testEvent } from "./test-event.ts";
-
-/** What an admin needs to connect a service. */
-export interface ProviderSetup {
-  readonly provider: Provider["id"];
-  readonly displayName: string;
-  /** The scheme in a few words. */
-  readonly signature: string;
-  /** The provider's file; null for a built-in provider. */
-  readonly file: string | null;
-  /** The path that the service posts to. */
-  readonly path: string;
-  /** `path` with the public address of this server; null if PUBLIC_URL is not set. */
-  readonly url: string | null;
-  readonly secretKind: SecretKind;
-  readonly secretPrefix: string | null;
-  readonly hasSecret: boolean;
-  /** The variable that sets the secret; null if it can be changed here. */
-  readonly secretVariable: string | null;
-  readonly setUp: string | null;
-  readonly docs: string | null;
-  readonly checkedWith: string | null;
-  readonly samples: readonly string[];
-  /** Whether test events can be signed here. */
-  readonly canTest: boolean;
-}
-
-/** A set-up with the secret that was made, which is shown only once. */
-export interface ProviderSetupWithSecret extends ProviderSetup {
-  /** Null if none was made. */
-  readonly madeSecret: string | null;
-}
 
 /** Adds providers and connects them. For admins: all throw `insufficient-scope`. */
 export interface Onboarding {

@@ -5,32 +5,16 @@ import { lastEventOf } from "../../event/events.sql.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import { reconciliationOf } from "../reconciliation.sql.ts";
-import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
+import { firstReconciliation } from "../reconciliation.ts";
 import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
 
-import { type Rotation, rotation } from "./rotation.ts";
-import { maxActiveHours, type Silence, silence } from "./silence.ts";
-
-/** The status of a registered provider. */
-export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {
-  readonly provider: Provider["id"];
-  readonly hasSecret: boolean;
-  /** Null if none arrived, or retention deleted it. */
-  readonly lastEventAt: Date | null;
-  readonly secrets: Rotation;
-  /** Null if its log is not compared: it has none, or no token is set. */
-  readonly reconciliation: ReconciliationStatus | null;
-}
-
-/** How far the provider's log was compared with what arrived. */
-export type ReconciliationStatus = Pick<
-  Reconciliation,
-  "coveredUntil" | "checkedAt" | "succeededAt" | "nextRunAt" | "pausedUntil" | "error" | "recovered"
->;
-
-export interface ProviderStatuses {
-  readonly data: readonly ProviderStatus[];
-}
+import type {
+  ProviderStatus,
+  ProviderStatuses,
+  ReconciliationStatus,
+} from "./provider-status.schema.ts";
+import { rotation } from "./rotation.ts";
+import { maxActiveHours, silence } from "./silence.ts";
 
 export interface Providers {
   /** Operators only. Every registered provider, in the order of the catalogue. */

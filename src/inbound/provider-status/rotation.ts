@@ -1,20 +1,7 @@
 import type { Registered } from "../providers/registry.ts";
 import type { SecretUse } from "../secret-use.ts";
 
-/** The progress of a secret rotation. */
-export interface Rotation {
-  readonly current: SecretStatus;
-  readonly previous: SecretStatus & {
-    /** Whether the provider no longer signs with it. */
-    readonly safeToRemove: boolean;
-  };
-}
-
-export interface SecretStatus {
-  readonly present: boolean;
-  /** When a request last verified with it, or null if none did. */
-  readonly lastMatchedAt: Date | null;
-}
+import type { Rotation } from "./provider-status.schema.ts";
 
 /** Providers retry for about a day and sign each attempt again. */
 const quietMs = 24 * 3_600_000;

@@ -1,14 +1,6 @@
 import type { ActiveHour } from "../webhook-counts.sql.ts";
 
-/** Whether a provider is silent. */
-export interface Silence {
-  /** The usual interval between requests, or null if there were too few. */
-  readonly usualIntervalSeconds: number | null;
-  /** Time since the last verified request, or null if there never was one. */
-  readonly silentForSeconds: number | null;
-  /** Silent for longer than this provider's usual pauses. */
-  readonly isSilent: boolean;
-}
+import type { Silence } from "./provider-status.schema.ts";
 
 const hourSeconds = 3_600;
 const hourMinutes = 60;

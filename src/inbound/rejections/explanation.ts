@@ -1,5 +1,7 @@
-import type { BodyText } from "../../event/body-text.ts";
-import type { Rejection, RejectionReason } from "../rejection.ts";
+import { type Static, Type } from "@sinclair/typebox";
+
+import { listOf, resource, text, word } from "../../web/schema.ts";
+import type { RejectionReason } from "../rejection.ts";
 
 /** The causes of a rejection. If no cause is found, it is the reason of the rejection. */
 export const causes = [
@@ -32,31 +34,26 @@ export const causes = [
   "body-not-kept",
   "unknown",
 ] as const;
-type Cause = (typeof causes)[number];
 
-/** Why a request was rejected, for operators. Contains no secret and no valid signature. */
-export interface Explanation {
-  readonly cause: Cause;
-  /** What happened and what to do, in plain words. */
-  readonly detail: string;
-  /** What was tried without success, if no cause was found. `detail` says the same in one paragraph. */
-  readonly checklist?: Checklist;
-}
+/** For operators. Contains no secret and no valid signature. */
+export const explanationSchema = resource(
+  "Explanation",
+  "Why a delivery was rejected, determined with the current secrets.",
+  {
+    cause: word(causes, "The cause."),
+    detail: text("What happened and what to do."),
+    // `detail` says the same in one paragraph.
+    checklist: Type.Optional(
+      resource("Checklist", "What was tried, if no cause was found.", {
+        finding: text("What happened."),
+        ruledOut: listOf(text("What was tried without success.", "reformatted JSON")),
+        nextSteps: listOf(text("What to check.")),
+      }),
+    ),
+  },
+);
 
-export interface Checklist {
-  readonly finding: string;
-  readonly ruledOut: readonly string[];
-  readonly nextSteps: readonly string[];
-}
-
-/** A rejection with the received data and its explanation. */
-export interface ExplainedRejection extends Rejection, BodyText {
-  /** The names of the signature headers sent. Their values are left out: they may be valid for another body. */
-  readonly signatureHeaders: readonly string[];
-  /** The body as indented JSON. Null if it is not JSON or nested too deeply. */
-  readonly bodyPretty: string | null;
-  readonly explanation: Explanation;
-}
+export interface Explanation extends Static<typeof explanationSchema> {}
 
 /** The input of an explanation, from a stored rejection or from files. */
 export interface RejectedDelivery {

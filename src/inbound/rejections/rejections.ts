@@ -26,8 +26,9 @@ import {
 import type { WebhookRequest } from "../webhook-request.ts";
 
 import { explain, type Known } from "./explain.ts";
-import type { ExplainedRejection, Explanation } from "./explanation.ts";
+import type { Explanation } from "./explanation.ts";
 import { prettyJson } from "./printable-json.ts";
+import type { ExplainedRejection } from "./rejection.schema.ts";
 import {
   insertRejection,
   pruneRejectionBytes,

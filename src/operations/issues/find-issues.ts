@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { ProviderStatus } from "../../inbound/provider-status/provider-status.ts";
+import type { ProviderStatus } from "../../inbound/provider-status/provider-status.schema.ts";
 import type { DestinationCache } from "../../outbound/deliveries/destination-cache.ts";
 import type { Destination } from "../../outbound/destination.ts";
 
