@@ -1,10 +1,10 @@
+import { attempt } from "../action.tsx";
 import { callApi } from "../api.ts";
-import { toApiError } from "../load.ts";
 import { addRoute } from "../providers/adding.ts";
 import { go, readRoute, views, writeRoute } from "../route.ts";
 import { leave } from "../session/sign-out.ts";
 import { setTheme } from "../theme.ts";
-import { copy, notify } from "../ui.tsx";
+import { copy } from "../ui.tsx";
 import { canOpen, type Roles, titles } from "../views.ts";
 import type { BookingItem, DestinationDetail, Page, Provider } from "../wire.ts";
 
@@ -15,32 +15,31 @@ export function fixedCommands(roles: Roles, showHelp: () => void): readonly Comm
   return [...viewCommands(roles), ...actions(roles, showHelp)];
 }
 
+/** A command that opens an address. */
+const link = (
+  group: Command["group"],
+  id: string,
+  label: string,
+  address: string,
+  more: Pick<Command, "hint" | "keywords"> = {},
+): Command => ({ id, group, label, address, ...more });
+
 function viewCommands(roles: Roles): readonly Command[] {
-  return views.flatMap((view, index) =>
-    canOpen(view, roles)
-      ? {
-          id: `view-${view}`,
-          group: "Views",
-          label: titles[view],
-          // The keys 1 to 9.
-          ...(index < 9 && { hint: String(index + 1) }),
-          address: writeRoute(view),
-        }
-      : [],
-  );
+  return views.flatMap((view, index) => {
+    if (!canOpen(view, roles)) return [];
+    // The keys 1 to 9.
+    const more = index < 9 ? { hint: String(index + 1) } : {};
+    return link("Views", `view-${view}`, titles[view], writeRoute(view), more);
+  });
 }
 
 function actions(roles: Roles, showHelp: () => void): readonly Command[] {
   const group = "Actions";
-  const forAdmins: readonly Command[] = [
-    { id: "add-provider", group, label: "Add provider", address: addRoute() },
-    {
-      id: "new-destination",
-      group,
-      label: "New destination",
+  const forAdmins = [
+    link(group, "add-provider", "Add provider", addRoute()),
+    link(group, "new-destination", "New destination", writeRoute("destinations", "new"), {
       keywords: "add create",
-      address: writeRoute("destinations", "new"),
-    },
+    }),
   ];
   return [
     ...(roles.includes("admin") ? forAdmins : []),
@@ -63,13 +62,9 @@ function actions(roles: Roles, showHelp: () => void): readonly Command[] {
 function replayCommand(): Command {
   const route = readRoute(location.hash);
   const query = route?.view === "events" ? route.query : new URLSearchParams();
-  return {
-    id: "replay",
-    group: "Actions",
-    label: query.size > 0 ? "Replay these events…" : "Replay events…",
-    keywords: "bulk resend again dry run",
-    address: writeRoute("replays", "new", query),
-  };
+  const label = query.size > 0 ? "Replay these events…" : "Replay events…";
+  const keywords = "bulk resend again dry run";
+  return link("Actions", "replay", label, writeRoute("replays", "new", query), { keywords });
 }
 
 function copied(id: string, label: string, command: string): Command {
@@ -79,36 +74,23 @@ function copied(id: string, label: string, command: string): Command {
 
 /** Admins set a provider up; operators see its events. */
 export function providerCommands(providers: readonly Provider[], roles: Roles): readonly Command[] {
-  return providers.flatMap(({ provider, displayName }) => {
-    const query = new URLSearchParams({ provider });
-    const shared = { group: "Providers", hint: provider };
-    const events: Command = {
-      ...shared,
-      id: `events-${provider}`,
-      label: `${displayName}: events`,
-      address: writeRoute("events", null, query),
-    };
-    const setUp: Command = {
-      ...shared,
-      id: `provider-${provider}`,
-      label: `${displayName}: set up`,
-      keywords: "secret url connect",
-      address: writeRoute("providers", provider),
-    };
-    return roles.includes("admin") ? [events, setUp] : [events];
+  return providers.flatMap(({ provider: id, displayName: name }) => {
+    const query = new URLSearchParams({ provider: id });
+    const address = writeRoute("events", null, query);
+    const events = link("Providers", `events-${id}`, `${name}: events`, address, { hint: id });
+    if (!roles.includes("admin")) return [events];
+    const more = { hint: id, keywords: "secret url connect" };
+    const setUp = writeRoute("providers", id);
+    return [events, link("Providers", `provider-${id}`, `${name}: set up`, setUp, more)];
   });
 }
 
 export function destinationCommands(
   destinations: readonly DestinationDetail[],
 ): readonly Command[] {
-  return destinations.map(({ id, name, format }) => ({
-    id,
-    group: "Destinations",
-    label: name,
-    hint: format,
-    address: writeRoute("destinations", id),
-  }));
+  return destinations.map(({ id, name, format }) =>
+    link("Destinations", id, name, writeRoute("destinations", id), { hint: format }),
+  );
 }
 
 /** What a pasted id names. */
@@ -116,15 +98,7 @@ export function jumps(text: string, roles: Roles): readonly Command[] {
   const found = idIn(text);
   if (found === null || !canOpen(found.view, roles)) return [];
   const { id, view, what } = found;
-  return [
-    {
-      id: `jump-${id}`,
-      group: "Jump to",
-      label: `Open ${what}`,
-      hint: id,
-      address: writeRoute(view, id),
-    },
-  ];
+  return [link("Jump to", `jump-${id}`, `Open ${what}`, writeRoute(view, id), { hint: id })];
 }
 
 /** Where to search for a text that is no id. */
@@ -132,41 +106,25 @@ export function searches(text: string, roles: Roles): readonly Command[] {
   const q = text.trim();
   if (q === "") return [];
   const group = "Search";
-  const query = new URLSearchParams({ q });
+  const search = (view: "events" | "bookings") => {
+    const address = writeRoute(view, null, new URLSearchParams({ q }));
+    return link(group, `search-${view}`, `Search ${view} for “${q}”`, address);
+  };
+  if (!canOpen("bookings", roles)) return [search("events")];
+  const both = [search("events"), search("bookings")];
   const reference = referenceOf(q);
-  const events: Command = {
-    id: "search-events",
-    group,
-    label: `Search events for “${q}”`,
-    address: writeRoute("events", null, query),
-  };
-  if (!canOpen("bookings", roles)) return [events];
-  const bookings: Command = {
-    id: "search-bookings",
-    group,
-    label: `Search bookings for “${q}”`,
-    address: writeRoute("bookings", null, query),
-  };
-  if (reference === null) return [events, bookings];
+  if (reference === null) return both;
   const open = () => void openReference(reference);
-  return [
-    { id: "reference", group, label: `Open booking ${reference}`, run: open },
-    events,
-    bookings,
-  ];
+  return [{ id: "reference", group, label: `Open booking ${reference}`, run: open }, ...both];
 }
 
 /** Opens the booking with a reference; without one, the list says so. */
 async function openReference(reference: string): Promise<void> {
   const query = new URLSearchParams({ q: reference });
-  try {
-    const { data } = await callApi<Page<BookingItem>>(
-      `v1/api/bookings?${query.toString()}&limit=2`,
-    );
+  await attempt("Opening the booking", async () => {
+    const { data } = await callApi<Page<BookingItem>>(`v1/api/bookings?${query}&limit=2`);
     const [booking, another] = data;
     if (booking === undefined || another !== undefined) go("bookings", null, query);
     else go("bookings", booking.id);
-  } catch (cause) {
-    notify(`Opening the booking failed. ${toApiError(cause).message}`, "bad");
-  }
+  });
 }
