@@ -208,46 +208,32 @@ export interface Serving {
 }
 
 /** Warnings of settings that send or fetch unencrypted data over the network. */
-function unencrypted({
-  jwksUrl,
-  operatorGatewayUrl,
-  otlpEndpoint,
-  otlpHeaders,
-}: Config): readonly string[] {
-  const isOpen = (url: string | null) =>
-    url !== null && url.startsWith("http:") && !isLoopback(url);
-  return [
-    ...(isOpen(jwksUrl)
-      ? ["JWKS_URL is not https: an attacker on the network can forge access tokens"]
-      : []),
-    ...(isOpen(operatorGatewayUrl)
-      ? ["OPERATOR_GATEWAY_URL is not https: an attacker on the network can read all notifications"]
-      : []),
-    ...(isOpen(otlpEndpoint) && otlpHeaders !== null
-      ? [
-          "OTEL_EXPORTER_OTLP_ENDPOINT is not https: an attacker on the network can read its headers",
-        ]
-      : []),
+function unencrypted(config: Config): readonly string[] {
+  const urls: readonly (readonly [string | null, string])[] = [
+    [config.jwksUrl, "JWKS_URL is not https: an attacker on the network can forge access tokens"],
+    [
+      config.operatorGatewayUrl,
+      "OPERATOR_GATEWAY_URL is not https: an attacker on the network can read all notifications",
+    ],
+    [
+      config.otlpHeaders === null ? null : config.otlpEndpoint,
+      "OTEL_EXPORTER_OTLP_ENDPOINT is not https: an attacker on the network can read its headers",
+    ],
   ];
+  return urls.flatMap(([url, warning]) =>
+    url !== null && url.startsWith("http:") && !isLoopback(url) ? [warning] : [],
+  );
 }
 
 /** Adds advice to an error of listening. */
 function listenError(error: unknown, { host, port }: Config): unknown {
-  switch (errorCode(error)) {
-    case "EADDRINUSE":
-      return new Error(
-        `Port ${port} is in use: stop the program that uses it, or set another PORT`,
-      );
-    case "EACCES":
-      return new Error(
-        `Port ${port} needs a privilege that this user lacks: set PORT to 1024 or more`,
-      );
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return new Error(
-        `HOST ${host} is not an address of this machine: set HOST=0.0.0.0 for all addresses`,
-      );
-    default:
-      return new Error(`Cannot listen on ${host}:${port}: check HOST and PORT`, { cause: error });
-  }
+  const noAddress = `HOST ${host} is not an address of this machine: set HOST=0.0.0.0 for all addresses`;
+  const advice = new Map([
+    ["EADDRINUSE", `Port ${port} is in use: stop the program that uses it, or set another PORT`],
+    ["EACCES", `Port ${port} needs a privilege that this user lacks: set PORT to 1024 or more`],
+    ["EADDRNOTAVAIL", noAddress],
+    ["ENOTFOUND", noAddress],
+  ]).get(errorCode(error) ?? "");
+  if (advice !== undefined) return new Error(advice);
+  return new Error(`Cannot listen on ${host}:${port}: check HOST and PORT`, { cause: error });
 }

@@ -131,34 +131,25 @@ function formFindings(
 ): readonly Finding[] {
   // A public key is checked by reading it.
   if (!hasSharedSecret(signature)) return [];
-  const findings: Finding[] = [];
-  if (secret.trim() !== secret) {
-    findings.push(
-      odd(id, `${source} has white space around it, which is part of the secret: remove it`),
-    );
-  }
-  if (/^(["']).*\1$/.test(secret.trim())) {
-    findings.push(
-      odd(id, `${source} starts and ends with a quote, which is part of the secret: remove both`),
-    );
-  }
-  if (secret.trim().length < leastSecretLength) {
-    findings.push(
-      odd(
-        id,
-        `${source} has fewer than ${leastSecretLength} characters: check that it is complete`,
-      ),
-    );
-  }
-  if (isDocumentedSecret(secret)) {
-    findings.push(
-      odd(id, `${source} is an example from documentation: use the secret of this webhook`),
-    );
-  }
-  if (!secret.trim().startsWith(prefix)) {
-    findings.push(
-      odd(id, `${source} does not begin with ${prefix}: use the signing secret of this webhook`),
-    );
-  }
-  return findings;
+  const text = secret.trim();
+  const troubles: readonly (readonly [boolean, string])[] = [
+    [text !== secret, "has white space around it, which is part of the secret: remove it"],
+    [
+      /^(["']).*\1$/.test(text),
+      "starts and ends with a quote, which is part of the secret: remove both",
+    ],
+    [
+      text.length < leastSecretLength,
+      `has fewer than ${leastSecretLength} characters: check that it is complete`,
+    ],
+    [
+      isDocumentedSecret(secret),
+      "is an example from documentation: use the secret of this webhook",
+    ],
+    [
+      !text.startsWith(prefix),
+      `does not begin with ${prefix}: use the signing secret of this webhook`,
+    ],
+  ];
+  return troubles.filter(([isFound]) => isFound).map(([, what]) => odd(id, `${source} ${what}`));
 }
