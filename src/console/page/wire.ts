@@ -31,11 +31,11 @@ import type {
   Issue as StoredIssue,
   Issues as StoredIssues,
 } from "../../operations/issues/issue.ts";
-import type { DestinationLatency } from "../../operations/statistics/destination-latency.ts";
+import type { DestinationLatency } from "../../operations/statistics/destination-latency.schema.ts";
 import type {
   DeliveryStatistics,
   HealthStatistics,
-} from "../../operations/statistics/statistics.ts";
+} from "../../operations/statistics/statistics.schema.ts";
 import type { Destination as StoredDestination } from "../../outbound/destination.ts";
 import type { ListedDelivery, TestResult } from "../../outbound/destinations/delivery.schema.ts";
 import type { ListedDestination } from "../../outbound/destinations/destination-health.schema.ts";

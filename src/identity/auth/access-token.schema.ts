@@ -1,10 +1,8 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
-import { count, documented, schemaOf, text, word } from "../../web/schema.ts";
+import { count, documented, resource, text, word } from "../../web/schema.ts";
 
-import type { AccessToken } from "./clients.ts";
-
-export const accessTokenSchema = schemaOf<AccessToken>()(
+export const accessTokenSchema = resource(
   "AccessToken",
   "An access token (RFC 6749 section 5.1).",
   {
@@ -16,6 +14,8 @@ export const accessTokenSchema = schemaOf<AccessToken>()(
     expires_in: count("Seconds until the token expires.", 3600),
   },
 );
+
+export interface AccessToken extends Static<typeof accessTokenSchema> {}
 
 export const tokenRequestSchema = documented(
   Type.Object(

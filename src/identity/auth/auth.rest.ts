@@ -7,8 +7,13 @@ import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 
-import { accessTokenSchema, consoleCodeSchema, tokenRequestSchema } from "./access-token.schema.ts";
-import type { AccessToken, Clients } from "./clients.ts";
+import {
+  type AccessToken,
+  accessTokenSchema,
+  consoleCodeSchema,
+  tokenRequestSchema,
+} from "./access-token.schema.ts";
+import type { Clients } from "./clients.ts";
 import type { ConsoleCodes } from "./console-codes.ts";
 
 interface Parts {

@@ -5,17 +5,10 @@ import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
+import type { AccessToken } from "./access-token.schema.ts";
 import type { Client } from "./client.ts";
 import { clientById, insertClient } from "./clients.sql.ts";
 import type { Tokens } from "./token.ts";
-
-/** The response to a token request (RFC 6749 section 5.1). */
-export interface AccessToken {
-  readonly access_token: string;
-  readonly token_type: "Bearer";
-  /** Seconds. */
-  readonly expires_in: number;
-}
 
 export interface Clients {
   /** Makes a client. Its secret is returned only here and cannot be recovered. */

@@ -8,7 +8,7 @@ import type { Storage } from "../../db/storage.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 
-import type { AccessToken } from "./clients.ts";
+import type { AccessToken } from "./access-token.schema.ts";
 import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./token.ts";
 
 /** A code's lifetime: long enough to click a link. */

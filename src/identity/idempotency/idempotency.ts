@@ -1,23 +1,16 @@
-import { defineTable } from "../../db/table.ts";
+import { defineTable, type Stored } from "../../db/table.ts";
 
-/** A used `Idempotency-Key` (IETF draft-07) and the result of its first request. */
-export interface IdempotencyRecord {
+/** Each used `Idempotency-Key` (IETF draft-07) and the result of its first request. */
+export const idempotencyTable = defineTable("idempotency", {
   /** The operation and the user: two users never share a key. */
-  readonly scope: string;
-  readonly key: string;
-  /** HMAC-SHA256 of the request, to distinguish a retry from another request with the same key. */
-  readonly requestHash: Uint8Array;
-  /** The resource that the first request made. Retries render their response from it. */
-  readonly resourceId: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
-
-export const idempotencyTable = defineTable<IdempotencyRecord>("idempotency", {
   scope: "text",
   key: "text",
+  /** HMAC-SHA256 of the request, to distinguish a retry from another request with the same key. */
   requestHash: "bytes",
+  /** The resource that the first request made. Retries render their response from it. */
   resourceId: "text",
   createdAt: "instant",
   expiresAt: "instant",
 });
+
+export interface IdempotencyRecord extends Stored<typeof idempotencyTable> {}

@@ -1,32 +1,30 @@
-import type { Role } from "../../base/context.ts";
-import { defineTable } from "../../db/table.ts";
+import type { Static } from "@sinclair/typebox";
 
-/** A browser that is signed in to the console. */
-export interface ConsoleSession {
-  readonly id: `ses_${string}`;
-  /** Who signed in: the id of a user or client, or `skyhook-console` for the link of the command line. */
-  readonly actor: string;
-  readonly roles: readonly Role[];
-  /** The address that signed in. */
-  readonly address: string;
-  readonly userAgent: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
+import { roles } from "../../base/context.ts";
+import { defineTable, type Stored } from "../../db/table.ts";
+import { instant, listOf, prefixedId, resource, text, word } from "../../web/schema.ts";
 
-/** A session as stored. The cookie itself is not, so that a copy of the database opens no session. */
-export interface StoredSession extends ConsoleSession {
-  /** SHA-256 of the cookie's value, in hex. */
-  readonly hash: string;
-}
+export const sessionSchema = resource(
+  "ConsoleSession",
+  "A browser that is signed in to the console.",
+  {
+    id: prefixedId("ses_", "The session's id."),
+    // The id of a user or client, or `skyhook-console` for the link of the command line.
+    actor: text("Who signed in.", "skyhook-console"),
+    roles: listOf(word(roles), "What it may do."),
+    address: text("The client's address at sign-in.", "192.0.2.1"),
+    userAgent: text("The browser, as it names itself."),
+    createdAt: instant("When it signed in."),
+    expiresAt: instant("At most 12 hours later."),
+  },
+);
 
-export const sessionsTable = defineTable<StoredSession>("sessions", {
-  id: "text",
+export interface ConsoleSession extends Static<typeof sessionSchema> {}
+
+export const sessionsTable = defineTable("sessions", {
+  ...sessionSchema.properties,
+  /** SHA-256 of the cookie's value, in hex. The value itself is not stored, so that a copy of the database opens no session. */
   hash: "text",
-  actor: "text",
-  roles: "json",
-  address: "text",
-  userAgent: "text",
-  createdAt: "instant",
-  expiresAt: "instant",
 });
+
+export interface StoredSession extends Stored<typeof sessionsTable> {}

@@ -13,11 +13,10 @@ import type { SessionCookies } from "./session-cookie.ts";
 import {
   sessionPageSchema,
   sessionParams,
-  sessionSchema,
   signedOutSchema,
   signInSchema,
 } from "./session.schema.ts";
-import type { ConsoleSession } from "./session.ts";
+import { type ConsoleSession, sessionSchema } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
 interface Parts {

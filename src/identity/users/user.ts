@@ -1,18 +1,17 @@
+import { type Static, Type } from "@sinclair/typebox";
+
 import { defineTable } from "../../db/table.ts";
+import { emailAddress, instant, resource, text } from "../../web/schema.ts";
 
-/** A person or program that can hold a token. */
-export interface User {
-  /** A UUID (RFC 9562). */
-  readonly id: string;
-  readonly name: string;
-  /** Unique without regard to case. */
-  readonly email: string;
-  readonly createdAt: Date;
-}
+export const exampleUserId = "019377b0-7d40-7000-8000-000000000001";
 
-export const usersTable = defineTable<User>("users", {
-  id: "text",
-  name: "text",
-  email: "text",
-  createdAt: "instant",
+export const userSchema = resource("User", "A person or program that can hold a token.", {
+  id: Type.String({ format: "uuid", description: "A UUID.", examples: [exampleUserId] }),
+  name: text("The display name.", "Ada Lovelace"),
+  email: emailAddress("Unique without regard to letter case."),
+  createdAt: instant("When the user was made."),
 });
+
+export interface User extends Static<typeof userSchema> {}
+
+export const usersTable = defineTable("users", userSchema.properties);

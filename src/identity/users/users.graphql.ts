@@ -5,8 +5,7 @@ import { fieldsOf, inputOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 
-import { userSchema } from "./user.schema.ts";
-import type { User } from "./user.ts";
+import { type User, userSchema } from "./user.ts";
 import { createUserSchema, type Users } from "./users.ts";
 
 /** Users. `USERS_ACCESS` sets who may list and create them: every authenticated caller or admins. */

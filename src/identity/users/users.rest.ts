@@ -5,7 +5,8 @@ import { pageQuery } from "../../web/rest/page.schema.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 import { servePage } from "../../web/rest/serve.ts";
 
-import { userParams, userSchema, usersSchema } from "./user.schema.ts";
+import { userParams, usersSchema } from "./user.schema.ts";
+import { userSchema } from "./user.ts";
 import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";

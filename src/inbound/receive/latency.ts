@@ -1,14 +1,25 @@
+import { type Static, Type } from "@sinclair/typebox";
+
 import type { Clock } from "../../base/clock.ts";
+import { count, nullable, resource } from "../../web/schema.ts";
 import { minuteMs, minuteOf } from "../webhook-count.ts";
 
-/** How long recent acknowledgements took. Null if there were none. */
-export interface Acknowledgements {
-  readonly windowSeconds: number;
-  readonly count: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-}
+const milliseconds = (description: string) =>
+  nullable(Type.Number({ minimum: 0, description, examples: [1.4] }));
+
+export const acknowledgementsSchema = resource(
+  "Acknowledgements",
+  "How long this process took to acknowledge deliveries, including the commit.",
+  {
+    windowSeconds: count("The period that the numbers cover.", 300),
+    count: count("Acknowledgements in that time.", 812),
+    p50Ms: milliseconds("50 % took no longer. Accurate to 5 %."),
+    p95Ms: milliseconds("95 % took no longer."),
+    p99Ms: milliseconds("99 % took no longer."),
+  },
+);
+
+export interface Acknowledgements extends Static<typeof acknowledgementsSchema> {}
 
 export interface Latency {
   observe(ms: number): void;

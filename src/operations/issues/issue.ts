@@ -1,5 +1,17 @@
-import { defineTable } from "../../db/table.ts";
-import type { Destination } from "../../outbound/destination.ts";
+import type { Static } from "@sinclair/typebox";
+
+import { defineTable, type Stored } from "../../db/table.ts";
+import {
+  count,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  resource,
+  text,
+  word,
+} from "../../web/schema.ts";
 
 /** What is wrong, most urgent first. */
 export const issueKinds = [
@@ -9,46 +21,47 @@ export const issueKinds = [
   "provider-silent",
   "retrying",
 ] as const;
-type IssueKind = (typeof issueKinds)[number];
 
-/** Failures of one kind with the same cause, at one provider or destination. */
-export interface Issue {
-  /** `iss_` and a hash of kind, cause, provider and destination: the same while the issue lasts. */
-  readonly id: `iss_${string}`;
-  readonly kind: IssueKind;
-  /** The reason of a rejection, or what the destination answered, such as `HTTP 503`. */
-  readonly cause: string;
-  /** The provider whose deliveries are affected; null for all. */
-  readonly provider: string | null;
-  /** The destination that fails; null if the failure is on receipt. */
-  readonly destinationId: Destination["id"] | null;
-  /** The destination's name. */
-  readonly destination: string | null;
-  /** Deliveries that are affected. */
-  readonly count: number;
-  /** Whether there are more than `count`: only the newest deliveries are read. */
-  readonly hasMore: boolean;
-  readonly firstSeenAt: Date;
-  readonly lastSeenAt: Date;
-  /** What to do, in one sentence. */
-  readonly advice: string;
-  /** The latest event affected; null if none was stored. */
-  readonly eventId: `evt_${string}` | null;
-  /** The latest rejected delivery, for the kind `rejected`. */
-  readonly rejectionId: `rej_${string}` | null;
-  /** Whether its deliveries can be sent again. */
-  readonly canRetry: boolean;
-  readonly mutedUntil: Date | null;
-}
+export const issueSchema = resource(
+  "Issue",
+  "Failures of one kind with the same cause, at one provider or destination.",
+  {
+    // A hash of kind, cause, provider and destination.
+    id: prefixedId("iss_", "The same while the issue lasts."),
+    kind: word(
+      issueKinds,
+      "`circuit-open`: sending is suspended. `dead-letters`: all attempts failed. `rejected`: deliveries failed verification within 24 hours. `provider-silent`: no deliveries for longer than usual. `retrying`: attempts failed, more follow.",
+    ),
+    cause: text("The reason of a rejection, or the destination's answer.", "HTTP 503"),
+    provider: nullable(text("The provider whose deliveries are affected; null for all.")),
+    destinationId: nullable(
+      prefixedId("dst_", "The destination that fails; null if the failure is on receipt."),
+    ),
+    destination: nullable(text("The destination's name.", "deploys")),
+    count: count("Deliveries that are affected.", 12),
+    hasMore: flag("Whether there are more: only the newest are read."),
+    firstSeenAt: instant("The oldest of these deliveries."),
+    lastSeenAt: instant("The newest of these deliveries."),
+    advice: text("What to do.", "The destination failed: check its log."),
+    eventId: nullable(prefixedId("evt_", "The latest event.")),
+    rejectionId: nullable(prefixedId("rej_", "The latest rejected delivery.")),
+    canRetry: flag("Whether its deliveries can be sent again."),
+    mutedUntil: nullable(instant("Hidden in the console until then.")),
+  },
+);
 
-export interface Issues {
-  readonly data: readonly Issue[];
-}
+export interface Issue extends Static<typeof issueSchema> {}
+
+export const issuesSchema = resource("Issues", "What is wrong now.", {
+  data: listOf(issueSchema, "The most urgent first; muted ones last."),
+});
+
+export interface Issues extends Static<typeof issuesSchema> {}
 
 /** Operators do not want to see an issue until then. */
-export interface Mute {
-  readonly issueId: Issue["id"];
-  readonly until: Date;
-}
+export const mutesTable = defineTable("mutes", {
+  issueId: issueSchema.properties.id,
+  until: "instant",
+});
 
-export const mutesTable = defineTable<Mute>("mutes", { issueId: "text", until: "instant" });
+export interface Mute extends Stored<typeof mutesTable> {}

@@ -4,8 +4,12 @@ import type { Clock } from "../../base/clock.ts";
 import { destinationParams } from "../../outbound/destinations/destination.schema.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 
-import { destinationLatencyQuery, destinationLatencySchema } from "./destination-latency.schema.ts";
-import { maxLatencyPoints, type ReadLatency } from "./destination-latency.ts";
+import {
+  destinationLatencyQuery,
+  destinationLatencySchema,
+  maxLatencyPoints,
+} from "./destination-latency.schema.ts";
+import type { ReadLatency } from "./destination-latency.ts";
 import { readSpan } from "./span.ts";
 
 /** How long deliveries to a destination took, for those who may read it. */

@@ -1,13 +1,10 @@
-import { count, instant, listOf, nullable, schemaOf } from "../../web/schema.ts";
+import type { Static } from "@sinclair/typebox";
 
-import {
-  type DestinationLatency,
-  type LatencyStep,
-  maxLatencyPoints,
-} from "./destination-latency.ts";
+import { count, instant, listOf, nullable, resource } from "../../web/schema.ts";
+
 import { spanQuery } from "./span.schema.ts";
 
-const stepSchema = schemaOf<LatencyStep>()(
+const stepSchema = resource(
   "LatencyStep",
   "The newest attempts that started in a step, at most 100.",
   {
@@ -25,15 +22,22 @@ const stepSchema = schemaOf<LatencyStep>()(
   },
 );
 
-export const destinationLatencySchema = schemaOf<DestinationLatency>()(
+export interface LatencyStep extends Static<typeof stepSchema> {}
+
+export const destinationLatencySchema = resource(
   "DestinationLatency",
   "How long deliveries to a destination took, over time.",
   {
-    from: instant({ description: "Start of the first step." }),
-    to: instant({ description: "End of the last step." }),
+    from: instant("Start of the first step."),
+    to: instant("End of the last step."),
     stepSeconds: count("Seconds per step.", 60),
-    steps: listOf(stepSchema, { description: "In order, one per step." }),
+    steps: listOf(stepSchema, "In order, one per step."),
   },
 );
+
+export interface DestinationLatency extends Static<typeof destinationLatencySchema> {}
+
+/** One indexed query per point, so the points bound what one request reads. */
+export const maxLatencyPoints = 100;
 
 export const destinationLatencyQuery = spanQuery(maxLatencyPoints);

@@ -5,37 +5,13 @@ import { percentile } from "../../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../../outbound/destinations/destinations.ts";
 import type { Attempt } from "../../outbound/notification.ts";
 
+import type { DestinationLatency, LatencyStep } from "./destination-latency.schema.ts";
 import { attemptsIn } from "./destination-latency.sql.ts";
 import type { Span } from "./span.ts";
-
-/** How long deliveries to a destination took, over time. */
-export interface DestinationLatency {
-  readonly from: Date;
-  readonly to: Date;
-  readonly stepSeconds: number;
-  /** In order, one per step. */
-  readonly steps: readonly LatencyStep[];
-}
-
-/** Of the newest attempts that started in a step, at most 100. */
-export interface LatencyStep {
-  readonly attempts: number;
-  readonly failed: number;
-  /** Median duration of these attempts, in milliseconds; null without one. */
-  readonly p50Ms: number | null;
-  /** 95th percentile of these durations. */
-  readonly p95Ms: number | null;
-  /** Median time from the notification's creation to its delivery, retries included; null without one. */
-  readonly p50SinceReceiptMs: number | null;
-  /** 95th percentile of these durations. */
-  readonly p95SinceReceiptMs: number | null;
-}
 
 /** Throws as `Destinations.read` for the caller's rights. */
 export type ReadLatency = (ctx: Context, id: string, span: Span) => Promise<DestinationLatency>;
 
-/** One indexed query per point, so the points bound what one request reads. */
-export const maxLatencyPoints = 100;
 /** The attempts read per step. Enough for a 95th percentile; more would slow down the database. */
 const sampledAttempts = 100;
 

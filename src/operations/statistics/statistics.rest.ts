@@ -9,8 +9,9 @@ import {
   deliveryStatisticsQuery,
   deliveryStatisticsSchema,
   healthStatisticsSchema,
+  maxPoints,
 } from "./statistics.schema.ts";
-import { maxHoursByMinutes, maxPoints, type Statistics } from "./statistics.ts";
+import { maxHoursByMinutes, type Statistics } from "./statistics.ts";
 
 /** Delivery and health statistics, for operators. */
 export const statisticsRest = (statistics: Statistics, callers: Callers, clock: Clock) => {

@@ -1,42 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Acknowledgements, Latency } from "../../inbound/receive/latency.ts";
-import { type DeliveryCount, minuteOf } from "../../inbound/webhook-count.ts";
+import type { Latency } from "../../inbound/receive/latency.ts";
+import { minuteOf } from "../../inbound/webhook-count.ts";
 import { deliveriesBySteps } from "../../inbound/webhook-counts.sql.ts";
 import { undelivered } from "../../outbound/notifications.sql.ts";
 
 import type { Span } from "./span.ts";
-
-/** Deliveries over time, by provider and verdict. */
-export interface DeliveryStatistics {
-  readonly from: Date;
-  readonly to: Date;
-  readonly stepSeconds: number;
-  readonly series: readonly DeliverySeries[];
-}
-
-export interface DeliverySeries extends Pick<DeliveryCount, "provider" | "verdict"> {
-  /** One count per step. */
-  readonly counts: readonly number[];
-}
-
-/** The health of the program. */
-export interface HealthStatistics {
-  readonly version: string;
-  readonly uptimeSeconds: number;
-  readonly database: "sqlite" | "postgres";
-  readonly acknowledgements: Acknowledgements;
-  readonly outbox: OutboxDepth;
-}
-
-export interface OutboxDepth {
-  readonly pending: number;
-  readonly retrying: number;
-  readonly dead: number;
-  /** Age of the oldest pending or retrying notification; null without one. */
-  readonly oldestSeconds: number | null;
-}
+import type { DeliverySeries, DeliveryStatistics, HealthStatistics } from "./statistics.schema.ts";
 
 /** For operators only. */
 export interface Statistics {
@@ -46,9 +17,6 @@ export interface Statistics {
 
 /** The longest span for steps below an hour, which sum one row per minute. */
 export const maxHoursByMinutes = 48;
-
-/** More points than the width of a screen in pixels are not useful. */
-export const maxPoints = 1_500;
 
 interface Parts {
   readonly storage: Storage;
