@@ -11,6 +11,7 @@ import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./erro
 /** The progress of a transaction in one attempt. */
 export interface Progress {
   readonly transaction: Transaction;
+  readonly contended: readonly ContendedRow[];
   readonly results: WriteResult<unknown>[];
   /** Index of the next statement to send; the number of statements when all were sent. */
   next: number;
@@ -48,12 +49,13 @@ export async function runGroup(
 ): Promise<Progress[]> {
   const all = group.map<Progress>((transaction) => ({
     transaction,
+    contended: contendedRows(transaction),
     results: transaction.writes.map(() => skipped),
     next: 0,
     error: null,
   }));
   // BEGIN must not fail, since the statements sent after it would then commit one by one. So it is not prepared.
-  const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
+  const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, all)];
   // Probe even if the group has other transactions: they may write nothing.
   const asking = all.find(isOver);
   if (asking !== undefined) {
@@ -61,7 +63,9 @@ export async function runGroup(
     sent.push(...answers.map((answer) => ({ transaction: asking.transaction, answer })));
   }
   for (;;) {
-    const checks = all.flatMap((progress) => sendWave(connection, compile, progress, sent));
+    const checks = all.flatMap((progress, index) =>
+      hasToWait(progress, all.slice(0, index)) ? [] : sendWave(connection, compile, progress, sent),
+    );
     const isLast = all.every(isOver) && checks.length === 0;
     if (isLast) {
       await commitAnd(connection, sent);
@@ -93,20 +97,51 @@ function handled<Value>(promise: Promise<Value>): Promise<Value> {
   return promise;
 }
 
+/** A row that a transaction changes and that many others change too. */
+interface ContendedRow {
+  readonly table: string;
+  readonly lock: number;
+  /** Whether the first statement changes it. */
+  readonly isFirst: boolean;
+}
+
+function contendedRows({ writes }: Transaction): readonly ContendedRow[] {
+  return writes.flatMap(({ statement, values }, index) => {
+    // Guarantee: `write` pairs a statement with values of its type.
+    const row = statement.contended?.(values as never);
+    if (row === undefined) return [];
+    return [{ table: row.table.name, lock: lockNumber(row.id), isFirst: index === 0 }];
+  });
+}
+
+/**
+ * Whether a transaction must not begin yet. Statements of a group alternate: all first ones, then the others. If one
+ * transaction begins with a row that another one changes at its end, the first would see half of the other.
+ */
+function hasToWait({ contended, next }: Progress, earlier: readonly Progress[]): boolean {
+  if (next > 0 || contended.length === 0) return false;
+  return earlier.some(
+    (other) =>
+      !isOver(other) &&
+      other.contended.some((theirs) =>
+        contended.some(
+          (own) =>
+            own.table === theirs.table &&
+            own.lock === theirs.lock &&
+            own.isFirst !== theirs.isFirst,
+        ),
+      ),
+  );
+}
+
 const lockText =
   "select pg_advisory_xact_lock($1::regclass::oid::int4, id) from unnest($2::int4[]) as id";
 
 /** Locks the contended rows of a group, in the same order in all instances, to prevent deadlocks. */
-function lockContended(connection: ReservedSQL, group: readonly Transaction[]): Sent[] {
+function lockContended(connection: ReservedSQL, all: readonly Progress[]): Sent[] {
   const wanted = new Map<string, Set<number>>();
-  for (const { writes } of group) {
-    for (const { statement, values } of writes) {
-      // Guarantee: `write` pairs a statement with values of its type.
-      const row = statement.contended?.(values as never);
-      if (row === undefined) continue;
-      const ids = wanted.get(row.table.name) ?? new Set();
-      wanted.set(row.table.name, ids.add(lockNumber(row.id)));
-    }
+  for (const { table, lock } of all.flatMap(({ contended }) => contended)) {
+    wanted.set(table, (wanted.get(table) ?? new Set()).add(lock));
   }
   return [...wanted]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

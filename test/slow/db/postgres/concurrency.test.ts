@@ -3,8 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 
 import { AppError } from "../../../../src/base/errors.ts";
+import { emptyBooking } from "../../../../src/booking/booking.ts";
+import {
+  insertBooking,
+  mayHold,
+  releaseHold,
+} from "../../../../src/booking/bookings/bookings.sql.ts";
 import {
   flightById,
+  giveSeatsBack,
   takeSeats,
   upsertFlight,
 } from "../../../../src/booking/flights/flights.sql.ts";
@@ -200,6 +207,61 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     const [flight] = await one.all(flightById, { id: 1 });
     expect(flight?.seatsAvailable).toBe(98);
   });
+
+  test.each([true, false])(
+    "a hold and the release of another that share a commit follow each other (the hold first: %p)",
+    async (isHoldFirst) => {
+      await using both = await openTwo();
+      const [storage] = both.storages;
+      await storage.atomically(write(upsertFlight, { ...flightRow(1), seats: 4 }));
+      const now = new Date(Date.UTC(2026, 10, 21));
+      const hold = async (number: number) => {
+        const booking = {
+          ...emptyBooking,
+          id: `bk_${number}` as const,
+          reference: `HOLD${number}`,
+          userId: "ada",
+          flightId: 1,
+          status: "held" as const,
+          seats: 1,
+          totalMinor: 1,
+          currency: "USD",
+          contactEmail: "ada@example.com",
+          paymentMethod: "card" as const,
+          createdAt: now,
+          updatedAt: now,
+          expiresAt: now,
+          confirmedAt: null,
+        };
+        const [taken] = await storage.atomically(
+          write(takeSeats, { id: 1, seats: 1, closesAfter: new Date(0) }, refused),
+          write(mayHold, { ...booking, limit: 3 }, refused),
+          write(insertBooking, booking),
+        );
+        return taken.rows[0]?.seatsAvailable;
+      };
+      const refused = new AppError("no-seats", "No seats, or too many holds");
+      for (const number of [1, 2, 3]) await hold(number);
+      const cancelled = {
+        id: "bk_1" as const,
+        updatedAt: now,
+        cancelledAt: now,
+        refundMinor: 0,
+        refundPercent: 0,
+        refundReason: "",
+      };
+      const release = () =>
+        storage.atomically(
+          write(releaseHold, cancelled, "stop"),
+          write(giveSeatsBack, { id: 1, seats: 1 }),
+        );
+      const held = isHoldFirst
+        ? (await Promise.all([hold(4), release()]))[0]
+        : (await Promise.all([release(), hold(4)]))[1];
+      // The fourth is allowed after the release, which leaves a seat more.
+      expect(held).toBe(1);
+    },
+  );
 
   test.each([
     [
