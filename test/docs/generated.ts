@@ -12,7 +12,7 @@ import type { Event, StoredEvent } from "../../src/event/event.ts";
 import type { NewNotification } from "../../src/event/new-notification.ts";
 import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
-import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
+import { publishedSchema } from "../../src/inbound/providers/files/provider-schema.rest.ts";
 import { interpret, notificationsOf } from "../../src/inbound/providers/interpret.ts";
 import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
 import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";

@@ -21,7 +21,7 @@ const repository = {
 /** The service's ids are numbers. */
 const freshNumber = ({ id }: Fresh) => Number.parseInt(id.slice(-12), 16);
 
-const delivery =
+const request =
   (event: string, particulars: (number: number, now: string) => object): Sample =>
   (fresh) => ({
     headers: {
@@ -38,7 +38,7 @@ const delivery =
   });
 
 export const samples: Readonly<Record<string, Sample>> = {
-  "workflow_run.completed": delivery("workflow_run", (number, now) => ({
+  "workflow_run.completed": request("workflow_run", (number, now) => ({
     action: "completed",
     workflow_run: {
       id: number,
@@ -71,7 +71,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     },
     workflow: { id: 5, name: "CI", path: ".github/workflows/ci.yml", state: "active" },
   })),
-  "package.published": delivery("package", (number, now) => ({
+  "package.published": request("package", (number, now) => ({
     action: "published",
     package: {
       id: 7,

@@ -1,6 +1,6 @@
 import type { Sample } from "./provider.ts";
 
-const delivery =
+const request =
   (type: string): Sample =>
   ({ id, now }) => ({
     headers: {},
@@ -36,8 +36,8 @@ const delivery =
   });
 
 export const samples: Readonly<Record<string, Sample>> = {
-  "deploy.created": delivery("deployment.created"),
-  "deploy.succeeded": delivery("deployment.succeeded"),
-  "deploy.error": delivery("deployment.error"),
-  "deploy.canceled": delivery("deployment.canceled"),
+  "deploy.created": request("deployment.created"),
+  "deploy.succeeded": request("deployment.succeeded"),
+  "deploy.error": request("deployment.error"),
+  "deploy.canceled": request("deployment.canceled"),
 };

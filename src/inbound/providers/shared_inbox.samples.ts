@@ -8,7 +8,7 @@ const ada = { id: "tea_1", email: "ada@example.com", username: "ada", first_name
 const grace = { id: "tea_2", email: "grace@example.com", username: "grace", first_name: "Grace" };
 
 /** The envelope of every event, with full event data. */
-const delivery =
+const request =
   (type: string, particulars: (fresh: Fresh, seconds: number) => object): Sample =>
   (fresh) => {
     const seconds = fresh.now.getTime() / 1_000;
@@ -36,7 +36,7 @@ const delivery =
 
 /** A message in a conversation; `text` is its content in one line. */
 const message = (type: string, text: string, particulars: object): Sample =>
-  delivery(type, ({ id }, seconds) => ({
+  request(type, ({ id }, seconds) => ({
     source: inboxes,
     target: {
       _meta: { type: "message" },
@@ -70,7 +70,7 @@ export const samples: Readonly<Record<string, Sample>> = {
       { handle: "kim@example.net", role: "to" },
     ],
   }),
-  "assignee.changed": delivery("assign", () => ({
+  "assignee.changed": request("assign", () => ({
     source: { _meta: { type: "teammate" }, data: ada },
     target: { _meta: { type: "teammate" }, data: grace },
   })),

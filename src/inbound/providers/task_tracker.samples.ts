@@ -23,7 +23,7 @@ const task = ({ id }: Fresh) => ({
 });
 
 /** The envelope of every event. */
-const delivery =
+const request =
   (eventName: string, eventData: (fresh: Fresh, now: string) => object): Sample =>
   (fresh) => ({
     headers: { "X-TaskTracker-Delivery-ID": fresh.id, "User-Agent": "Todoist-Webhooks" },
@@ -44,7 +44,7 @@ const delivery =
   });
 
 export const samples: Readonly<Record<string, Sample>> = {
-  "comment.added": delivery("note:added", (fresh, now) => {
+  "comment.added": request("note:added", (fresh, now) => {
     const item = task(fresh);
     return {
       id: `6XR7${fresh.id.slice(-12)}`,
@@ -59,13 +59,13 @@ export const samples: Readonly<Record<string, Sample>> = {
       item,
     };
   }),
-  "task.completed": delivery("item:completed", (fresh, now) => ({
+  "task.completed": request("item:completed", (fresh, now) => ({
     ...task(fresh),
     checked: true,
     completed_at: now,
     updated_at: now,
   })),
-  "task.created": delivery("item:added", (fresh, now) => ({
+  "task.created": request("item:added", (fresh, now) => ({
     ...task(fresh),
     added_at: now,
     updated_at: now,

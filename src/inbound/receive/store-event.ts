@@ -19,7 +19,6 @@ import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 import { decidedEffect, type Effect, type EffectOf } from "./effects.ts";
 import { type EventIdentity, eventIdentity } from "./event-identity.ts";
 import { type First, firstOf } from "./first-event.ts";
-import { turns } from "./turns.ts";
 
 export interface StoreParts {
   readonly storage: Storage;
@@ -187,4 +186,21 @@ function acknowledge(status: EventStatus | "duplicate", first: First): Acknowled
     "invalid-body",
     "The body is not a JSON object in UTF-8. It was stored for the operators.",
   );
+}
+
+/** Runs works with the same key one after the other. A failed one does not keep the next from running. */
+type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+function turns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const own = before.then(work, work);
+    last.set(key, own);
+    try {
+      return await own;
+    } finally {
+      if (last.get(key) === own) last.delete(key);
+    }
+  };
 }

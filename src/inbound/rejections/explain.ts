@@ -1,20 +1,22 @@
+import { ownTurns } from "../../base/own-turn.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
 import { exactText, lookup } from "../signatures/place.ts";
-import type { TextScheme } from "../signatures/scheme.schema.ts";
+import type { PublicKeyScheme, TextScheme } from "../signatures/scheme.schema.ts";
 import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
-import type { Secrets, SignedRequest } from "../signatures/verification.ts";
+import type { Secrets, SignedRequest, Verify } from "../signatures/verification.ts";
 
+import { bodyAlterations } from "./alterations.ts";
 import { claimedTime } from "./claimed-mac.ts";
-import type { Explanation, RejectedDelivery } from "./explanation.ts";
-import { searchKey } from "./key-search.ts";
+import type { Explanation, RejectedRequest } from "./explanation.ts";
 import { searchMac } from "./mac-search.ts";
 import { advice } from "./rejection-advice.ts";
+import { alteredUrls, urlChanged } from "./url-alterations.ts";
 
 /** The provider of a request, and the configured secrets. */
 export interface Known {
@@ -31,7 +33,7 @@ export interface Known {
  * For operators only, since senders must not learn the cause. The result contains no secret and no
  * valid signature.
  */
-export async function explain(known: Known, rejected: RejectedDelivery): Promise<Explanation> {
+export async function explain(known: Known, rejected: RejectedRequest): Promise<Explanation> {
   const { provider, secrets } = known;
   const { reason, bytes } = rejected;
   if (!searchable.includes(reason)) return plain(reason, provider, rejected);
@@ -68,6 +70,30 @@ function search(
   return isTextScheme(scheme)
     ? searchKey(scheme, verifier(scheme, own, keys), request)
     : Promise.resolve(null);
+}
+
+/** As for `searchMac`. */
+const ownTurn = ownTurns();
+
+/** The first change that makes a signature with a public key right, or null if none does. */
+async function searchKey(
+  scheme: PublicKeyScheme,
+  verify: Verify,
+  request: SignedRequest,
+): Promise<Explanation | null> {
+  const isRight = async (altered: SignedRequest) => {
+    await ownTurn();
+    return "verified" in (await verify(altered));
+  };
+  for (const { cause, detail, undo } of bodyAlterations) {
+    for (const bytes of undo(request.bytes)) {
+      if (await isRight({ ...request, bytes })) return { cause, detail };
+    }
+  }
+  for (const url of alteredUrls(scheme, request)) {
+    if (await isRight({ ...request, url })) return urlChanged(url, request.url);
+  }
+  return null;
 }
 
 /** Lists what was tried when nothing makes the request verify. */
@@ -112,7 +138,7 @@ const searchable: readonly RejectionReason[] = [
 function plain(
   reason: RejectionReason,
   provider: Provider,
-  rejected: RejectedDelivery,
+  rejected: RejectedRequest,
 ): Explanation {
   const cause = reason === "wrong-signature" ? "unknown" : reason;
   return { cause, detail: advice(reason, provider, rejected) };

@@ -56,7 +56,7 @@ export const explanationSchema = resource(
 export interface Explanation extends Static<typeof explanationSchema> {}
 
 /** The input of an explanation, from a stored rejection or from files. */
-export interface RejectedDelivery {
+export interface RejectedRequest {
   readonly reason: RejectionReason;
   readonly method: string;
   /** The URL as the provider knows it; empty if it was not stored. */

@@ -12,7 +12,7 @@ import {
 import { aheadSeconds } from "../signatures/signed-time.ts";
 import type { SignatureRejection } from "../signatures/verification.ts";
 
-import type { RejectedDelivery } from "./explanation.ts";
+import type { RejectedRequest } from "./explanation.ts";
 import { formOf } from "./form.ts";
 
 /** Why a request did not verify: the verifier's reason, or that it uses another signature scheme. */
@@ -28,7 +28,7 @@ export function reasonFor(
 export function advice(
   reason: RejectionReason,
   provider: Provider,
-  { headers, bodyBytes }: Pick<RejectedDelivery, "headers" | "bodyBytes">,
+  { headers, bodyBytes }: Pick<RejectedRequest, "headers" | "bodyBytes">,
 ): string {
   const { signature, maxBodyBytes } = provider;
   const sent = [...headers.keys()].join(", ") || "none";

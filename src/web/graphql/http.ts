@@ -7,16 +7,19 @@ import {
 } from "graphql-yoga";
 
 import { AppError } from "../../base/errors.ts";
+import { mediaRanges } from "../rest/accept.ts";
 import { readBytes, requireUncompressed } from "../rest/body.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 import { jsonOf } from "../rest/json-body.ts";
 import { urlOf } from "../rest/url.ts";
 
-import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
 import type { GraphqlContext, ServerContext } from "./context.ts";
 import { notAcceptable } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { logged } from "./request-errors.ts";
+
+const jsonTypes = ["application/graphql-response+json", "application/json"] as const;
+type JsonType = (typeof jsonTypes)[number];
 
 /**
  * Parses requests and selects the media type of responses (GraphQL over HTTP). Stricter than
@@ -119,4 +122,29 @@ function notAcceptableResponse(): Response {
     { errors: [{ message, extensions: publicExtensions }] },
     { status: 406, headers: { accept: responseTypes.join(", ") } },
   );
+}
+
+/**
+ * The media types in an Accept header, most preferred first (RFC 9110 section 12.5.1). Parameters other
+ * than `q` are ignored, types with `q=0` are left out. A missing header accepts everything.
+ */
+function acceptedTypes(header: string | null): string[] {
+  if (header === null || header === "*/*") return ["*/*"];
+  return mediaRanges(header)
+    .filter(({ type, weight }) => type !== "" && weight > 0)
+    .toSorted((one, other) => other.weight - one.weight)
+    .map(({ type }) => type);
+}
+
+/**
+ * The media type of a JSON response; null if the client accepts neither. For a wildcard it is
+ * `application/json`, which every client understands.
+ */
+function jsonTypeFor(accepted: readonly string[]): JsonType | null {
+  for (const type of accepted) {
+    if (type === "*/*" || type === "application/*") return "application/json";
+    const found = jsonTypes.find((jsonType) => jsonType === type);
+    if (found !== undefined) return found;
+  }
+  return null;
 }

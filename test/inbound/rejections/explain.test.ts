@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
 import { explain, type Known } from "../../../src/inbound/rejections/explain.ts";
-import type { RejectedDelivery } from "../../../src/inbound/rejections/explanation.ts";
+import type { RejectedRequest } from "../../../src/inbound/rejections/explanation.ts";
 import { causes } from "../../../src/inbound/rejections/explanation.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
@@ -35,7 +35,7 @@ function explained(
   id: string,
   header: string | null,
   body: string | Uint8Array = text,
-  { secrets = current, ...fields }: Partial<RejectedDelivery> & { secrets?: Known["secrets"] } = {},
+  { secrets = current, ...fields }: Partial<RejectedRequest> & { secrets?: Known["secrets"] } = {},
   signature = providerOf(id).signature,
 ) {
   const provider = { ...providerOf(id), signature };

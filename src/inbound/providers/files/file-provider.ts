@@ -1,20 +1,20 @@
-import { joined, textAt } from "../../../base/payload.ts";
+import { asPayload, joined, type JsonObject, textAt } from "../../../base/payload.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
+import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
 import {
   coversBodyPlaces,
   headerIn,
   readHeadersOf,
   signedPlaces,
 } from "../../signatures/scheme.ts";
-import type { Provider } from "../provider.ts";
+import { typeName } from "../event-fields.ts";
+import type { Fresh, Provider, Sample } from "../provider.ts";
 
 import { describer, placesOf, storedSeverity } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
-import { paymentSource } from "./payment-source.ts";
 import { readPlaces } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
-import { samplesOf } from "./samples.ts";
 
 const defaultMaxBodyBytes = 1024 * 1024;
 
@@ -61,4 +61,74 @@ function notification(event: Event): NewNotification {
   const { title, url, actor, subject, data } = event;
   const text = textAt(data, "text") ?? joined(" · ", actor && `by ${actor}`, subject);
   return { title, text, url, severity: storedSeverity(data) };
+}
+
+type FilePayment = NonNullable<ProviderFile["payment"]>;
+
+/** Where a valid file says that payments are. */
+function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource {
+  const { kinds, currency, unit = "minor", decimals = {}, test } = payment;
+  const events = Object.entries(kinds).flatMap(([name, kind]) => {
+    const event = file.events[name];
+    const bookingReference = event?.bookingReference ?? file.bookingReference;
+    const amount = placeFor(kind, payment.amount);
+    if (bookingReference === undefined || amount === undefined) return [];
+    const id = placeFor(kind, payment.id);
+    const type = event?.type ?? typeName(name);
+    const unlistedType = typeName(name);
+    const places: PaymentPlaces = {
+      ...(unlistedType !== type && { unlistedType }),
+      kind,
+      bookingReference,
+      amount,
+      currency,
+      ...(id !== undefined && { payment: id }),
+    };
+    return [[type, places] as const];
+  });
+  return {
+    events: Object.fromEntries(events),
+    unit,
+    decimals,
+    ...(test !== undefined && { test: { place: test.at, value: test.is } }),
+  };
+}
+
+function placeFor(
+  kind: PaymentNotice["kind"],
+  places: FilePayment["amount"] | undefined,
+): string | undefined {
+  return typeof places === "object" ? places[kind] : places;
+}
+
+/** The samples of a file, with new ids and times in each request. */
+function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> {
+  return Object.fromEntries(
+    Object.entries(samples).map(([event, sample]) => [event, (fresh) => filled(sample, fresh)]),
+  );
+}
+
+function filled({ headers = {}, body }: ProviderFile["samples"][string], fresh: Fresh) {
+  const texts = Object.entries(headers).map(([name, value]) => [name, filledText(value, fresh)]);
+  const payload: JsonObject | null = asPayload(filledValue(body, fresh));
+  return { headers: Object.fromEntries(texts), body: payload ?? {} };
+}
+
+function filledValue(value: unknown, fresh: Fresh): unknown {
+  if (Array.isArray(value)) return value.map((inner) => filledValue(inner, fresh));
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => [key, filledValue(inner, fresh)]);
+    return Object.fromEntries(entries);
+  }
+  if (typeof value !== "string") return value;
+  if (value === "{seconds}" || value === "{milliseconds}") return Number(filledText(value, fresh));
+  return filledText(value, fresh);
+}
+
+function filledText(text: string, { id, now }: Fresh): string {
+  return text
+    .replaceAll("{id}", id)
+    .replaceAll("{now}", now.toISOString())
+    .replaceAll("{seconds}", String(Math.floor(now.getTime() / 1_000)))
+    .replaceAll("{milliseconds}", String(now.getTime()));
 }

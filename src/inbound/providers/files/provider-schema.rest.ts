@@ -1,9 +1,15 @@
 import { asset, assetsRest } from "../../../web/rest/asset.ts";
 
-import { publishedSchema } from "./published-schema.ts";
+import { providerFileSchema } from "./provider-file.schema.ts";
 
 /** The JSON Schema of provider files, for editors. Public: it describes the program, not this server. */
 export const providerSchemaRest = () =>
   assetsRest("provider-schema", {
     "/schemas/provider.json": asset("json", async () => publishedSchema()),
   });
+
+/** The JSON Schema of provider files as text. */
+export function publishedSchema(): string {
+  const schema = { $schema: "http://json-schema.org/draft-07/schema#", ...providerFileSchema };
+  return JSON.stringify(schema, null, 2);
+}
