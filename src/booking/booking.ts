@@ -1,6 +1,5 @@
-import { defineTable } from "../db/table.ts";
-
-import type { Flight } from "./flight.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { prefixedId, word } from "../web/schema.ts";
 
 /** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
 export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expired"] as const;
@@ -11,40 +10,42 @@ export const paymentMethods = ["card"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
 /** A booking of one or more seats on one flight, by one user. */
-export interface Booking {
-  readonly id: `bk_${string}`;
+export const bookingsTable = defineTable("bookings", {
+  id: prefixedId("bk_"),
   /** Six letters, easy to read out. */
-  readonly reference: string;
-  readonly userId: string;
-  readonly flightId: Flight["id"];
-  readonly status: Exclude<BookingStatus, "flown">;
+  reference: "text",
+  userId: "text",
+  flightId: "integer",
+  status: word(["confirmed", "cancelled", "held", "expired"]),
   /** Seats sold, one per passenger. */
-  readonly seats: number;
+  seats: "integer",
   /** In minor units of the currency. */
-  readonly totalMinor: number;
-  readonly currency: string;
-  readonly contactEmail: string;
-  readonly paymentMethod: PaymentMethod;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  totalMinor: "bigint",
+  currency: "text",
+  contactEmail: "text",
+  paymentMethod: word(paymentMethods),
+  createdAt: "instant",
+  updatedAt: "instant",
   /** When a hold that is not paid releases its seats; null if the booking was never held. */
-  readonly expiresAt: Date | null;
+  expiresAt: "instant or null",
   /** Null while held, and if it was never confirmed. */
-  readonly confirmedAt: Date | null;
+  confirmedAt: "instant or null",
   /** When the hold released its seats; null if it did not expire. */
-  readonly expiredAt: Date | null;
-  readonly cancelledAt: Date | null;
+  expiredAt: "instant or null",
+  cancelledAt: "instant or null",
   /** The refund in minor units; null until cancelled. */
-  readonly refundMinor: number | null;
-  readonly refundPercent: number | null;
-  readonly refundReason: string | null;
+  refundMinor: "bigint or null",
+  refundPercent: "integer or null",
+  refundReason: "text or null",
   /** What a payment event paid, in minor units: the total, or null. Null too if it was never held. */
-  readonly paidMinor: number | null;
+  paidMinor: "bigint or null",
   /** What was refunded of it so far, in minor units. */
-  readonly refundedMinor: number;
+  refundedMinor: "bigint",
   /** Payment events recorded. Changes that depend on them require the number that was read. */
-  readonly paymentCount: number;
-}
+  paymentCount: "integer",
+});
+
+export interface Booking extends Stored<typeof bookingsTable> {}
 
 /** The columns of a booking that nothing has happened to. */
 export const emptyBooking = {
@@ -59,57 +60,24 @@ export const emptyBooking = {
   paymentCount: 0,
 };
 
-export const bookingsTable = defineTable<Booking>("bookings", {
-  id: "text",
-  reference: "text",
-  userId: "text",
-  flightId: "integer",
-  status: "text",
-  seats: "integer",
-  totalMinor: "bigint",
-  currency: "text",
-  contactEmail: "text",
-  paymentMethod: "text",
-  createdAt: "instant",
-  updatedAt: "instant",
-  cancelledAt: "instant or null",
-  refundMinor: "bigint or null",
-  refundPercent: "integer or null",
-  refundReason: "text or null",
-  expiresAt: "instant or null",
-  confirmedAt: "instant or null",
-  expiredAt: "instant or null",
-  paidMinor: "bigint or null",
-  refundedMinor: "bigint",
-  paymentCount: "integer",
-});
-
-/** A passenger as stored, with the birth date and passport number encrypted. */
-export interface Passenger {
-  readonly bookingId: Booking["id"];
+/** Passengers as stored, with the birth date and passport number encrypted. */
+export const passengersTable = defineTable("passengers", {
+  bookingId: prefixedId("bk_"),
   /** From 1, in the order of the request. */
-  readonly position: number;
-  readonly firstName: string;
-  readonly lastName: string;
+  position: "integer",
+  firstName: "text",
+  lastName: "text",
   /**
    * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same; empty
    * until the server has folded it, for a booking of an earlier version.
    */
-  readonly lastNameFolded: string | null;
-  readonly email: string;
-  /** Birth date and passport number, encrypted; see `personal-data.ts`. */
-  readonly sealed: Uint8Array;
-}
-
-export const passengersTable = defineTable<Passenger>("passengers", {
-  bookingId: "text",
-  position: "integer",
-  firstName: "text",
-  lastName: "text",
-  email: "text",
-  sealed: "bytes",
   lastNameFolded: "text or null",
+  email: "text",
+  /** Birth date and passport number, encrypted; see `personal-data.ts`. */
+  sealed: "bytes",
 });
+
+export interface Passenger extends Stored<typeof passengersTable> {}
 
 /** The content of a passenger's `sealed`, decrypted. */
 export interface PersonalData {

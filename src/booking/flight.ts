@@ -1,5 +1,7 @@
-import type { Money } from "../base/money.ts";
-import { defineTable } from "../db/table.ts";
+import { type Static, Type } from "@sinclair/typebox";
+
+import { defineTable, type Stored } from "../db/table.ts";
+import { amount, count, instant, resource, text, word } from "../web/schema.ts";
 
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
@@ -7,73 +9,79 @@ export type CabinClass = (typeof cabinClasses)[number];
 /** The most seats in one booking. */
 export const maxPassengers = 9;
 
-/** A flight that is not stored yet. */
-export interface FlightPlan {
-  /** Airline code and number, such as `BA117`. */
-  readonly flightNumber: string;
-  readonly airline: string;
-  /** IATA code of the airport. */
-  readonly origin: string;
-  /** IATA code of the airport. */
-  readonly destination: string;
-  readonly departureTime: Date;
-  readonly arrivalTime: Date;
-  readonly cabinClass: CabinClass;
-  /** All seats for sale, including those already sold. */
-  readonly seats: number;
-  /** Price of one seat in minor units of its currency: cents, yen, fils. */
-  readonly priceMinor: number;
-  /** ISO 4217 code. */
-  readonly currency: string;
-}
+export const currencySchema = Type.String({
+  pattern: "^[A-Z]{3}$",
+  description: "ISO 4217 code.",
+  examples: ["USD"],
+});
 
-/** One cabin of one departure, which can be booked. */
-export interface Flight extends FlightPlan {
-  /** A positive whole number. */
-  readonly id: number;
-  readonly seatsAvailable: number;
-  readonly createdAt: Date;
-}
+export const moneySchema = resource("Money", "An amount of money.", {
+  amount: amount("In major units of the currency, with the currency's decimals (ISO 4217).", 499.5),
+  currency: currencySchema,
+});
 
-export const flightsTable = defineTable<Flight>("flights", {
-  id: "integer",
-  flightNumber: "text",
-  airline: "text",
-  origin: "text",
-  destination: "text",
-  departureTime: "instant",
-  arrivalTime: "instant",
-  cabinClass: "text",
-  seats: "integer",
-  seatsAvailable: "integer",
-  priceMinor: "bigint",
-  currency: "text",
-  createdAt: "instant",
+export const airportSchema = (description: string, example: string) =>
+  Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: [example] });
+
+export const flightIdSchema = Type.Integer({
+  minimum: 1,
+  description: "The flight's id.",
+  examples: [1],
+});
+
+export const flightSchema = resource("Flight", "One cabin of one departure, which can be booked.", {
+  id: flightIdSchema,
+  flightNumber: text("Airline code and number.", "BA178"),
+  airline: text("Name of the airline.", "British Airways"),
+  origin: airportSchema("IATA code of the origin airport.", "JFK"),
+  destination: airportSchema("IATA code of the destination airport.", "LHR"),
+  departureTime: instant("In UTC."),
+  arrivalTime: instant({ description: "In UTC.", examples: ["2026-12-02T06:25:00.000Z"] }),
+  duration: text("Hours and minutes.", "7h 00m"),
+  durationMinutes: count("Minutes from departure to arrival.", 420),
+  departureLocal: text(
+    "Local time at the origin, with its UTC offset.",
+    "2026-12-01T18:25:00-05:00",
+  ),
+  arrivalLocal: text(
+    "Local time at the destination, with its UTC offset.",
+    "2026-12-02T06:25:00+00:00",
+  ),
+  cabinClass: word(cabinClasses, "The cabin."),
+  price: moneySchema,
+  seatsAvailable: count("Seats left in this cabin.", 42),
+  createdAt: instant("When the flight was put on sale."),
 });
 
 /** A flight as the API shows it: the specified fields and additional ones. */
-export interface FlightView extends Pick<
-  Flight,
-  | "id"
-  | "flightNumber"
-  | "airline"
-  | "origin"
-  | "destination"
-  | "departureTime"
-  | "arrivalTime"
-  | "seatsAvailable"
-  | "cabinClass"
-  | "createdAt"
-> {
-  /** Hours and minutes, such as `7h 05m`. */
-  readonly duration: string;
-  readonly durationMinutes: number;
-  readonly price: Money;
-  /** Local time at the origin with its UTC offset, such as `2026-12-01T18:25:00-05:00`. */
-  readonly departureLocal: string;
-  /** Local time at the destination with its UTC offset. */
-  readonly arrivalLocal: string;
-}
+export interface FlightView extends Static<typeof flightSchema> {}
+
+const shown = flightSchema.properties;
+
+export const flightsTable = defineTable("flights", {
+  id: shown.id,
+  flightNumber: shown.flightNumber,
+  airline: shown.airline,
+  origin: shown.origin,
+  destination: shown.destination,
+  departureTime: shown.departureTime,
+  arrivalTime: shown.arrivalTime,
+  cabinClass: shown.cabinClass,
+  seatsAvailable: shown.seatsAvailable,
+  createdAt: shown.createdAt,
+  /** All seats for sale, including those already sold. */
+  seats: "integer",
+  /** Price of one seat in minor units of its currency: cents, yen, fils. */
+  priceMinor: "bigint",
+  /** ISO 4217 code. */
+  currency: "text",
+});
+
+/** One cabin of one departure, as stored. */
+export interface Flight extends Stored<typeof flightsTable> {}
+
+/** A flight that is not stored yet. */
+export interface FlightPlan extends Omit<Flight, "id" | "seatsAvailable" | "createdAt"> {}
 
 /** Sales of a flight end this long before its departure. */
 const closesBeforeMs = 60 * 60_000;

@@ -1,7 +1,6 @@
-import { defineTable } from "../db/table.ts";
-import type { Event } from "../event/event.ts";
-
-import type { Booking } from "./booking.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { eventFields } from "../event/event.ts";
+import { prefixedId, word } from "../web/schema.ts";
 
 /**
  * What came of an event about a booking's payment. Payments: `confirmed` the booking; `mismatch`: another
@@ -21,33 +20,23 @@ const paymentOutcomes = [
 ] as const;
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
-/** An event about a booking's payment. */
-export interface Payment {
+/** Events about bookings' payments. */
+export const paymentsTable = defineTable("payments", {
   /** The provider's event. Kept after retention has deleted the event. */
-  readonly eventId: Event["id"];
-  readonly bookingId: Booking["id"];
-  readonly provider: string;
-  /** The provider's id of the payment. */
-  readonly reference: string | null;
-  /** In minor units. A refund's is the sum of all refunds of the payment so far. Null if it cannot be read. */
-  readonly amountMinor: number | null;
-  /** ISO 4217 code; null if it cannot be read. */
-  readonly currency: string | null;
-  /** The amount for people. */
-  readonly amount: string;
-  readonly outcome: PaymentOutcome;
-  /** Time of receipt. */
-  readonly createdAt: Date;
-}
-
-export const paymentsTable = defineTable<Payment>("payments", {
-  eventId: "text",
-  bookingId: "text",
+  eventId: eventFields.id,
+  bookingId: prefixedId("bk_"),
   provider: "text",
+  /** The provider's id of the payment. */
   reference: "text or null",
+  /** In minor units. A refund's is the sum of all refunds of the payment so far. Null if it cannot be read. */
   amountMinor: "bigint or null",
+  /** ISO 4217 code; null if it cannot be read. */
   currency: "text or null",
+  /** The amount for people. */
   amount: "text",
-  outcome: "text",
+  outcome: word(paymentOutcomes),
+  /** Time of receipt. */
   createdAt: "instant",
 });
+
+export interface Payment extends Stored<typeof paymentsTable> {}

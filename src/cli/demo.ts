@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { makeId } from "../base/ids.ts";
 import { makePrivateFolder } from "../base/private-file.ts";
-import type { DepartureLoad } from "../booking/flights/flight-load.ts";
+import type { DepartureLoad } from "../booking/flights/flight-load.schema.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
 import { demoSchedule } from "../booking/flights/schedule.ts";
 import { readConfig } from "../config/config.ts";

@@ -6,12 +6,8 @@ import type { Booking, Passenger, PersonalData } from "../booking.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
-import {
-  type BookingDetails,
-  bookingDetails,
-  type PassengerView,
-  passengerView,
-} from "./booking-view.ts";
+import { bookingDetails, passengerView } from "./booking-view.ts";
+import type { BookingDetails, PassengerView } from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { moneyView } from "./payment-view.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";

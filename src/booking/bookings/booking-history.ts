@@ -11,54 +11,9 @@ import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
 
 import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
+import type { HistoryEntry, Webhook } from "./booking.schema.ts";
 import { paymentEventKey } from "./payment-event.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
-
-/** A refund of a provider is `refund.partial` until all that is due is refunded, then `refund.succeeded`. */
-export const historyTypes = [
-  "booking.held",
-  "booking.expired",
-  "booking.confirmed",
-  "booking.cancelled",
-  "payment.confirmed",
-  "payment.mismatch",
-  "payment.unseated",
-  "payment.surplus",
-  "payment.failed",
-  "payment.overrefunded",
-  "payment.unmatched",
-  "refund.none",
-  "refund.pending",
-  "refund.partial",
-  "refund.succeeded",
-  "passport.revealed",
-] as const;
-
-/** The provider's event that caused an entry. */
-export interface Webhook {
-  readonly provider: string;
-  readonly eventId: Event["id"];
-  /** Whether retention has deleted the event. */
-  readonly deleted: boolean;
-}
-
-/** One entry in a booking's history. */
-export interface HistoryEntry {
-  readonly at: Date;
-  readonly type: (typeof historyTypes)[number];
-  readonly title: string;
-  /** The id of the caller; null if no caller was involved or it is no longer known. */
-  readonly actor: string | null;
-  /**
-   * The entry's event: for a payment the provider's, which retention may have deleted. Otherwise null if it has
-   * none, or retention has deleted it.
-   */
-  readonly eventId: Event["id"] | null;
-  /** Null if no provider's event caused it. */
-  readonly webhook: Webhook | null;
-  /** The notifications about that event. */
-  readonly notifications: readonly Notification[];
-}
 
 /** The stored records that belong to a booking. */
 interface BookingRecords {

@@ -1,85 +1,26 @@
 import { moneyOf } from "../../base/money.ts";
-import { type RefundStatus, refundStatus } from "../booking-state.ts";
-import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking.ts";
-import { departed, type FlightView } from "../flight.ts";
+import { refundStatus } from "../booking-state.ts";
+import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import { departed } from "../flight.ts";
 import { flightView } from "../flights/flight-view.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
 
-import type { HistoryEntry } from "./booking-history.ts";
+import type {
+  BookingCreated,
+  BookingDetails,
+  BookingSummary,
+  Cancellation,
+  CancellationQuote,
+  PassengerView,
+  RefundView,
+} from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import type { MoneyView } from "./payment-view.ts";
 import type { Refund } from "./refund.ts";
 
-/** The response to POST /v1/api/bookings: the five specified fields and two more, for a hold three. */
-export interface BookingCreated {
-  readonly bookingId: Booking["id"];
-  readonly status: "confirmed" | "held";
-  readonly totalPrice: number;
-  readonly currency: string;
-  readonly confirmationSentTo: string;
-  readonly createdAt: Date;
-  readonly reference: string;
-  /** When the hold ends. Only for a booking that was made as a hold. */
-  readonly expiresAt?: Date;
-}
-
-/** A booking in a list. */
-export interface BookingSummary extends Omit<BookingCreated, "status"> {
-  /** Equal to `bookingId`: every list item has an `id`. */
-  readonly id: Booking["id"];
-  readonly status: BookingStatus;
-  readonly userId: string;
-  readonly seats: number;
-  readonly flight: FlightView;
-  readonly updatedAt: Date;
-  readonly cancellation: Cancellation | null;
-}
-
 /** A booking as it was when it was made. */
 export interface BookingMade extends BookingSummary {
   readonly status: BookingCreated["status"];
-}
-
-/** A booking with its passengers. */
-export interface BookingDetails extends BookingSummary, MoneyView {
-  readonly contactEmail: string;
-  readonly paymentMethod: Booking["paymentMethod"];
-  readonly passengers: readonly PassengerView[];
-  /** The booking's history, oldest first. For admins only. */
-  readonly history?: readonly HistoryEntry[];
-}
-
-export interface PassengerView extends Pick<Passenger, "firstName" | "lastName" | "email"> {
-  /** Fully masked. */
-  readonly dateOfBirth: string;
-  /** Masked except for at most a third of its characters. */
-  readonly passportNumber: string;
-}
-
-export interface RefundView {
-  readonly amount: number;
-  readonly currency: string;
-  readonly percent: number;
-  /** The amount that is not refunded. */
-  readonly fee: number;
-  readonly method: "original_payment_method";
-  /** Of the refund as it is now. */
-  readonly status: RefundStatus;
-  readonly reason: string;
-}
-
-export interface Cancellation {
-  readonly bookingId: Booking["id"];
-  readonly status: "cancelled";
-  readonly cancelledAt: Date;
-  readonly refund: RefundView;
-}
-
-/** The refund for a cancellation at the time of the quote. */
-export interface CancellationQuote {
-  readonly bookingId: Booking["id"];
-  readonly quotedAt: Date;
-  readonly refund: RefundView;
 }
 
 /** Renders a booking as it was when it was made, so that a retry gets the original response. */

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
 import { notificationSchema } from "../../outbound/notification.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
@@ -7,60 +7,45 @@ import {
   count,
   documented,
   emailAddress,
+  flag,
   instant,
   listOf,
   nullable,
   prefixedId,
-  schemaOf,
+  resource,
   text,
   word,
 } from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
 import { bookingStatuses, paymentMethods } from "../booking.ts";
-import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
+import { currencySchema, flightSchema } from "../flight.ts";
 
-import { type HistoryEntry, historyTypes, type Webhook } from "./booking-history.ts";
-import {
-  type BookingCreated,
-  type BookingDetails,
-  type BookingSummary,
-  type Cancellation,
-  type CancellationQuote,
-  type PassengerView,
-  type RefundView,
-} from "./booking-view.ts";
-import {
-  paymentStatuses,
-  type PaymentView,
-  payoutStatuses,
-  type PayoutView,
-  type RefundProgress,
-} from "./payment-view.ts";
+import { paymentSchema, refundProgressSchema } from "./payment.schema.ts";
 
-const bookingId = prefixedId("bk_", { description: "The booking's id." });
+const bookingId = prefixedId("bk_", "The booking's id.");
 
 const soldFields = {
   totalPrice: amount("The price for all passengers, in major units of the currency.", 999),
-  currency: currencySchema(),
+  currency: currencySchema,
   confirmationSentTo: emailAddress("The contact's e-mail address."),
-  createdAt: instant({ description: "When the booking was made." }),
+  createdAt: instant("When the booking was made."),
   reference: text("Six letters, easy to read out.", "KXQWZA"),
   expiresAt: Type.Optional(
-    instant({
-      description: "When a hold that is not paid releases its seats. Only if made as a hold.",
-    }),
+    instant("When a hold that is not paid releases its seats. Only if made as a hold."),
   ),
 };
 
-export const bookingCreatedSchema = schemaOf<BookingCreated>()("BookingCreated", "A new booking.", {
+export const bookingCreatedSchema = resource("BookingCreated", "A new booking.", {
   bookingId,
-  status: word(["confirmed", "held"], { description: "`held` only for a request with `hold`." }),
+  status: word(["confirmed", "held"], "`held` only for a request with `hold`."),
   ...soldFields,
 });
 
-export const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it follows.", {
+export interface BookingCreated extends Static<typeof bookingCreatedSchema> {}
+
+export const refundSchema = resource("Refund", "A refund and the rule it follows.", {
   amount: amount("In major units of the currency.", 899.1),
-  currency: currencySchema(),
+  currency: currencySchema,
   percent: Type.Integer({
     minimum: 0,
     maximum: 100,
@@ -68,57 +53,61 @@ export const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the r
     examples: [90],
   }),
   fee: amount("The amount that is not refunded, in major units of the currency.", 99.9),
-  method: word(["original_payment_method"], { description: "How it is refunded." }),
-  status: word(refundStatuses, {
-    description:
-      "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, for a booking that was made as a hold.",
-  }),
+  method: word(["original_payment_method"], "How it is refunded."),
+  status: word(
+    refundStatuses,
+    "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, for a booking that was made as a hold.",
+  ),
   reason: text("The rule of the refund policy that applies."),
 });
 
-export const cancellationSchema = schemaOf<Cancellation>()(
-  "Cancellation",
-  "The cancellation of a booking.",
-  {
-    bookingId,
-    status: word(["cancelled"], { description: "Always `cancelled`." }),
-    cancelledAt: instant({ description: "When the booking was cancelled." }),
-    refund: refundSchema,
-  },
-);
+export interface RefundView extends Static<typeof refundSchema> {}
 
-export const cancellationQuoteSchema = schemaOf<CancellationQuote>()(
+export const cancellationSchema = resource("Cancellation", "The cancellation of a booking.", {
+  bookingId,
+  status: word(["cancelled"], "Always `cancelled`."),
+  cancelledAt: instant("When the booking was cancelled."),
+  refund: refundSchema,
+});
+
+export interface Cancellation extends Static<typeof cancellationSchema> {}
+
+export const cancellationQuoteSchema = resource(
   "CancellationQuote",
   "The refund for a cancellation at the time of the quote.",
   {
     bookingId,
-    quotedAt: instant({ description: "The time of the quote." }),
+    quotedAt: instant("The time of the quote."),
     refund: refundSchema,
   },
 );
 
+export interface CancellationQuote extends Static<typeof cancellationQuoteSchema> {}
+
 const summaryFields = {
-  id: prefixedId("bk_", { description: "Equal to `bookingId`." }),
+  id: prefixedId("bk_", "Equal to `bookingId`."),
   bookingId,
-  status: word(bookingStatuses, {
-    description:
-      "`held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
-  }),
+  status: word(
+    bookingStatuses,
+    "`held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
+  ),
   ...soldFields,
   userId: text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
   seats: count("Seats sold, one per passenger.", 2),
   flight: flightSchema,
-  updatedAt: instant({ description: "When the booking last changed." }),
-  cancellation: nullable(cancellationSchema, { description: "Null unless cancelled." }),
+  updatedAt: instant("When the booking last changed."),
+  cancellation: nullable(cancellationSchema, "Null unless cancelled."),
 };
 
-export const bookingSummarySchema = schemaOf<BookingSummary>()(
+export const bookingSummarySchema = resource(
   "BookingSummary",
   "A booking in a list.",
   summaryFields,
 );
 
-export const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a booking.", {
+export interface BookingSummary extends Static<typeof bookingSummarySchema> {}
+
+export const passengerSchema = resource("Passenger", "A passenger of a booking.", {
   firstName: text("Given name.", "Ada"),
   lastName: text("Family name.", "Lovelace"),
   email: emailAddress("E-mail address."),
@@ -129,109 +118,73 @@ export const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passeng
   ),
 });
 
-export const webhookSchema = schemaOf<Webhook>()(
-  "BookingWebhook",
-  "The provider's event that caused it.",
-  {
-    provider: text("The provider.", "payment_processor"),
-    eventId: prefixedId("evt_", { description: "The id of the event." }),
-    deleted: Type.Boolean({ description: "Whether retention has deleted the event." }),
-  },
-);
+export interface PassengerView extends Static<typeof passengerSchema> {}
 
-export const historyEntrySchema = schemaOf<HistoryEntry>()(
+/** A refund of a provider is `refund.partial` until all that is due is refunded, then `refund.succeeded`. */
+const historyTypes = [
+  "booking.held",
+  "booking.expired",
+  "booking.confirmed",
+  "booking.cancelled",
+  "payment.confirmed",
+  "payment.mismatch",
+  "payment.unseated",
+  "payment.surplus",
+  "payment.failed",
+  "payment.overrefunded",
+  "payment.unmatched",
+  "refund.none",
+  "refund.pending",
+  "refund.partial",
+  "refund.succeeded",
+  "passport.revealed",
+] as const;
+
+export const webhookSchema = resource("BookingWebhook", "The provider's event that caused it.", {
+  provider: text("The provider.", "payment_processor"),
+  eventId: prefixedId("evt_", "The id of the event."),
+  deleted: flag("Whether retention has deleted the event."),
+});
+
+export interface Webhook extends Static<typeof webhookSchema> {}
+
+export const historyEntrySchema = resource(
   "BookingHistoryEntry",
   "An entry in a booking's history.",
   {
-    at: instant({ description: "When it happened." }),
-    type: word(historyTypes, { description: "What happened, for example booking.held." }),
+    at: instant("When it happened."),
+    type: word(historyTypes, "What happened, for example booking.held."),
     title: text("A one-line summary.", "Booked: 2 seats for USD 999.00"),
     actor: nullable(
       text("The id of the caller; null if no caller was involved or it is no longer known."),
     ),
-    eventId: nullable(prefixedId("evt_"), {
-      description:
-        "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
-    }),
-    webhook: nullable(webhookSchema, { description: "Null if no provider's event caused it." }),
-    notifications: listOf(notificationSchema, {
-      description: "The notifications about that event.",
-    }),
-  },
-);
-
-const reportedFields = {
-  amount: nullable(amount("In major units.", 999), {
-    description: "In major units; null if it cannot be read.",
-  }),
-  currency: nullable(currencySchema(), {
-    description: "ISO 4217 code; null if it cannot be read.",
-  }),
-  provider: text("The provider that reported it.", "payment_processor"),
-  createdAt: instant({ description: "When it was reported." }),
-  eventId: prefixedId("evt_", {
-    description: "The provider's event. Retention may have deleted it.",
-  }),
-};
-
-export const paymentSchema = schemaOf<PaymentView>()(
-  "Payment",
-  "A payment that a provider reported.",
-  {
-    ...reportedFields,
-    status: word(paymentStatuses, {
-      description:
-        "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
-    }),
-  },
-);
-
-export const payoutSchema = schemaOf<PayoutView>()(
-  "Payout",
-  "A refund that a provider reported. The amount is the sum of all refunds of the payment so far.",
-  {
-    ...reportedFields,
-    status: word(payoutStatuses, {
-      description:
-        "`overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
-    }),
-  },
-);
-
-export const refundProgressSchema = schemaOf<RefundProgress>()(
-  "RefundProgress",
-  "The refund due, and the amount refunded so far.",
-  {
-    amount: amount("What is due, in major units."),
-    refunded: amount("What was refunded, in major units."),
-    currency: currencySchema(),
-    status: word(refundStatuses, { description: "Its progress." }),
-    payouts: listOf(payoutSchema, { description: "Oldest first." }),
-  },
-);
-
-export const bookingDetailsSchema = schemaOf<BookingDetails>()(
-  "Booking",
-  "A booking with its passengers.",
-  {
-    ...summaryFields,
-    contactEmail: emailAddress("The contact's e-mail address."),
-    paymentMethod: word(paymentMethods),
-    passengers: listOf(passengerSchema, { description: "In the order of the request." }),
-    payments: listOf(paymentSchema, {
-      description:
-        "The payments that providers reported, oldest first. Empty unless it was made as a hold.",
-    }),
-    refund: nullable(refundProgressSchema, {
-      description: "Null if no refund is due and none was reported.",
-    }),
-    history: Type.Optional(
-      listOf(historyEntrySchema, {
-        description: "The booking's history, oldest first. Only for admins.",
-      }),
+    eventId: nullable(
+      prefixedId("evt_"),
+      "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
     ),
+    webhook: nullable(webhookSchema, "Null if no provider's event caused it."),
+    notifications: listOf(notificationSchema, "The notifications about that event."),
   },
 );
+
+export interface HistoryEntry extends Static<typeof historyEntrySchema> {}
+
+export const bookingDetailsSchema = resource("Booking", "A booking with its passengers.", {
+  ...summaryFields,
+  contactEmail: emailAddress("The contact's e-mail address."),
+  paymentMethod: word(paymentMethods),
+  passengers: listOf(passengerSchema, "In the order of the request."),
+  payments: listOf(
+    paymentSchema,
+    "The payments that providers reported, oldest first. Empty unless it was made as a hold.",
+  ),
+  refund: nullable(refundProgressSchema, "Null if no refund is due and none was reported."),
+  history: Type.Optional(
+    listOf(historyEntrySchema, "The booking's history, oldest first. Only for admins."),
+  ),
+});
+
+export interface BookingDetails extends Static<typeof bookingDetailsSchema> {}
 
 export const bookingPageSchema = pageOf(bookingSummarySchema);
 

@@ -11,23 +11,22 @@ import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
-import type { HistoryEntry } from "./booking-history.ts";
 import { passengerRequestSchema } from "./booking-request.ts";
 import { searchText } from "./booking-search.ts";
-import type { BookingSummary, PassengerView } from "./booking-view.ts";
 import {
+  type BookingSummary,
   bookingSummarySchema,
   cancellationSchema,
+  type HistoryEntry,
   historyEntrySchema,
   passengerSchema,
-  paymentSchema,
-  payoutSchema,
-  refundProgressSchema,
+  type PassengerView,
   refundSchema,
   webhookSchema,
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 import type { MoneyView } from "./payment-view.ts";
+import { paymentSchema, payoutSchema, refundProgressSchema } from "./payment.schema.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(

@@ -7,22 +7,25 @@ import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { Booking } from "../booking.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
-import { type HistoryEntry, readHistory } from "./booking-history.ts";
+import { readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
 import {
-  type BookingDetails,
   type BookingMade,
   bookingMade,
-  type BookingSummary,
   bookingSummary,
-  type Cancellation,
   cancellationOf,
-  type CancellationQuote,
   cancellationQuote,
-  type PassengerView,
   quoteOfCancelled,
 } from "./booking-view.ts";
+import type {
+  BookingDetails,
+  BookingSummary,
+  Cancellation,
+  CancellationQuote,
+  HistoryEntry,
+  PassengerView,
+} from "./booking.schema.ts";
 import {
   bookingById,
   type BookingOnFlight,

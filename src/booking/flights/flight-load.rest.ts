@@ -10,8 +10,9 @@ import {
   departureLoadsSchema,
   flightLoadQuery,
   flightLoadSchema,
+  maxLoadDays,
 } from "./flight-load.schema.ts";
-import { type FlightLoads, maxLoadDays } from "./flight-load.ts";
+import type { FlightLoads } from "./flight-load.ts";
 
 const defaultDays = 14;
 

@@ -1,15 +1,18 @@
-import { Type } from "@sinclair/typebox";
-
-import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/schema.ts";
-import { cabinClasses } from "../flight.ts";
+import { type Static, Type } from "@sinclair/typebox";
 
 import {
-  type DayLoad,
-  type DepartureLoad,
-  type DepartureLoads,
-  type FlightLoad,
-  maxLoadDays,
-} from "./flight-load.ts";
+  count,
+  documented,
+  flag,
+  instant,
+  listOf,
+  resource,
+  text,
+  word,
+} from "../../web/schema.ts";
+import { cabinClasses, flightIdSchema } from "../flight.ts";
+
+export const maxLoadDays = 62;
 
 const day = (description: string) =>
   Type.String({ format: "date", description, examples: ["2026-11-21"] });
@@ -19,44 +22,42 @@ const loadFields = {
   sold: count("Seats sold.", 171),
 };
 
-const dayLoadSchema = schemaOf<DayLoad>()("DayLoad", "Seats sold against capacity on one day.", {
+const dayLoadSchema = resource("DayLoad", "Seats sold against capacity on one day.", {
   date: day("The day in UTC."),
   departures: count("The number of departures, counted by cabin.", 12),
   ...loadFields,
 });
 
-export const flightLoadSchema = schemaOf<FlightLoad>()(
-  "FlightLoad",
-  "Seats sold against capacity, by day.",
-  {
-    from: day("The first day, in UTC."),
-    days: listOf(dayLoadSchema, { description: "In order." }),
-  },
-);
+export const flightLoadSchema = resource("FlightLoad", "Seats sold against capacity, by day.", {
+  from: day("The first day, in UTC."),
+  days: listOf(dayLoadSchema, "In order."),
+});
 
-const departureLoadSchema = schemaOf<DepartureLoad>()(
-  "DepartureLoad",
-  "One cabin of one departure.",
-  {
-    id: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
-    flightNumber: text("Airline code and number.", "BA178"),
-    origin: text("IATA code of the origin airport.", "JFK"),
-    destination: text("IATA code of the destination airport.", "LHR"),
-    departureTime: instant({ description: "In UTC." }),
-    cabinClass: word(cabinClasses, { description: "The cabin." }),
-    ...loadFields,
-  },
-);
+export interface FlightLoad extends Static<typeof flightLoadSchema> {}
 
-export const departureLoadsSchema = schemaOf<DepartureLoads>()(
+const departureLoadSchema = resource("DepartureLoad", "One cabin of one departure.", {
+  id: flightIdSchema,
+  flightNumber: text("Airline code and number.", "BA178"),
+  origin: text("IATA code of the origin airport.", "JFK"),
+  destination: text("IATA code of the destination airport.", "LHR"),
+  departureTime: instant("In UTC."),
+  cabinClass: word(cabinClasses, "The cabin."),
+  ...loadFields,
+});
+
+export interface DepartureLoad extends Static<typeof departureLoadSchema> {}
+
+export const departureLoadsSchema = resource(
   "DepartureLoads",
   "Seats sold against capacity, by departure.",
   {
     date: day("The day in UTC."),
-    departures: listOf(departureLoadSchema, { description: "Earliest first." }),
-    hasMore: Type.Boolean({ description: "Whether the day has more departures than listed." }),
+    departures: listOf(departureLoadSchema, "Earliest first."),
+    hasMore: flag("Whether the day has more departures than listed."),
   },
 );
+
+export interface DepartureLoads extends Static<typeof departureLoadsSchema> {}
 
 export const flightLoadQuery = documented(
   Type.Object({

@@ -1,46 +1,8 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Flight } from "../flight.ts";
 
+import type { DepartureLoads, FlightLoad } from "./flight-load.schema.ts";
 import { departuresBetween, loadBetween } from "./flights.sql.ts";
-
-/** Seats sold against capacity. */
-export interface Load {
-  /** All seats for sale, including those already sold. */
-  readonly seats: number;
-  readonly sold: number;
-}
-
-/** All departures of one day in UTC. */
-export interface DayLoad extends Load {
-  /** YYYY-MM-DD. */
-  readonly date: string;
-  /** The number of departures, counted by cabin. */
-  readonly departures: number;
-}
-
-export interface FlightLoad {
-  /** YYYY-MM-DD. */
-  readonly from: string;
-  readonly days: readonly DayLoad[];
-}
-
-/** One cabin of one departure. */
-export interface DepartureLoad
-  extends
-    Load,
-    Pick<
-      Flight,
-      "id" | "flightNumber" | "origin" | "destination" | "departureTime" | "cabinClass"
-    > {}
-
-export interface DepartureLoads {
-  readonly date: string;
-  /** Earliest first. */
-  readonly departures: readonly DepartureLoad[];
-  /** Whether the day has more departures than listed. */
-  readonly hasMore: boolean;
-}
 
 /** Both throw `insufficient-scope` unless the caller is an operator or an admin. */
 export interface FlightLoads {
@@ -48,7 +10,6 @@ export interface FlightLoads {
   ofDay(ctx: Context, date: Temporal.PlainDate): Promise<DepartureLoads>;
 }
 
-export const maxLoadDays = 62;
 const maxDepartures = 500;
 
 export function flightLoads(storage: Storage): FlightLoads {

@@ -1,72 +1,20 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
-import type { Money } from "../../base/money.ts";
 import { defaultLimit, maxLimit } from "../../base/page.ts";
+import { count, documented, listOf, resource, word } from "../../web/schema.ts";
 import {
-  amount,
-  count,
-  documented,
-  instant,
-  listOf,
-  schemaOf,
-  text,
-  word,
-} from "../../web/schema.ts";
-import { cabinClasses, type FlightView, maxPassengers } from "../flight.ts";
+  airportSchema,
+  cabinClasses,
+  flightIdSchema,
+  flightSchema,
+  maxPassengers,
+} from "../flight.ts";
 
-import type { FlightSearchResult } from "./flights.ts";
-
-export const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
-  amount: amount("In major units of the currency, with the currency's decimals (ISO 4217).", 499.5),
-  currency: currencySchema(),
-});
-
-export function currencySchema() {
-  return Type.String({ pattern: "^[A-Z]{3}$", description: "ISO 4217 code.", examples: ["USD"] });
-}
-
-const airportSchema = (description: string, example: string) =>
-  Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: [example] });
-
-const flightIdSchema = Type.Integer({
-  minimum: 1,
-  description: "The flight's id.",
-  examples: [1],
-});
-
-export const flightSchema = schemaOf<FlightView>()(
-  "Flight",
-  "One cabin of one departure, which can be booked.",
-  {
-    id: flightIdSchema,
-    flightNumber: text("Airline code and number.", "BA178"),
-    airline: text("Name of the airline.", "British Airways"),
-    origin: airportSchema("IATA code of the origin airport.", "JFK"),
-    destination: airportSchema("IATA code of the destination airport.", "LHR"),
-    departureTime: instant({ description: "In UTC." }),
-    arrivalTime: instant({ description: "In UTC.", examples: ["2026-12-02T06:25:00.000Z"] }),
-    duration: text("Hours and minutes.", "7h 00m"),
-    durationMinutes: count("Minutes from departure to arrival.", 420),
-    departureLocal: text(
-      "Local time at the origin, with its UTC offset.",
-      "2026-12-01T18:25:00-05:00",
-    ),
-    arrivalLocal: text(
-      "Local time at the destination, with its UTC offset.",
-      "2026-12-02T06:25:00+00:00",
-    ),
-    cabinClass: word(cabinClasses, { description: "The cabin." }),
-    price: moneySchema,
-    seatsAvailable: count("Seats left in this cabin.", 42),
-    createdAt: instant({ description: "When the flight was put on sale." }),
-  },
-);
-
-export const flightSearchResultSchema = schemaOf<FlightSearchResult>()(
+export const flightSearchResultSchema = resource(
   "FlightSearchResult",
   "One page of matching flights, earliest departure first.",
   {
-    flights: listOf(flightSchema, { description: "Ordered by departure, then by id." }),
+    flights: listOf(flightSchema, "Ordered by departure, then by id."),
     totalResults: count("The exact number of matching flights on all pages.", 1),
     page: Type.Integer({ minimum: 1, description: "The number of this page.", examples: [1] }),
     pageSize: Type.Integer({
@@ -77,6 +25,8 @@ export const flightSearchResultSchema = schemaOf<FlightSearchResult>()(
     }),
   },
 );
+
+export interface FlightSearchResult extends Static<typeof flightSearchResultSchema> {}
 
 export const flightSearchQuery = documented(
   Type.Object({

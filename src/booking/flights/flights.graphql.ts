@@ -6,9 +6,9 @@ import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
 import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import type { Flight, FlightView } from "../flight.ts";
+import { type Flight, flightSchema, type FlightView, moneySchema } from "../flight.ts";
 
-import { flightSchema, flightSearchResultSchema, moneySchema } from "./flight.schema.ts";
+import { flightSearchResultSchema } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 import type { Seats, SeatsChange } from "./seats.ts";
 

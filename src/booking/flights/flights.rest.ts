@@ -6,14 +6,10 @@ import { withETag } from "../../web/rest/etag.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { urlOf } from "../../web/rest/url.ts";
+import { flightSchema } from "../flight.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";
-import {
-  flightParams,
-  flightSchema,
-  flightSearchQuery,
-  flightSearchResultSchema,
-} from "./flight.schema.ts";
+import { flightParams, flightSearchQuery, flightSearchResultSchema } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
 /** Ids start at 1. Numbers too large to be exact are looked up as 0, which no flight has. */

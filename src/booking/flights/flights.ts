@@ -8,6 +8,7 @@ import { closesAfter, type Flight, type FlightView } from "../flight.ts";
 import { airport, localDay } from "./airports.ts";
 import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
 import { flightView } from "./flight-view.ts";
+import type { FlightSearchResult } from "./flight.schema.ts";
 import {
   countFlights,
   flightById,
@@ -15,14 +16,6 @@ import {
   flightsByIds,
   searchFlights,
 } from "./flights.sql.ts";
-
-export interface FlightSearchResult {
-  readonly flights: readonly FlightView[];
-  /** The exact number of matching flights on all pages. */
-  readonly totalResults: number;
-  readonly page: number;
-  readonly pageSize: number;
-}
 
 /** Public: these functions need no authenticated caller. */
 export interface Flights {

@@ -1,20 +1,14 @@
-import { defineTable } from "../../db/table.ts";
-import type { Booking } from "../booking.ts";
+import { defineTable, type Stored } from "../../db/table.ts";
+import { prefixedId } from "../../web/schema.ts";
 
-/** A record that someone read the personal data of a booking. */
-export interface Disclosure {
-  readonly id: `dis_${string}`;
-  readonly bookingId: Booking["id"];
+/** Records that someone read the personal data of a booking. */
+export const disclosuresTable = defineTable("disclosures", {
+  id: prefixedId("dis_"),
+  bookingId: prefixedId("bk_"),
   /** Who read it. On the command line, the operating system's user. */
-  readonly actor: string;
-  readonly reason: string;
-  readonly createdAt: Date;
-}
-
-export const disclosuresTable = defineTable<Disclosure>("disclosures", {
-  id: "text",
-  bookingId: "text",
   actor: "text",
   reason: "text",
   createdAt: "instant",
 });
+
+export interface Disclosure extends Stored<typeof disclosuresTable> {}

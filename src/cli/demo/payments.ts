@@ -1,6 +1,6 @@
 import type { Context } from "../../base/context.ts";
 import { parseMinor } from "../../base/money.ts";
-import type { DepartureLoad } from "../../booking/flights/flight-load.ts";
+import type { DepartureLoad } from "../../booking/flights/flight-load.schema.ts";
 import { paymentSample } from "../../inbound/providers/payment-sample.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import type { Services } from "../../services.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../../base/context.ts";
-import type { DepartureLoad } from "../../booking/flights/flight-load.ts";
+import type { DepartureLoad } from "../../booking/flights/flight-load.schema.ts";
 import type { Services } from "../../services.ts";
 
 import type { Moment } from "./timeline.ts";

@@ -1,9 +1,9 @@
 import type { Page as StoredPage } from "../../base/page.ts";
-import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking-view.ts";
+import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking.schema.ts";
 import type {
   DepartureLoads,
   FlightLoad as StoredFlightLoad,
-} from "../../booking/flights/flight-load.ts";
+} from "../../booking/flights/flight-load.schema.ts";
 import type { EventTimeline, ListedEvent } from "../../events/event.schema.ts";
 import type { ReplayPreview as MadePreview } from "../../events/replay.schema.ts";
 import type {

@@ -1,0 +1,63 @@
+import type { Static } from "@sinclair/typebox";
+
+import {
+  amount,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  resource,
+  text,
+  word,
+} from "../../web/schema.ts";
+import { refundStatuses } from "../booking-state.ts";
+import { currencySchema } from "../flight.ts";
+
+export const paymentStatuses = ["confirmed", "mismatch", "unseated", "surplus", "failed"] as const;
+export const payoutStatuses = ["refunded", "overrefunded", "unmatched"] as const;
+
+const reportedFields = {
+  amount: nullable(amount("In major units.", 999), "In major units; null if it cannot be read."),
+  currency: nullable(currencySchema, "ISO 4217 code; null if it cannot be read."),
+  provider: text("The provider that reported it.", "payment_processor"),
+  createdAt: instant("When it was reported."),
+  eventId: prefixedId("evt_", "The provider's event. Retention may have deleted it."),
+};
+
+export const paymentSchema = resource("Payment", "A payment that a provider reported.", {
+  ...reportedFields,
+  status: word(
+    paymentStatuses,
+    "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
+  ),
+});
+
+export interface PaymentView extends Static<typeof paymentSchema> {}
+
+export const payoutSchema = resource(
+  "Payout",
+  "A refund that a provider reported. The amount is the sum of all refunds of the payment so far.",
+  {
+    ...reportedFields,
+    status: word(
+      payoutStatuses,
+      "`overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
+    ),
+  },
+);
+
+export interface PayoutView extends Static<typeof payoutSchema> {}
+
+export const refundProgressSchema = resource(
+  "RefundProgress",
+  "The refund due, and the amount refunded so far.",
+  {
+    amount: amount("What is due, in major units."),
+    refunded: amount("What was refunded, in major units."),
+    currency: currencySchema,
+    status: word(refundStatuses, "Its progress."),
+    payouts: listOf(payoutSchema, "Oldest first."),
+  },
+);
+
+export interface RefundProgress extends Static<typeof refundProgressSchema> {}
