@@ -27,9 +27,3 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
-
-/** Provider files of the catalogue are imported as text. */
-declare module "*.yaml" {
-  const text: string;
-  export default text;
-}
