@@ -1,9 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { signed, until } from "../../support/app.ts";
-import { asOperator, deliverTo, keysListed } from "../../support/load.ts";
-import type { RawClient } from "../../support/raw-client.ts";
+import { asOperator, deliverTo, keysListed, startIn } from "../../support/load.ts";
+import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
+import { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
 
 // Each wait has its own time limit. This is a margin for busy machines.
@@ -116,7 +117,18 @@ describe("a client that closes its connection", () => {
   });
 });
 
+// Mostly waits, all at the same time: on one server, since what `taken` has ends with the first of them.
 describe("a client that is too slow", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startIn(temporaryFolder());
+  });
+  afterAll(async () => {
+    await server.kill();
+    removeFolder(server.cwd);
+  });
+  const connect = () => RawClient.connect(server.url);
+
   /** Sends `more` twice a second until the server closes or `untilMs` has passed. Returns the elapsed time. */
   async function keepSending(client: RawClient, more: string, untilMs: number): Promise<number> {
     const startMs = performance.now();
@@ -127,38 +139,43 @@ describe("a client that is too slow", () => {
     return performance.now() - startMs;
   }
 
-  test("with the request head is disconnected within 20 s, even if it keeps sending [CLIENT-2]", async () => {
-    const server = await start();
-    const [silent, slow] = [await taken.connectTo(server), await taken.connectTo(server)];
-    slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
-    expect(await keepSending(slow, "X-Header: x\r\n", 30_000)).toBeLessThan(20_000);
-    await until(() => silent.ended, 5_000);
-  });
+  test.concurrent(
+    "with the request head is disconnected within 20 s, even if it keeps sending [CLIENT-2]",
+    async () => {
+      using silent = await connect();
+      using slow = await connect();
+      slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
+      expect(await keepSending(slow, "X-Header: x\r\n", 30_000)).toBeLessThan(20_000);
+      await until(() => silent.ended, 5_000);
+    },
+  );
 
-  test("with the request body gets an error after 30 s and is then disconnected [CLIENT-3]", async () => {
-    const server = await start();
-    const { head, chunkedHead } = await rawDelivery("slow");
-    const announcing = (bytes: number) =>
-      head.replace(/Content-Length: \d+/, `Content-Length: ${bytes}`);
-    const slowWith = async (framedHead: string, more: string) => {
-      const slow = await taken.connectTo(server);
-      slow.write(framedHead);
-      const tookMs = await keepSending(slow, more, 100_000);
-      expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
-      expect(tookMs).toBeGreaterThan(29_000);
-      expect(tookMs).toBeLessThan(70_000);
-    };
-    await Promise.all([
-      slowWith(announcing(5_000), " "),
-      slowWith(announcing(5_000_000), " "),
-      slowWith(`${chunkedHead}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"),
-    ]);
-    expect(await keysListed(server)).toEqual([]);
-    expect(await deliverTo(server, 1)).toBe(200);
-  });
+  test.concurrent(
+    "with the request body gets an error after 30 s and is then disconnected [CLIENT-3]",
+    async () => {
+      const { head, chunkedHead } = await rawDelivery("slow");
+      const announcing = (bytes: number) =>
+        head.replace(/Content-Length: \d+/, `Content-Length: ${bytes}`);
+      const slowWith = async (framedHead: string, more: string) => {
+        using slow = await connect();
+        slow.write(framedHead);
+        const tookMs = await keepSending(slow, more, 100_000);
+        expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
+        expect(tookMs).toBeGreaterThan(29_000);
+        expect(tookMs).toBeLessThan(70_000);
+      };
+      await Promise.all([
+        slowWith(announcing(5_000), " "),
+        slowWith(announcing(5_000_000), " "),
+        slowWith(`${chunkedHead}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"),
+      ]);
+      expect(await keysListed(server)).toEqual([]);
+      expect(await deliverTo(server, 1)).toBe(200);
+    },
+  );
 
-  test("to reuse its connection is disconnected within 45 s [CLIENT-5]", async () => {
-    const client = await taken.connectTo(await start());
+  test.concurrent("to reuse its connection is disconnected within 45 s [CLIENT-5]", async () => {
+    using client = await connect();
     expect(await client.get("/livez")).toStartWith("HTTP/1.1 200");
     await until(() => client.ended, 45_000);
   });
