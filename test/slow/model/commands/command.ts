@@ -7,23 +7,22 @@ import { count, type Door, type Refusal, type Role, type Server } from "../serve
 
 export type ModelCommand = fc.AsyncCommand<Model, Server>;
 
-/** An action on both server and model, after which they must be equal. */
-export function command(
+/** Any of the actions of a kind on both server and model, after which they must be equal. */
+export const command = <Args>(
   name: string,
-  particulars: object,
-  run: (model: Model, server: Server) => Promise<void>,
-  check: (model: Readonly<Model>) => boolean = () => true,
-): ModelCommand {
-  return {
-    check,
+  anyArgs: fc.Arbitrary<Args>,
+  run: (args: Args, model: Model, server: Server) => Promise<void>,
+  check: (model: Readonly<Model>, args: Args) => boolean = () => true,
+): fc.Arbitrary<ModelCommand> =>
+  anyArgs.map((args) => ({
+    check: (model) => check(model, args),
     async run(model, server) {
-      await run(model, server);
+      await run(args, model, server);
       count(server, "command");
       await compareStates(model, server);
     },
-    toString: () => `${name}(${JSON.stringify(particulars).replaceAll('"', "").slice(1, -1)})`,
-  };
-}
+    toString: () => `${name}(${JSON.stringify(args).replaceAll('"', "").slice(1, -1)})`,
+  }));
 
 export const anyDoor = fc.constantFrom<Door>("rest", "graphql");
 /** An index into a list; small, so that items repeat. */

@@ -7,14 +7,14 @@ import { count } from "../server.ts";
 import { command } from "./command.ts";
 
 /** What becomes of the deliveries is compared at the end of the run. */
-export const changeDestination = fc
-  .record({
+export const changeDestination = command(
+  "ChangeDestination",
+  fc.record({
     which: fc.nat(49),
     action: fc.constantFrom<FleetAction>("pause", "pause", "resume", "rotate", "retry"),
-  })
-  .map((args) =>
-    command("ChangeDestination", args, async (_, server) => {
-      await server.fleet?.act(asAdmin(server), args.which, args.action);
-      count(server, `destination: ${args.action}`);
-    }),
-  );
+  }),
+  async (args, _, server) => {
+    await server.fleet?.act(asAdmin(server), args.which, args.action);
+    count(server, `destination: ${args.action}`);
+  },
+);

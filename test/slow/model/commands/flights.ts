@@ -113,39 +113,38 @@ const anyPlan = fc.record({
   currency: fc.nat(2),
 });
 
-export const importNew = fc.array(anyPlan, { minLength: 1, maxLength: 2 }).map((plans) =>
-  command(
-    "ImportFlights",
-    plans,
-    async (model, server) => {
-      const minute = Math.ceil(server.clock.now() / minuteMs) * minuteMs;
-      await importPlans(
-        model,
-        server,
-        plans.map((args) => {
-          const departureMs = minute + args.lead * hourMs;
-          return {
-            flightNumber: `SK${100 + args.number}`,
-            airline: "Skyhook Air",
-            origin: codes[args.from] ?? "JFK",
-            destination: codes[(args.from + 1 + args.to) % codes.length] ?? "LHR",
-            departureMs,
-            arrivalMs: departureMs + 425 * minuteMs,
-            cabinClass: cabins[args.cabin] ?? "economy",
-            seats: args.seats,
-            priceMinor: args.priceMinor,
-            currency: currencyCodes[args.currency] ?? "USD",
-          };
-        }),
-      );
-    },
-    ({ flights }) => flights.length + plans.length <= mostFlights,
-  ),
+export const importNew = command(
+  "ImportFlights",
+  fc.array(anyPlan, { minLength: 1, maxLength: 2 }),
+  async (plans, model, server) => {
+    const minute = Math.ceil(server.clock.now() / minuteMs) * minuteMs;
+    await importPlans(
+      model,
+      server,
+      plans.map((args) => {
+        const departureMs = minute + args.lead * hourMs;
+        return {
+          flightNumber: `SK${100 + args.number}`,
+          airline: "Skyhook Air",
+          origin: codes[args.from] ?? "JFK",
+          destination: codes[(args.from + 1 + args.to) % codes.length] ?? "LHR",
+          departureMs,
+          arrivalMs: departureMs + 425 * minuteMs,
+          cabinClass: cabins[args.cabin] ?? "economy",
+          seats: args.seats,
+          priceMinor: args.priceMinor,
+          currency: currencyCodes[args.currency] ?? "USD",
+        };
+      }),
+    );
+  },
+  ({ flights }, plans) => flights.length + plans.length <= mostFlights,
 );
 
 /** A schedule change: seats more or fewer than were sold, another price, a later arrival. */
-export const importAgain = fc
-  .record({
+export const importAgain = command(
+  "ImportAgain",
+  fc.record({
     flight: anyOne,
     seatsMore: fc.constantFrom(-1, -1, 0, 1, 4),
     from: fc.constantFrom<"sold" | "seats">("sold", "seats"),
@@ -153,36 +152,32 @@ export const importAgain = fc
     currency: fc.option(fc.nat(2)),
     later: fc.integer({ min: 0, max: 90 }),
     withNew: fc.boolean(),
-  })
-  .map((args) =>
-    command(
-      "ImportAgain",
-      args,
-      async (model, server) => {
-        const selling = model.flights.filter(({ id }) => seatsSold(model, id) > 0);
-        const known = pick(args.seatsMore < 0 ? selling : model.flights, args.flight);
-        if (known === undefined) return;
-        const { id, createdMs: _, ...plan } = known;
-        const base = args.from === "sold" ? seatsSold(model, id) : known.seats;
-        const changed: FlightPlan = {
-          ...plan,
-          airline: args.later % 2 === 0 ? "Skyhook Air" : "Skyhook Air Regional",
-          arrivalMs: known.departureMs + (300 + args.later) * minuteMs,
-          seats: Math.max(1, base + args.seatsMore),
-          priceMinor: args.priceMinor,
-          currency: currencyCodes[args.currency ?? -1] ?? known.currency,
-        };
-        // The lines before it must be rolled back too.
-        const other = { ...changed, flightNumber: "SK900", seats: 3 };
-        const isRoom = args.withNew && model.flights.length < mostFlights;
-        await importPlans(model, server, isRoom ? [other, changed] : [changed]);
-      },
-      ({ flights }) => flights.length > 0,
-    ),
-  );
+  }),
+  async (args, model, server) => {
+    const selling = model.flights.filter(({ id }) => seatsSold(model, id) > 0);
+    const known = pick(args.seatsMore < 0 ? selling : model.flights, args.flight);
+    if (known === undefined) return;
+    const { id, createdMs: _, ...plan } = known;
+    const base = args.from === "sold" ? seatsSold(model, id) : known.seats;
+    const changed: FlightPlan = {
+      ...plan,
+      airline: args.later % 2 === 0 ? "Skyhook Air" : "Skyhook Air Regional",
+      arrivalMs: known.departureMs + (300 + args.later) * minuteMs,
+      seats: Math.max(1, base + args.seatsMore),
+      priceMinor: args.priceMinor,
+      currency: currencyCodes[args.currency ?? -1] ?? known.currency,
+    };
+    // The lines before it must be rolled back too.
+    const other = { ...changed, flightNumber: "SK900", seats: 3 };
+    const isRoom = args.withNew && model.flights.length < mostFlights;
+    await importPlans(model, server, isRoom ? [other, changed] : [changed]);
+  },
+  ({ flights }) => flights.length > 0,
+);
 
-export const search = fc
-  .record({
+export const search = command(
+  "Search",
+  fc.record({
     flight: anyOne,
     daysOff: fc.constantFrom(0, 0, 0, 0, 0, -1, 1),
     passengers: fc.constantFrom(1, 1, 2, 4, 9),
@@ -190,47 +185,42 @@ export const search = fc
     page: fc.constantFrom(1, 1, 2),
     limit: fc.integer({ min: 1, max: 3 }),
     door: anyDoor,
-  })
-  .map((args) =>
-    command(
-      "Search",
-      args,
-      async (model, server) => {
-        const like = pick(model.flights, args.flight);
-        if (like === undefined) return;
-        const { origin, destination } = like;
-        const departureDate = localDay(like.departureMs + args.daysOff * 24 * hourMs, origin);
-        const { passengers, page, limit } = args;
-        const cabinClass = { any: undefined, its: like.cabinClass, first: "first" }[args.cabin];
-        const asked = { origin, destination, departureDate, passengers, page, limit };
-        const found = model.flights
-          .filter(
-            (flight) =>
-              flight.origin === origin &&
-              flight.destination === destination &&
-              localDay(flight.departureMs, origin) === departureDate &&
-              flight.departureMs - server.clock.now() > saleEndsMs &&
-              seatsLeft(model, flight) >= passengers &&
-              flight.cabinClass === (cabinClass ?? flight.cabinClass),
-          )
-          .toSorted((one, other) => one.departureMs - other.departureMs || one.id - other.id);
-        const { body } =
-          args.door === "rest"
-            ? await rest(server, null, "GET", `/v1/api/flights?${queryOf(asked, cabinClass)}`)
-            : await graphql(server, null, searchQuery, { ...asked, cabinClass });
-        same(`search by ${args.door}`, body, {
-          flights: found
-            .slice((page - 1) * limit, page * limit)
-            .map((flight) => flightView(model, flight)),
-          totalResults: found.length,
-          page,
-          pageSize: limit,
-        });
-        count(server, `search: ${found.length === 0 ? "nothing" : "flights"} found`);
-      },
-      ({ flights }) => flights.length > 0,
-    ),
-  );
+  }),
+  async (args, model, server) => {
+    const like = pick(model.flights, args.flight);
+    if (like === undefined) return;
+    const { origin, destination } = like;
+    const departureDate = localDay(like.departureMs + args.daysOff * 24 * hourMs, origin);
+    const { passengers, page, limit } = args;
+    const cabinClass = { any: undefined, its: like.cabinClass, first: "first" }[args.cabin];
+    const asked = { origin, destination, departureDate, passengers, page, limit };
+    const found = model.flights
+      .filter(
+        (flight) =>
+          flight.origin === origin &&
+          flight.destination === destination &&
+          localDay(flight.departureMs, origin) === departureDate &&
+          flight.departureMs - server.clock.now() > saleEndsMs &&
+          seatsLeft(model, flight) >= passengers &&
+          flight.cabinClass === (cabinClass ?? flight.cabinClass),
+      )
+      .toSorted((one, other) => one.departureMs - other.departureMs || one.id - other.id);
+    const { body } =
+      args.door === "rest"
+        ? await rest(server, null, "GET", `/v1/api/flights?${queryOf(asked, cabinClass)}`)
+        : await graphql(server, null, searchQuery, { ...asked, cabinClass });
+    same(`search by ${args.door}`, body, {
+      flights: found
+        .slice((page - 1) * limit, page * limit)
+        .map((flight) => flightView(model, flight)),
+      totalResults: found.length,
+      page,
+      pageSize: limit,
+    });
+    count(server, `search: ${found.length === 0 ? "nothing" : "flights"} found`);
+  },
+  ({ flights }) => flights.length > 0,
+);
 
 const searchQuery = `query ($origin: String!, $destination: String!, $departureDate: Date!,
   $passengers: Int, $cabinClass: CabinClass, $page: Int, $limit: Int) {

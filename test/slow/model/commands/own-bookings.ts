@@ -86,47 +86,45 @@ async function compareWithMissing(
 
 const readQuery = `query ($id: ID!) { result: booking(bookingId: $id) { ${bookingFields} ${passengerFields} } }`;
 
-export const readBooking = particulars.map((args) =>
-  command(
-    "ReadBooking",
-    args,
-    async (model, server) => {
-      const found = await asked(model, server, args);
-      if (found === null) return;
-      const { booking, token, refusal } = found;
-      const view = {
-        ...bookingView(model, booking, server.clock.now()),
-        passengers: passengersView(booking),
-      };
-      if (args.door === "graphql") {
-        const answer = await graphql(server, token, readQuery, { id: booking.id });
-        // A query for an inaccessible booking returns null, not an error.
-        const isHidden = refusal === notFound;
-        sameOutcome(server, "read booking", answer, isHidden ? null : refusal);
-        if (refusal === null || isHidden)
-          same("booking by graphql", answer.body, isHidden ? null : view);
-        return;
-      }
-      const answer = await rest(server, token, "GET", pathOf(booking));
-      sameOutcome(server, "read booking", answer, refusal);
-      if (refusal === notFound) await compareWithMissing(server, token, "GET", booking.id);
-      if (refusal !== null) return;
-      const { contactEmail, paymentMethod } = booking.input;
-      // The history is for admins; its own tests say what is in it.
-      const { history, ...body }: Record<string, unknown> = Object(answer.body);
-      if (args.asker !== "admin") same("history", history, undefined);
-      same("booking by rest", body, {
-        id: booking.id,
-        userId: booking.userId,
-        contactEmail,
-        paymentMethod,
-        payments: [],
-        refund: progressView(booking),
-        ...view,
-      });
-    },
-    hasBookings,
-  ),
+export const readBooking = command(
+  "ReadBooking",
+  particulars,
+  async (args, model, server) => {
+    const found = await asked(model, server, args);
+    if (found === null) return;
+    const { booking, token, refusal } = found;
+    const view = {
+      ...bookingView(model, booking, server.clock.now()),
+      passengers: passengersView(booking),
+    };
+    if (args.door === "graphql") {
+      const answer = await graphql(server, token, readQuery, { id: booking.id });
+      // A query for an inaccessible booking returns null, not an error.
+      const isHidden = refusal === notFound;
+      sameOutcome(server, "read booking", answer, isHidden ? null : refusal);
+      if (refusal === null || isHidden)
+        same("booking by graphql", answer.body, isHidden ? null : view);
+      return;
+    }
+    const answer = await rest(server, token, "GET", pathOf(booking));
+    sameOutcome(server, "read booking", answer, refusal);
+    if (refusal === notFound) await compareWithMissing(server, token, "GET", booking.id);
+    if (refusal !== null) return;
+    const { contactEmail, paymentMethod } = booking.input;
+    // The history is for admins; its own tests say what is in it.
+    const { history, ...body }: Record<string, unknown> = Object(answer.body);
+    if (args.asker !== "admin") same("history", history, undefined);
+    same("booking by rest", body, {
+      id: booking.id,
+      userId: booking.userId,
+      contactEmail,
+      paymentMethod,
+      payments: [],
+      refund: progressView(booking),
+      ...view,
+    });
+  },
+  hasBookings,
 );
 
 function refundNow(model: Model, booking: ModelBooking, nowMs: number) {
@@ -143,32 +141,30 @@ function cancelRefusal(model: Model, booking: ModelBooking, nowMs: number): Refu
   return { status: 400, code: "not-cancellable" };
 }
 
-export const quote = particulars.map((args) =>
-  command(
-    "Quote",
-    { ...args, door: "rest" },
-    async (model, server) => {
-      const found = await asked(model, server, args);
-      if (found === null) return;
-      const { booking, token } = found;
-      const nowMs = server.clock.now();
-      const refusal = found.refusal ?? cancelRefusal(model, booking, nowMs);
-      const answer = await rest(server, token, "GET", `${pathOf(booking)}/cancellation`);
-      sameOutcome(server, "quote", answer, refusal);
-      if (refusal === notFound)
-        await compareWithMissing(server, token, "GET", booking.id, "/cancellation");
-      if (refusal !== null) return;
-      const { cancellation, currency } = booking;
-      const terms = cancellation?.terms ?? refundNow(model, booking, nowMs);
-      const reason = cancellation?.reason ?? at(answer.body, "refund", "reason");
-      same("quote", answer.body, {
-        bookingId: booking.id,
-        quotedAt: iso(cancellation?.atMs ?? nowMs),
-        refund: refundView(terms, currency, reason),
-      });
-    },
-    hasBookings,
-  ),
+export const quote = command(
+  "Quote",
+  particulars,
+  async (args, model, server) => {
+    const found = await asked(model, server, args);
+    if (found === null) return;
+    const { booking, token } = found;
+    const nowMs = server.clock.now();
+    const refusal = found.refusal ?? cancelRefusal(model, booking, nowMs);
+    const answer = await rest(server, token, "GET", `${pathOf(booking)}/cancellation`);
+    sameOutcome(server, "quote", answer, refusal);
+    if (refusal === notFound)
+      await compareWithMissing(server, token, "GET", booking.id, "/cancellation");
+    if (refusal !== null) return;
+    const { cancellation, currency } = booking;
+    const terms = cancellation?.terms ?? refundNow(model, booking, nowMs);
+    const reason = cancellation?.reason ?? at(answer.body, "refund", "reason");
+    same("quote", answer.body, {
+      bookingId: booking.id,
+      quotedAt: iso(cancellation?.atMs ?? nowMs),
+      refund: refundView(terms, currency, reason),
+    });
+  },
+  hasBookings,
 );
 
 const cancelMutation = `mutation ($id: ID!) { result: cancelBooking(bookingId: $id) { ${cancellationFields} } }`;
@@ -177,43 +173,39 @@ const sendCancel = (server: Server, token: string | null, door: Door, booking: M
     ? rest(server, token, "DELETE", pathOf(booking))
     : graphql(server, token, cancelMutation, { id: booking.id });
 
-export const cancel = fc
-  .record({
+export const cancel = command(
+  "Cancel",
+  fc.record({
     booking: anyOne,
     asker: anyAsker,
     token: anyToken,
     copies: fc.integer({ min: 1, max: 3 }),
-  })
-  .map((args) =>
-    command(
-      "Cancel",
-      args,
-      async (model, server) => {
-        const found = await asked(model, server, args);
-        if (found === null) return;
-        const { booking, token } = found;
-        const nowMs = server.clock.now();
-        const refusal = found.refusal ?? cancelRefusal(model, booking, nowMs);
-        const isFirst = booking.cancellation === null;
-        const answers = await Promise.all(
-          Array.from({ length: args.copies }, (_, index) =>
-            sendCancel(server, token, index % 2 === args.booking % 2 ? "rest" : "graphql", booking),
-          ),
-        );
-        for (const answer of answers) {
-          sameOutcome(server, isFirst ? "cancel" : "cancel again", answer, refusal);
-        }
-        if (refusal === notFound) await compareWithMissing(server, token, "DELETE", booking.id);
-        if (refusal !== null) return;
-        if (isFirst) {
-          const reason = String(at(answers[0]?.body, "refund", "reason"));
-          const terms = refundNow(model, booking, nowMs);
-          booking.cancellation = { atMs: nowMs, terms, reason };
-          model.events.push(bookingEvent("booking.cancelled", booking.id, nowMs));
-          count(server, `refund ${terms.percent} %`);
-        }
-        for (const { body } of answers) same("cancellation", body, cancellationView(booking));
-      },
-      hasBookings,
-    ),
-  );
+  }),
+  async (args, model, server) => {
+    const found = await asked(model, server, args);
+    if (found === null) return;
+    const { booking, token } = found;
+    const nowMs = server.clock.now();
+    const refusal = found.refusal ?? cancelRefusal(model, booking, nowMs);
+    const isFirst = booking.cancellation === null;
+    const answers = await Promise.all(
+      Array.from({ length: args.copies }, (_, index) =>
+        sendCancel(server, token, index % 2 === args.booking % 2 ? "rest" : "graphql", booking),
+      ),
+    );
+    for (const answer of answers) {
+      sameOutcome(server, isFirst ? "cancel" : "cancel again", answer, refusal);
+    }
+    if (refusal === notFound) await compareWithMissing(server, token, "DELETE", booking.id);
+    if (refusal !== null) return;
+    if (isFirst) {
+      const reason = String(at(answers[0]?.body, "refund", "reason"));
+      const terms = refundNow(model, booking, nowMs);
+      booking.cancellation = { atMs: nowMs, terms, reason };
+      model.events.push(bookingEvent("booking.cancelled", booking.id, nowMs));
+      count(server, `refund ${terms.percent} %`);
+    }
+    for (const { body } of answers) same("cancellation", body, cancellationView(booking));
+  },
+  hasBookings,
+);

@@ -9,8 +9,9 @@ import { command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
 /** Deliveries whose bytes or signature were modified in transit. */
-export const forge = fc
-  .record({
+export const forge = command(
+  "Forge",
+  fc.record({
     provider: anyProvider,
     change: fc.constantFrom<"body" | "signature" | "no signature">(
       "body",
@@ -19,43 +20,34 @@ export const forge = fc
     ),
     address: anyAddress,
     times: fc.constantFrom(1, 2, 10, 21),
-  })
-  .map((args) =>
-    command(
-      "Forge",
-      args,
-      async (model, server) => {
-        const { provider, address, change } = args;
-        const sent = delivery({ provider, kind: 0, number: 0 }, 0);
-        const signature = signatureOf(
-          provider,
-          change === "signature" ? `${sent.body} ` : sent.body,
-        );
-        const body = change === "body" ? sent.body.replace(/.$/, ',"admin":true}') : sent.body;
-        const headers = {
-          ...sent.headers,
-          ...(change !== "no signature" &&
-            (change === "body" ? signature : otherSecret(signature))),
-          "x-forwarded-for": address,
-        };
-        for (let time = 0; time < args.times; time += 1) {
-          const nowMs = server.clock.now();
-          const refusal = limited(model, address, nowMs) ?? {
-            status: 401,
-            code: "invalid-signature",
-          };
-          const answer = await post(server, `/webhooks/${provider}`, body, headers);
-          sameOutcome(server, "forge", answer, refusal);
-          if (refusal.status === 429) compareRetryAfter(model, address, nowMs, answer);
-          else {
-            countFailure(model, address, nowMs);
-            model.refusals.push({ provider, atMs: nowMs });
-          }
-        }
-      },
-      ({ refusals }) => refusals.length < 150,
-    ),
-  );
+  }),
+  async (args, model, server) => {
+    const { provider, address, change } = args;
+    const sent = delivery({ provider, kind: 0, number: 0 }, 0);
+    const signature = signatureOf(provider, change === "signature" ? `${sent.body} ` : sent.body);
+    const body = change === "body" ? sent.body.replace(/.$/, ',"admin":true}') : sent.body;
+    const headers = {
+      ...sent.headers,
+      ...(change !== "no signature" && (change === "body" ? signature : otherSecret(signature))),
+      "x-forwarded-for": address,
+    };
+    for (let time = 0; time < args.times; time += 1) {
+      const nowMs = server.clock.now();
+      const refusal = limited(model, address, nowMs) ?? {
+        status: 401,
+        code: "invalid-signature",
+      };
+      const answer = await post(server, `/webhooks/${provider}`, body, headers);
+      sameOutcome(server, "forge", answer, refusal);
+      if (refusal.status === 429) compareRetryAfter(model, address, nowMs, answer);
+      else {
+        countFailure(model, address, nowMs);
+        model.refusals.push({ provider, atMs: nowMs });
+      }
+    }
+  },
+  ({ refusals }) => refusals.length < 150,
+);
 
 /** A well-formed signature of another secret. */
 function otherSecret(signature: Readonly<Record<string, string>>): Record<string, string> {
@@ -65,37 +57,37 @@ function otherSecret(signature: Readonly<Record<string, string>>): Record<string
 }
 
 /** A request that is not a delivery is rejected before the limiter, and does not count. */
-export const misdeliver = fc
-  .record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress })
-  .map((args) =>
-    command("Misdeliver", args, async (_, server) => {
-      const init = { headers: { "x-forwarded-for": args.address } };
-      const isUnknown = args.what === "unknown";
-      const response = isUnknown
-        ? await server.send("/webhooks/nobody", { ...init, method: "POST", body: "{}" })
-        : await server.send("/webhooks/code_host", init);
-      const code = at(await response.json(), "code");
-      const expected = isUnknown ? [404, "unknown-provider"] : [405, "method-not-allowed"];
-      same("misdelivery", [response.status, code], expected);
-    }),
-  );
+export const misdeliver = command(
+  "Misdeliver",
+  fc.record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress }),
+  async (args, _, server) => {
+    const init = { headers: { "x-forwarded-for": args.address } };
+    const isUnknown = args.what === "unknown";
+    const response = isUnknown
+      ? await server.send("/webhooks/nobody", { ...init, method: "POST", body: "{}" })
+      : await server.send("/webhooks/code_host", init);
+    const code = at(await response.json(), "code");
+    const expected = isUnknown ? [404, "unknown-provider"] : [405, "method-not-allowed"];
+    same("misdelivery", [response.status, code], expected);
+  },
+);
 
 /** A wrong client secret counts like a wrong signature. */
-export const guessClient = fc
-  .record({ address: anyAddress, times: fc.constantFrom(1, 5, 21) })
-  .map((args) =>
-    command("GuessClient", args, async (model, server) => {
-      const { address } = args;
-      const asked = { grant_type: "client_credentials", client_id: "cl_1", client_secret: "guess" };
-      for (let time = 0; time < args.times; time += 1) {
-        const nowMs = server.clock.now();
-        const blocked = limited(model, address, nowMs);
-        const refusal = blocked ?? { status: 401, code: "authentication-required" };
-        const headers = { "x-forwarded-for": address };
-        const answer = await post(server, "/v1/auth/token", JSON.stringify(asked), headers);
-        sameOutcome(server, "guess a client", answer, refusal);
-        if (blocked === null) countFailure(model, address, nowMs);
-        else compareRetryAfter(model, address, nowMs, answer);
-      }
-    }),
-  );
+export const guessClient = command(
+  "GuessClient",
+  fc.record({ address: anyAddress, times: fc.constantFrom(1, 5, 21) }),
+  async (args, model, server) => {
+    const { address } = args;
+    const asked = { grant_type: "client_credentials", client_id: "cl_1", client_secret: "guess" };
+    for (let time = 0; time < args.times; time += 1) {
+      const nowMs = server.clock.now();
+      const blocked = limited(model, address, nowMs);
+      const refusal = blocked ?? { status: 401, code: "authentication-required" };
+      const headers = { "x-forwarded-for": address };
+      const answer = await post(server, "/v1/auth/token", JSON.stringify(asked), headers);
+      sameOutcome(server, "guess a client", answer, refusal);
+      if (blocked === null) countFailure(model, address, nowMs);
+      else compareRetryAfter(model, address, nowMs, answer);
+    }
+  },
+);

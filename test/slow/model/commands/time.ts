@@ -22,13 +22,13 @@ function moveTo(server: Server, timeMs: number): void {
   if (target > server.clock.now()) server.clock.advance(target - server.clock.now());
 }
 
-export const wait = fc
-  .constantFrom(1, 999, 30_000, minuteMs, 10 * minuteMs, hourMs, 6 * hourMs)
-  .map((ms) =>
-    command("Wait", { ms }, async (_, server) => {
-      moveTo(server, server.clock.now() + ms);
-    }),
-  );
+export const wait = command(
+  "Wait",
+  fc.record({ ms: fc.constantFrom(1, 999, 30_000, minuteMs, 10 * minuteMs, hourMs, 6 * hourMs) }),
+  async ({ ms }, _, server) => {
+    moveTo(server, server.clock.now() + ms);
+  },
+);
 
 /** Future times at which something changes, nearest first. */
 function turningPoints({ flights, bookings, keys, keptTokens, failures }: Model, nowMs: number) {
@@ -45,32 +45,30 @@ function turningPoints({ flights, bookings, keys, keptTokens, failures }: Model,
 }
 
 /** Advances to such a time, or to one millisecond before or after it. */
-export const waitUntil = fc
-  .record({ which: fc.nat(5), offset: fc.constantFrom(-1, 0, 1) })
-  .map((args) =>
-    command("WaitUntil", args, async (model, server) => {
-      const points = turningPoints(model, server.clock.now()).slice(0, 6);
-      moveTo(server, (pick(points, args.which) ?? 0) + args.offset);
-    }),
-  );
+export const waitUntil = command(
+  "WaitUntil",
+  fc.record({ which: fc.nat(5), offset: fc.constantFrom(-1, 0, 1) }),
+  async (args, model, server) => {
+    const points = turningPoints(model, server.clock.now()).slice(0, 6);
+    moveTo(server, (pick(points, args.which) ?? 0) + args.offset);
+  },
+);
 
 /** Signs in, and uses the token until it expires or longer. */
-export const keepToken = fc
-  .record({ who: anyOne, ttlSeconds: fc.constantFrom(60, 3_600, 3 * 86_400) })
-  .map((args) =>
-    command("KeepToken", args, async (model, server) => {
-      const userId = pick(model.users, args.who)?.id ?? "nobody";
-      const token = await server.mint(userId, "user", args.ttlSeconds);
-      const seconds = Math.floor(server.clock.now() / 1_000) + args.ttlSeconds;
-      model.keptTokens.set(userId, { token, expiresMs: seconds * 1_000 });
-    }),
-  );
+export const keepToken = command(
+  "KeepToken",
+  fc.record({ who: anyOne, ttlSeconds: fc.constantFrom(60, 3_600, 3 * 86_400) }),
+  async (args, model, server) => {
+    const userId = pick(model.users, args.who)?.id ?? "nobody";
+    const token = await server.mint(userId, "user", args.ttlSeconds);
+    const seconds = Math.floor(server.clock.now() / 1_000) + args.ttlSeconds;
+    model.keptTokens.set(userId, { token, expiresMs: seconds * 1_000 });
+  },
+);
 
 /** A restart loses only data in memory, which is the limiter's. */
-export const restart = fc.constant(
-  command("Restart", {}, async (model, server) => {
-    await server.restart();
-    model.failures.clear();
-    count(server, "restart");
-  }),
-);
+export const restart = command("Restart", fc.constant({}), async (_, model, server) => {
+  await server.restart();
+  model.failures.clear();
+  count(server, "restart");
+});

@@ -86,25 +86,25 @@ function refusalOf({ users }: Model, input: UserInput, keyed: unknown): Refusal 
   return isTaken ? { status: 409, code: "email-taken" } : null;
 }
 
-export const createUser = fc
-  .record({
+export const createUser = command(
+  "CreateUser",
+  fc.record({
     who: anyOne,
     address: fc.nat(mostUsers),
     spelling: fc.nat(spellings.length - 1),
     key: anyKey,
     token: anyToken,
     door: anyDoor,
-  })
-  .map((args) =>
-    command("CreateUser", args, async (model, server) => {
-      const userId = pick(model.users, args.who)?.id ?? "nobody";
-      const access = await accessOf(model, server, userId, args.token);
-      const spell = spellings[args.spelling] ?? String;
-      const known = pick(model.users, args.address)?.email;
-      // With enough users, only existing ones register again.
-      const isFull = known !== undefined && model.users.length >= mostUsers;
-      const email = spell(isFull ? known : `user${args.address}@example.com`);
-      const asking = { userId, ...access };
-      await addUser(model, server, asking, args.door, { name: "Ada", email }, args.key);
-    }),
-  );
+  }),
+  async (args, model, server) => {
+    const userId = pick(model.users, args.who)?.id ?? "nobody";
+    const access = await accessOf(model, server, userId, args.token);
+    const spell = spellings[args.spelling] ?? String;
+    const known = pick(model.users, args.address)?.email;
+    // With enough users, only existing ones register again.
+    const isFull = known !== undefined && model.users.length >= mostUsers;
+    const email = spell(isFull ? known : `user${args.address}@example.com`);
+    const asking = { userId, ...access };
+    await addUser(model, server, asking, args.door, { name: "Ada", email }, args.key);
+  },
+);

@@ -17,42 +17,42 @@ function repeated(
   return own.find((event) => (keyByBody === null ? event.key === key : event.body === body));
 }
 
-export const deliver = fc
-  .record({
+export const deliver = command(
+  "Deliver",
+  fc.record({
     content: fc.record({ provider: anyProvider, kind: fc.nat(4), number: fc.nat(3) }),
     /** Sends the bytes of an earlier delivery under this id: a retry, or a forgery. */
     again: fc.option(fc.nat(20), { freq: 2 }),
     id: fc.option(fc.nat(3)),
     address: anyAddress,
     copies: fc.constantFrom(1, 1, 2, 4),
-  })
-  .map((args) =>
-    command("Deliver", args, async (model, server) => {
-      const { id, address, copies } = args;
-      const nowMs = server.clock.now();
-      const earlier = model.events.flatMap(({ content }) => content ?? []);
-      const known = args.again === null ? undefined : pick(earlier, args.again);
-      const sent = delivery(known ?? args.content, id);
-      const { provider } = sent;
-      const headers = {
-        ...sent.headers,
-        ...signatureOf(provider, sent.body),
-        "x-forwarded-for": address,
-      };
-      const send = () => post(server, `/webhooks/${provider}`, sent.body, headers);
-      const answers = await Promise.all(Array.from({ length: copies }, send));
-      const refusal = limited(model, address, nowMs);
-      if (refusal !== null) {
-        for (const answer of answers) {
-          sameOutcome(server, "deliver", answer, refusal);
-          compareRetryAfter(model, address, nowMs, answer);
-        }
-        return;
+  }),
+  async (args, model, server) => {
+    const { id, address, copies } = args;
+    const nowMs = server.clock.now();
+    const earlier = model.events.flatMap(({ content }) => content ?? []);
+    const known = args.again === null ? undefined : pick(earlier, args.again);
+    const sent = delivery(known ?? args.content, id);
+    const { provider } = sent;
+    const headers = {
+      ...sent.headers,
+      ...signatureOf(provider, sent.body),
+      "x-forwarded-for": address,
+    };
+    const send = () => post(server, `/webhooks/${provider}`, sent.body, headers);
+    const answers = await Promise.all(Array.from({ length: copies }, send));
+    const refusal = limited(model, address, nowMs);
+    if (refusal !== null) {
+      for (const answer of answers) {
+        sameOutcome(server, "deliver", answer, refusal);
+        compareRetryAfter(model, address, nowMs, answer);
       }
-      if (sent.status === "unreadable") return keepUnreadable(model, server, sent, answers, nowMs);
-      await keep(model, server, sent, answers, nowMs);
-    }),
-  );
+      return;
+    }
+    if (sent.status === "unreadable") return keepUnreadable(model, server, sent, answers, nowMs);
+    await keep(model, server, sent, answers, nowMs);
+  },
+);
 
 const newEvent = (
   { events }: Model,
@@ -129,42 +129,38 @@ async function keepUnreadable(
 const replayMutation =
   "mutation ($id: ID!) { result: replayEvent(eventId: $id) { id: eventId status } }";
 
-export const replay = fc
-  .record({
+export const replay = command(
+  "Replay",
+  fc.record({
     event: fc.nat(40),
     role: fc.constantFrom<"operator" | "admin" | "user">("operator", "operator", "admin", "user"),
     token: anyToken,
     door: anyDoor,
     isMissing: fc.boolean(),
-  })
-  .map((args) =>
-    command(
-      "Replay",
-      { ...args, isMissing: args.isMissing && args.event === 0 },
-      async (model, server) => {
-        const event = pick(sortedEvents(model), args.event);
-        if (event === undefined) return;
-        const isMissing = args.isMissing && args.event === 0;
-        const id = isMissing ? `evt_${"0".repeat(32)}` : event.id;
-        const userId = model.users[0]?.id ?? "nobody";
-        const access = await accessOf(model, server, userId, args.token, args.role);
-        const mayNot = args.role === "user" ? { status: 403, code: "insufficient-scope" } : null;
-        const gone = isMissing ? { status: 404, code: "not-found" } : null;
-        const refusal = access.refusal ?? mayNot ?? gone;
-        const answer =
-          args.door === "rest"
-            ? await rest(server, access.token, "POST", `/v1/events/${id}/replay`)
-            : await graphql(server, access.token, replayMutation, { id });
-        sameOutcome(server, "replay", answer, refusal);
-        if (refusal !== null) return;
-        const told = { id: at(answer.body, "id"), status: at(answer.body, "status") };
-        same("replayed event", told, { id, status: event.status });
-        const stored = model.events.find((candidate) => candidate.id === id);
-        if (stored?.status === "accepted") await countReplayed(server, stored, id);
-      },
-      ({ events }) => events.length > 0,
-    ),
-  );
+  }),
+  async (args, model, server) => {
+    const event = pick(sortedEvents(model), args.event);
+    if (event === undefined) return;
+    const isMissing = args.isMissing && args.event === 0;
+    const id = isMissing ? `evt_${"0".repeat(32)}` : event.id;
+    const userId = model.users[0]?.id ?? "nobody";
+    const access = await accessOf(model, server, userId, args.token, args.role);
+    const mayNot = args.role === "user" ? { status: 403, code: "insufficient-scope" } : null;
+    const gone = isMissing ? { status: 404, code: "not-found" } : null;
+    const refusal = access.refusal ?? mayNot ?? gone;
+    const answer =
+      args.door === "rest"
+        ? await rest(server, access.token, "POST", `/v1/events/${id}/replay`)
+        : await graphql(server, access.token, replayMutation, { id });
+    sameOutcome(server, "replay", answer, refusal);
+    if (refusal !== null) return;
+    const told = { id: at(answer.body, "id"), status: at(answer.body, "status") };
+    same("replayed event", told, { id, status: event.status });
+    const stored = model.events.find((candidate) => candidate.id === id);
+    if (stored?.status === "accepted") await countReplayed(server, stored, id);
+  },
+  ({ events }) => events.length > 0,
+);
 
 /** A replay makes a new notification, unless one has failed, which is then sent again. */
 async function countReplayed(server: Server, event: ModelEvent, id: string): Promise<void> {
