@@ -1,22 +1,18 @@
-import { defineTable } from "../db/table.ts";
-import type { Event } from "../event/event.ts";
+import { Type } from "@sinclair/typebox";
+
+import { defineTable, type Stored } from "../db/table.ts";
+import { eventFields } from "../event/event.ts";
 import type { PaymentNotice } from "../inbound/payment-notice.ts";
 
-/** A refund that names no booking, and whose payment is not known yet. */
-export interface WaitingRefund {
+/** Refunds that name no booking, and whose payments are not known yet. */
+export const waitingRefundsTable = defineTable("waiting_refunds", {
   /** The provider's event. Retention deletes both. */
-  readonly eventId: Event["id"];
-  readonly provider: string;
-  /** The provider's id of the payment. */
-  readonly reference: string;
-  readonly notice: PaymentNotice;
-  readonly createdAt: Date;
-}
-
-export const waitingRefundsTable = defineTable<WaitingRefund>("waiting_refunds", {
-  eventId: "text",
+  eventId: eventFields.id,
   provider: "text",
+  /** The provider's id of the payment. */
   reference: "text",
-  notice: "json",
+  notice: Type.Unsafe<PaymentNotice>({ type: "object" }),
   createdAt: "instant",
 });
+
+export interface WaitingRefund extends Stored<typeof waitingRefundsTable> {}

@@ -17,7 +17,7 @@ export interface Schema {
 }
 
 /** Records the migrations that were applied to a database. */
-export const migrationsTable = defineTable<Pick<Migration, "name">>("migrations", { name: "text" });
+export const migrationsTable = defineTable("migrations", { name: "text" });
 
 /**
  * Recorded as a migration while a copy into the database is unfinished. Every start reads the migrations

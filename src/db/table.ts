@@ -48,35 +48,11 @@ export interface TableDefinition<Row> extends Definition {
 /** What a row of these columns holds. */
 type RowIn<C extends Columns> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
 
-/** The columns that store a `Row`. A missing column, wrong type or wrong nullability does not compile. */
-type ColumnsFor<Row> = {
-  readonly [Name in keyof Row]-?: null extends Row[Name]
-    ? `${KindFor<NonNullable<Row[Name]>>} or null`
-    : KindFor<Row[Name]>;
-};
-
-type KindFor<V> = [V] extends [string]
-  ? "text"
-  : [V] extends [number]
-    ? "integer" | "bigint"
-    : [V] extends [boolean]
-      ? "boolean"
-      : [V] extends [Date]
-        ? "instant"
-        : [V] extends [Uint8Array]
-          ? "bytes"
-          : "json";
-
-/** Defines a table, whose rows `Stored<typeof table>` is the type of, or the table that stores a `Row`. */
+/** Defines a table. `Stored` is the type of its rows. */
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,
-): TableDefinition<RowIn<C>>;
-export function defineTable<Row>(
-  name: string,
-  columns: ColumnsFor<Row> & Columns,
-): TableDefinition<Row>;
-export function defineTable(name: string, columns: Columns): Definition {
+): TableDefinition<RowIn<C>> {
   return { name, columns };
 }
 

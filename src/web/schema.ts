@@ -3,7 +3,6 @@ import {
   type OptionalKind,
   type Static,
   type TSchema,
-  type TUnsafe,
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
@@ -36,39 +35,6 @@ export function resource<F extends Fields>(name: string, description: string, fi
   // Guarantee: `Type.Object` keeps the fields as its properties.
   return schema as typeof schema & { readonly properties: F };
 }
-
-/** A schema whose static type is `Value`. */
-type SchemaOf<Value> = TSchema & { readonly static: Value };
-
-/** A schema for every field of `T`, optional where the field is. */
-type FieldsOf<T> = {
-  readonly [Name in keyof T]-?: SchemaOf<Required<T>[Name]> &
-    (Partial<Pick<T, Name>> extends Pick<T, Name> ? { [OptionalKind]: "Optional" } : unknown);
-};
-
-/** Rejects a field that `T` does not have, and one whose type is narrower than the field of `T`. */
-type NoOtherThan<T, Fields> = {
-  readonly [Name in keyof Fields]: Name extends keyof T
-    ? Fields[Name] extends { readonly static: infer Value }
-      ? Required<T>[Name] extends Value
-        ? unknown
-        : never
-      : never
-    : never;
-};
-
-/**
- * Makes the named schema of a TypeScript type. The two cannot diverge: a missing, additional or different
- * field does not compile.
- */
-export const schemaOf =
-  <T extends object>() =>
-  <Fields extends FieldsOf<T>>(
-    name: string,
-    description: string,
-    fields: Fields & NoOtherThan<T, Fields>,
-  ): TUnsafe<T> =>
-    Type.Unsafe<T>(Type.Object(fields, { $id: name, description }));
 
 TypeRegistry.Set("Instant", (_, value) => value instanceof Date);
 // Any text: during a rolling upgrade, a newer instance stores words that this version does not know. They are shown as

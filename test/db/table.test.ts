@@ -12,19 +12,15 @@ import {
   text,
 } from "../../src/web/schema.ts";
 
-interface Row {
-  readonly id: `evt_${string}`;
-  readonly createdAt: Date;
-  readonly body: Uint8Array | null;
-}
+const rows = defineTable("rows", {
+  id: prefixedId("evt_"),
+  createdAt: "instant",
+  body: "bytes or null",
+});
+type Row = Stored<typeof rows>;
 
-test("the columns of a table have the names and types of its row", () => {
-  const table = defineTable<Row>("rows", {
-    id: "text",
-    createdAt: "instant",
-    body: "bytes or null",
-  });
-  expect(columnsOf(table)).toEqual([
+test("the columns of a table have names and kinds", () => {
+  expect(columnsOf(rows)).toEqual([
     { field: "id", name: "id", kind: "text", isNullable: false },
     { field: "createdAt", name: "created_at", kind: "instant", isNullable: false },
     { field: "body", name: "body", kind: "bytes", isNullable: true },
@@ -69,12 +65,18 @@ test("no column stores a number that is not whole", () => {
 
 // Checked by the type checker: none of these lines may compile.
 test("a missing column, a wrong type or a wrong nullability does not compile", () => {
+  const row: Row = { id: "evt_1", createdAt: new Date(0), body: null };
   // @ts-expect-error: `body` is missing
-  defineTable<Row>("rows", { id: "text", createdAt: "instant" });
+  const incomplete: Row = { id: "evt_1", createdAt: new Date(0) };
   // @ts-expect-error: a date is not text
-  defineTable<Row>("rows", { id: "text", createdAt: "text", body: "bytes or null" });
+  const text: Row = { ...row, createdAt: "1970" };
   // @ts-expect-error: `body` may be null
-  defineTable<Row>("rows", { id: "text", createdAt: "instant", body: "bytes" });
+  const body: Uint8Array = row.body;
   // @ts-expect-error: `id` is never null
-  defineTable<Row>("rows", { id: "text or null", createdAt: "instant", body: "bytes or null" });
+  const nameless: Row = { ...row, id: null };
+  // @ts-expect-error: there is no such column
+  const wider: Row = { ...row, seq: 1 };
+  // @ts-expect-error: there is no such kind
+  defineTable("rows", { id: "uuid" });
+  expect([incomplete, text, nameless, wider, body]).toHaveLength(5);
 });

@@ -181,7 +181,7 @@ export const unmarkUnfinished = ofMigrations()((db, { migrations }) =>
 
 /** SQLite's table of the last number of each table with AUTOINCREMENT. */
 const ofCounters = statementsOver({
-  counters: defineTable<{ name: string; seq: number }>("sqlite_sequence", {
+  counters: defineTable("sqlite_sequence", {
     name: "text",
     seq: "bigint",
   }),
@@ -199,22 +199,17 @@ export const setCounted = ofCounters<{ seq: number }>()((db, { counters }, p) =>
   db.insert(counters).values({ name: notificationsTable.name, seq: p.seq }),
 );
 
-interface Sequence {
-  readonly lastValue: number;
-  readonly isCalled: boolean;
-}
-
 /** A PostgreSQL sequence can be read as a table of one row. */
 const ofSequences = statementsOver({
-  seqs: defineTable<Sequence>("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
-  flightIds: defineTable<Sequence>("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
+  seqs: defineTable("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
+  flightIds: defineTable("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
   flights: tables.flights,
-  deliverySeqs: defineTable<Sequence>("deliveries_seq", {
+  deliverySeqs: defineTable("deliveries_seq", {
     lastValue: "bigint",
     isCalled: "boolean",
   }),
   deliveries: tables.deliveries,
-  eventSeqs: defineTable<Sequence>("events_seq", { lastValue: "bigint", isCalled: "boolean" }),
+  eventSeqs: defineTable("events_seq", { lastValue: "bigint", isCalled: "boolean" }),
   events: tables.events,
 });
 

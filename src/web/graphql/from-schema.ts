@@ -42,7 +42,7 @@ export function fieldsOf<
       const description = property.description ?? value.description;
       const type = types[name] ?? typeOf(value);
       const options = { type, nullable: value !== property, description };
-      // `schemaOf` has compared Response with the schema; Pothos cannot compare a name in a variable.
+      // Response is the type of the schema; Pothos cannot compare a name in a variable.
       return [name, t.expose(name as never, options as never)];
     }),
   );
@@ -93,7 +93,7 @@ export function enumOf<Value extends object, Name extends keyof Value & string>(
   field: Name,
 ) {
   const { description = "", enum: values } = withoutNull(propertiesOf(schema)[field] ?? {});
-  // `schemaOf` has compared the words with the type of the field.
+  // Guarantee: the words of the schema are the type of the field.
   return builder.enumType(name, { description, values: values as readonly Words<Value[Name]>[] });
 }
 

@@ -1,4 +1,7 @@
+import { type Static, Type } from "@sinclair/typebox";
+
 import { AppError, type ErrorCode, type FieldError } from "../../base/errors.ts";
+import { count, listOf, resource, text, word } from "../schema.ts";
 
 interface Problem {
   readonly status: number;
@@ -182,20 +185,39 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(problems, text);
 }
 
-/** The body of every error (RFC 9457, section 3). */
-export interface ProblemBody {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly instance: string;
-  readonly code: ErrorCode;
-  readonly requestId: string;
-  readonly errors?: readonly FieldError[];
-  readonly seatsAvailable?: number;
-  /** The error code of OAuth 2.0, for OAuth client libraries. */
-  readonly error?: string;
-}
+const fieldErrorSchema = Type.Unsafe<FieldError>(
+  Type.Object(
+    {
+      code: text("The kind of error.", "rule-broken"),
+      detail: text("A description of the error.", "5 to 9 letters and digits"),
+      parameter: Type.Optional(text("The name of the parameter or header.")),
+      pointer: Type.Optional(
+        text("JSON Pointer (RFC 6901) into the body.", "/passengers/0/passportNumber"),
+      ),
+    },
+    { $id: "FieldError", description: "One invalid field or parameter." },
+  ),
+);
+
+export const problemSchema = resource("Problem", "The body of every error response (RFC 9457).", {
+  type: text("The path of a page that explains the error.", "/problems/flight-not-found"),
+  title: text("A short name of the error.", "Flight not found"),
+  status: Type.Integer({
+    minimum: 400,
+    maximum: 599,
+    description: "The HTTP status.",
+    examples: [404],
+  }),
+  detail: text("What happened and what to do.", "No flight has this id"),
+  instance: text("Identifies this request.", "urn:skyhook:request:req_01"),
+  code: word(Object.keys(problems).filter(isErrorCode), "The error code, for programs."),
+  requestId: text("The request id, as in the header `X-Request-Id` and in the log.", "req_01"),
+  errors: Type.Optional(listOf(fieldErrorSchema)),
+  seatsAvailable: Type.Optional(count("The number of seats left, with `no-seats`.", 1)),
+  error: Type.Optional(text("The error code of OAuth 2.0.", "invalid_client")),
+});
+
+interface ProblemBody extends Static<typeof problemSchema> {}
 
 /** The response for an error, with the headers of `headersOf`. */
 export function problemResponse(error: AppError, requestId: string): Response {

@@ -1,10 +1,10 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
 import type { AppError } from "../../base/errors.ts";
 import { apiVersion, version } from "../../base/version.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { count, listOf, schemaOf, text, word } from "../schema.ts";
+import { count, listOf, resource, text, word } from "../schema.ts";
 
 import { prefersHtml } from "./accept.ts";
 import type { Asset } from "./asset.ts";
@@ -94,18 +94,6 @@ export const healthRest = ({ home, providers, metrics, unready }: Parts) =>
       },
     );
 
-interface Health {
-  readonly status: "ok";
-}
-
-interface ServiceStatus extends Health {
-  readonly service: "skyhook";
-  readonly version: string;
-  readonly apiVersion: string;
-  readonly uptimeSeconds: number;
-  readonly webhooks: { readonly endpoint: string; readonly providers: readonly string[] };
-}
-
 const ok: Health = { status: "ok" };
 
 /**
@@ -127,25 +115,25 @@ function documentedResponses(schema: string, description: string) {
   return { 200: { description, content }, ...problemReferences() };
 }
 
-export const healthSchema = schemaOf<Health>()("Health", "The service works.", {
+export const healthSchema = resource("Health", "The service works.", {
   status: word(["ok"]),
 });
 
-export const serviceStatusSchema = schemaOf<ServiceStatus>()(
-  "ServiceStatus",
-  "The service description.",
-  {
-    service: word(["skyhook"]),
-    version: text("The version of Skyhook.", "0.1.0"),
-    apiVersion: text("The version of the API.", "1.0.0"),
-    status: word(["ok"]),
-    uptimeSeconds: count("Whole seconds since the program started.", 3600),
-    webhooks: Type.Object(
-      {
-        endpoint: text("The path that providers send deliveries to.", "/webhooks/:provider"),
-        providers: listOf(Type.String(), { description: "The registered providers." }),
-      },
-      { description: "How to deliver webhooks." },
-    ),
-  },
-);
+interface Health extends Static<typeof healthSchema> {}
+
+export const serviceStatusSchema = resource("ServiceStatus", "The service description.", {
+  service: word(["skyhook"]),
+  version: text("The version of Skyhook.", "0.1.0"),
+  apiVersion: text("The version of the API.", "1.0.0"),
+  status: word(["ok"]),
+  uptimeSeconds: count("Whole seconds since the program started.", 3600),
+  webhooks: Type.Object(
+    {
+      endpoint: text("The path that providers send deliveries to.", "/webhooks/:provider"),
+      providers: listOf(Type.String(), "The registered providers."),
+    },
+    { description: "How to deliver webhooks." },
+  ),
+});
+
+interface ServiceStatus extends Static<typeof serviceStatusSchema> {}

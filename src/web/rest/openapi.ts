@@ -3,8 +3,8 @@ import type { AnyElysia } from "elysia";
 
 import { apiVersion } from "../../base/version.ts";
 
-import { problems } from "./errors.ts";
-import { problemResponseNames, problemSchema } from "./problem.schema.ts";
+import { problems, problemSchema } from "./errors.ts";
+import { problemResponseNames } from "./problem.schema.ts";
 
 type Json = Record<string, unknown>;
 

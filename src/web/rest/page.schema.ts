@@ -1,22 +1,18 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 
 import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "../../base/page.ts";
-import { count, documented, listOf, nullable, schemaOf, text, word } from "../schema.ts";
+import { count, documented, flag, listOf, nullable, resource, text, word } from "../schema.ts";
 
 const cursor = "eyJjcmVhdGVkQXQiOiIyMDI2LTEyLTAxVDIzOjI1OjAwLjAwMFoiLCJpZCI6ImJrXzEifQ";
 
-const paginationSchema = schemaOf<Page<unknown>["pagination"]>()(
-  "Pagination",
-  "The position of the page in its list.",
-  {
-    hasMore: Type.Boolean({ description: "Whether more items follow in the requested direction." }),
-    nextCursor: nullable(text("Cursor to older items; null on an empty page.", cursor)),
-    prevCursor: nullable(text("Cursor to newer items; null on an empty page.", cursor)),
-    total: Type.Optional(
-      count("The number of items in the whole list. Only with `include=total`.", 1),
-    ),
-  },
-);
+const paginationSchema = resource("Pagination", "The position of the page in its list.", {
+  hasMore: flag("Whether more items follow in the requested direction."),
+  nextCursor: nullable(text("Cursor to older items; null on an empty page.", cursor)),
+  prevCursor: nullable(text("Cursor to newer items; null on an empty page.", cursor)),
+  total: Type.Optional(
+    count("The number of items in the whole list. Only with `include=total`.", 1),
+  ),
+}) satisfies TUnsafe<Page<unknown>["pagination"]>;
 
 /** The schema of a page, named after its items. */
 export const pageOf = <Item extends TSchema>(item: Item) =>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
-import { count, instant, schemaOf, text } from "../../../src/web/schema.ts";
+import { count, instant, resource, text } from "../../../src/web/schema.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -164,36 +164,29 @@ describe("a response", () => {
   });
 });
 
-describe("schemaOf", () => {
-  interface Thing {
-    readonly name: string;
-    readonly madeAt: Date;
-    readonly size?: number;
-  }
-  const fields = {
+describe("resource", () => {
+  const thing = resource("Thing", "A thing.", {
     name: text("A name."),
     madeAt: instant(),
     size: Type.Optional(count("How big.")),
-  };
-  const { size, ...withoutSize } = fields;
+  });
+  type Thing = Static<typeof thing>;
 
   // Each `@ts-expect-error` fails `bun run check:types` if its line compiles.
-  test("compiles with exactly the fields of its type", () => {
-    const thing = schemaOf<Thing>();
-    expect(thing("Thing", "", fields)).toMatchObject({
-      $id: "Thing",
-      required: ["name", "madeAt"],
-    });
+  test("is the schema of values with exactly its fields", () => {
+    expect(thing).toMatchObject({ $id: "Thing", required: ["name", "madeAt"] });
+    const small: Thing = { name: "small", madeAt: new Date(0) };
+    const large: Thing = { ...small, size: 9 };
     // @ts-expect-error A field is missing.
-    thing("Thing", "", withoutSize);
+    const nameless: Thing = { madeAt: new Date(0) };
     // @ts-expect-error The type does not have this field.
-    thing("Thing", "", { ...fields, colour: text("A colour.") });
+    const red: Thing = { ...small, colour: "red" };
     // @ts-expect-error A field has another type.
-    thing("Thing", "", { ...fields, name: count("A name?") });
-    // @ts-expect-error An optional field has a required schema.
-    thing("Thing", "", { ...fields, size: count("How big.") });
-    // @ts-expect-error A schema is narrower than the type of its field.
-    thing("Thing", "", { ...fields, name: Type.Literal("Ada") });
-    expect(size).toBeDefined();
+    const numbered: Thing = { ...small, name: 1 };
+    // @ts-expect-error An optional field may be missing.
+    const size: number = small.size;
+    // @ts-expect-error Fields do not change.
+    large.size = 10;
+    expect([nameless, red, numbered, size]).toHaveLength(4);
   });
 });
