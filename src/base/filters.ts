@@ -1,4 +1,4 @@
-import { checkedFilter, checkedInstant, choiceOf, invalidParameter, single } from "./parameters.ts";
+import { checkedInstant, choiceOf, invalidParameter, single } from "./parameters.ts";
 
 /**
  * The filters of a list, by name. A definition is plain data: the console's page and the command line read it too.
@@ -23,6 +23,8 @@ interface Described {
 interface TextFilter extends Described {
   readonly kind: "text";
   readonly maxLength?: number;
+  /** Without white space around it. */
+  readonly isTrimmed?: true;
 }
 
 /** One of a closed set. */
@@ -106,7 +108,12 @@ function read(
   if (given === undefined || given === null) return undefined;
   if (filter.kind === "word") return choiceOf(name, filter.words, given);
   if (filter.kind === "instant") return checkedInstant(name, given);
-  return checkedFilter(name, given, filter.maxLength ?? maxFilterLength);
+  const text = filter.isTrimmed === true ? given.trim() : given;
+  const { maxLength = maxFilterLength } = filter;
+  if (text === "" || text.length > maxLength) {
+    throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
+  }
+  return text;
 }
 
 /** Whether an item has the values of the filters that can be compared with its fields. */

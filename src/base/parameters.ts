@@ -20,55 +20,8 @@ export function single(query: URLSearchParams, name: string): string | undefined
   return values[0];
 }
 
-const maxFilterLength = 200;
-
-/** The value of a text filter; undefined if it is missing. */
-export function textFilter(
-  query: URLSearchParams,
-  name: string,
-  maxLength = maxFilterLength,
-): string | undefined {
-  return checkedFilter(name, single(query, name), maxLength);
-}
-
-/** Like `textFilter`, for a value from elsewhere than a query string. */
-export function checkedFilter(
-  name: string,
-  value: string | null | undefined,
-  maxLength = maxFilterLength,
-): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (value === "" || value.length > maxLength) {
-    throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
-  }
-  return value;
-}
-
-/** The parameters `from` (inclusive) and `to` (exclusive). */
-export function timeRange(query: URLSearchParams): { from?: Date; to?: Date } {
-  return checkedRange(single(query, "from"), single(query, "to"));
-}
-
-/**
- * Like `timeRange`, for values from elsewhere than a query string: instants in ISO 8601 with an offset. Digits
- * beyond milliseconds are dropped.
- */
-export function checkedRange(
-  fromText: string | null | undefined,
-  toText: string | null | undefined,
-): { from?: Date; to?: Date } {
-  const [from, to] = [checkedInstant("from", fromText), checkedInstant("to", toText)];
-  if (from && to && from > to) throw invalidParameter("to", "Must not be before from");
-  return { ...(from && { from }), ...(to && { to }) };
-}
-
-/** An instant in ISO 8601 with an offset; undefined if it is missing. Finer digits than milliseconds are dropped. */
-export function instantFilter(query: URLSearchParams, name: string): Date | undefined {
-  return checkedInstant(name, single(query, name));
-}
-
-export function checkedInstant(name: string, text: string | null | undefined): Date | undefined {
-  if (text === undefined || text === null) return undefined;
+/** An instant in ISO 8601 with an offset. Digits beyond milliseconds are dropped. */
+export function checkedInstant(name: string, text: string): Date {
   const at = instantIn(text);
   if (at === null) {
     const detail = "Must be an instant in ISO 8601, such as 2026-11-21T09:00:00Z";

@@ -6,7 +6,7 @@ import { filterExplanationSchema } from "../outbound/filters/filter.ts";
 import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
 import { attemptSchema, notificationSchema } from "../outbound/notification.ts";
 import { filterParameters } from "../web/filters.schema.ts";
-import { pageOf, pageParameters } from "../web/rest/page.schema.ts";
+import { pageOf } from "../web/rest/page.schema.ts";
 import {
   documented,
   instant,
@@ -18,7 +18,7 @@ import {
   word,
 } from "../web/schema.ts";
 
-import { eventFilters, streamFilters } from "./event-filters.ts";
+import { streamFilters } from "./event-filters.ts";
 
 export const eventSchema = resource("Event", "An interpreted event.", {
   ...eventFields,
@@ -97,20 +97,6 @@ export const eventTimelineSchema = resource(
 export interface EventTimeline extends Static<typeof eventTimelineSchema> {}
 
 export const eventParams = documented(Type.Object({ id: text("The event's id.") }));
-
-export const eventListQuery = documented(
-  Type.Object({
-    ...pageParameters,
-    include: Type.Optional(
-      text(
-        "A list of these: `total` adds the number of events, `severity` and `delivery` those of each.",
-        "severity",
-        "total,severity",
-      ),
-    ),
-    ...filterParameters(eventFilters),
-  }),
-);
 
 export const eventStreamQuery = documented(
   Type.Object({

@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
-import { queriedFilters } from "../base/filters.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { choice } from "../base/parameters.ts";
 import { type Callers, operatorsOnly, routes } from "../web/rest/route.ts";
@@ -11,7 +10,6 @@ import { streamedJson } from "../web/rest/streamed-json.ts";
 
 import { eventFilters } from "./event-filters.ts";
 import {
-  eventListQuery,
   eventPageSchema,
   eventParams,
   type EventTimeline,
@@ -56,15 +54,20 @@ export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
         description:
           "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment.",
         ids: "evt_",
-        query: eventListQuery,
-        include: ["severity", "delivery"],
+        filters: eventFilters,
+        include: {
+          words: ["severity", "delivery"],
+          description:
+            "A list of these: `total` adds the number of events, `severity` and `delivery` those of each.",
+          examples: ["severity", "total,severity"],
+        },
         response: eventPageSchema,
-        serve: ({ ctx, page, query, included }) => {
+        serve: ({ ctx, page, filters, included }) => {
           const extras = {
             severity: included.includes("severity"),
             delivery: included.includes("delivery"),
           };
-          return events.list(ctx, page, queriedFilters(eventFilters, query), extras);
+          return events.list(ctx, page, filters, extras);
         },
       }),
     )

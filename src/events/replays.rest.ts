@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 
-import { pageQuery } from "../web/rest/page.schema.ts";
 import { type Callers, operatorsOnly, routes } from "../web/rest/route.ts";
 
 import { replayInputSchema } from "./replay-input.ts";
@@ -38,7 +37,6 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
       ...list("listReplays", "List replays", {
         description: "Newest first.",
         ids: "rpl_",
-        query: pageQuery,
         response: replayPageSchema,
         serve: ({ ctx, page }) => replays.list(ctx, page),
       }),
@@ -69,7 +67,6 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         description: "The last first. Keeps the first 1,000 of a replay.",
         ids: "evt_",
         params: replayParams,
-        query: pageQuery,
         response: replayFailurePageSchema,
         problems: [404],
         serve: ({ ctx, params, page }) => replays.failures(ctx, params.id, page),

@@ -1,9 +1,9 @@
-import { invalidParameter } from "../../base/parameters.ts";
 import type { Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";
+import type { BookingFilters } from "./booking-filters.ts";
 import {
   bookingById,
   bookingByReference,
@@ -11,28 +11,6 @@ import {
   bookingPages,
 } from "./bookings.sql.ts";
 import { foldedName } from "./name-folding.ts";
-
-/** Which bookings to list. Undefined means any. */
-export interface BookingFilters {
-  readonly userId: string | undefined;
-  /**
-   * An exact booking id, reference, contact e-mail address, flight number or last name of a passenger. All but
-   * ids are matched ignoring case.
-   */
-  readonly q?: string | undefined;
-}
-
-/** The maximum length of an e-mail address. */
-const maxSearchLength = 254;
-
-/** The text of a search, without white space around it. Throws `invalid-parameter`. */
-export function searchText(q: string | null | undefined): string | undefined {
-  const text = q?.trim();
-  if (text !== undefined && (text === "" || text.length > maxSearchLength)) {
-    throw invalidParameter("q", `1 to ${maxSearchLength} characters`);
-  }
-  return text;
-}
 
 export function bookingsMatching(
   storage: Storage,

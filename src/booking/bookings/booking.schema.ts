@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { notificationSchema } from "../../outbound/notification.ts";
-import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/rest/page.schema.ts";
 import {
   amount,
   count,
@@ -189,18 +189,3 @@ export interface BookingDetails extends Static<typeof bookingDetailsSchema> {}
 export const bookingPageSchema = pageOf(bookingSummarySchema);
 
 export const bookingParams = documented(Type.Object({ id: text("The booking's id.") }));
-
-export const bookingListQuery = documented(
-  Type.Object({
-    ...pageParameters,
-    userId: Type.Optional(
-      text("Return this user's bookings only. Only admins may name another user."),
-    ),
-    q: Type.Optional(
-      text(
-        "Return bookings with exactly this id, reference, contact e-mail address, flight number or last name of a passenger, ignoring case. Only for admins.",
-        "KXQWZA",
-      ),
-    ),
-  }),
-);

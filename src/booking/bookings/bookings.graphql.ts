@@ -1,18 +1,18 @@
-import { maxActorIdLength } from "../../base/context.ts";
 import { decodeCursor } from "../../base/cursor.ts";
-import { checkedFilter } from "../../base/parameters.ts";
+import { readFilters } from "../../base/filters.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { filterArguments } from "../../web/graphql/filters.ts";
 import { enumOf, fieldsOf, inputOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
+import { bookingFilters } from "./booking-filters.ts";
 import { passengerRequestSchema } from "./booking-request.ts";
-import { searchText } from "./booking-search.ts";
 import {
   type BookingSummary,
   bookingSummarySchema,
@@ -156,19 +156,10 @@ export function bookingsGraphql(
       {
         type: BookingType,
         description: "Your bookings, newest first. Admins receive all bookings.",
-        args: {
-          userId: t.arg.id({ description: "Only bookings of this user. Admins only." }),
-          q: t.arg.string({
-            description:
-              "Only bookings with this id, reference, contact e-mail address, flight number or last name of a passenger. Admins only.",
-          }),
-        },
-        resolve: (_, { userId, q, ...args }, { signedIn }) => {
+        args: filterArguments(t.arg, bookingFilters, { userId: "ID" }),
+        resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
-          const filters = {
-            userId: checkedFilter("userId", userId, maxActorIdLength),
-            q: searchText(q),
-          };
+          const filters = readFilters(bookingFilters, args);
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "bk_"),

@@ -1,16 +1,13 @@
 import { Elysia } from "elysia";
 
-import { maxActorIdLength } from "../../base/context.ts";
-import { single, textFilter } from "../../base/parameters.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 
+import { bookingFilters } from "./booking-filters.ts";
 import { bookingRequestSchema } from "./booking-request.ts";
-import { searchText } from "./booking-search.ts";
 import { bookingCreated } from "./booking-view.ts";
 import {
   bookingCreatedSchema,
   bookingDetailsSchema,
-  bookingListQuery,
   bookingPageSchema,
   bookingParams,
   cancellationQuoteSchema,
@@ -45,14 +42,10 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         description:
           "Newest first. Users list their own bookings. Admins list all bookings and can search.",
         ids: "bk_",
-        query: bookingListQuery,
+        filters: bookingFilters,
         response: bookingPageSchema,
         problems: [403],
-        serve: ({ ctx, page, query }) =>
-          bookings.list(ctx, page, {
-            userId: textFilter(query, "userId", maxActorIdLength),
-            q: searchText(single(query, "q")),
-          }),
+        serve: ({ ctx, page, filters }) => bookings.list(ctx, page, filters),
       }),
     )
     .get(

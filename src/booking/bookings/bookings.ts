@@ -7,9 +7,10 @@ import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { Booking } from "../booking.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
+import type { BookingFilters } from "./booking-filters.ts";
 import { readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
-import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
+import { bookingsMatching } from "./booking-search.ts";
 import {
   type BookingMade,
   bookingMade,

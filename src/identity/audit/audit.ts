@@ -4,19 +4,17 @@ import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
-import type { TimeRange } from "../../db/part.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { WriteLimiter } from "../limiter.ts";
 
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
+import type { AuditFilters } from "./audit-filters.ts";
 import { auditPages, insertAudit } from "./audit.sql.ts";
 
 /** Which entries to list. Undefined means any. */
-export interface AuditFilters extends TimeRange {
+interface EntryFilters extends Omit<AuditFilters, "action"> {
   readonly actions?: readonly AuditAction[] | undefined;
-  readonly actor?: string | undefined;
-  readonly subject?: string | undefined;
 }
 
 /** The list of who did what. */
@@ -27,7 +25,7 @@ export interface Audit {
    */
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
-  list(ctx: Context, request: PageRequest, filters?: AuditFilters): Promise<Page<AuditEntry>>;
+  list(ctx: Context, request: PageRequest, filters?: EntryFilters): Promise<Page<AuditEntry>>;
 }
 
 const maxDetailLength = 500;

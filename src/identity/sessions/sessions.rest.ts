@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 
 import type { Session } from "../../base/context.ts";
 import { readJson } from "../../web/rest/json-body.ts";
-import { pageQuery } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
@@ -124,7 +123,6 @@ export const sessionsRest = (parts: Parts) => {
       ...list("listSessions", "List the sessions of the console", {
         description: "Newest first.",
         ids: "ses_",
-        query: pageQuery,
         response: sessionPageSchema,
         serve: ({ ctx, page }) => sessions.list(ctx, page),
       }),

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
-import { documented, instant, listOf, nullable, resource, text, word } from "../../web/schema.ts";
-import { rejectionReasons } from "../rejection-reasons.ts";
+import { pageOf } from "../../web/rest/page.schema.ts";
+import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../rejection.ts";
 
 import { explanationSchema } from "./explanation.ts";
@@ -34,15 +33,3 @@ export interface ExplainedRejection extends Static<typeof explainedRejectionSche
 export const rejectionParams = documented(Type.Object({ id: text("The rejection's id.") }));
 
 export const rejectionPageSchema = pageOf(rejectionSchema);
-
-export const rejectionListQuery = documented(
-  Type.Object({
-    ...pageParameters,
-    provider: Type.Optional(text("Only rejections of this provider.")),
-    reason: Type.Optional(word(rejectionReasons, { description: "Only with this reason." })),
-    from: Type.Optional(
-      instant({ description: "Only deliveries received at this time or later." }),
-    ),
-    to: Type.Optional(instant({ description: "Only deliveries received before this time." })),
-  }),
-);

@@ -1,12 +1,10 @@
 import { Elysia } from "elysia";
 
-import { choice, textFilter, timeRange } from "../../base/parameters.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
-import { rejectionReasons } from "../rejection-reasons.ts";
 
+import { rejectionFilters } from "./rejection-filters.ts";
 import {
   explainedRejectionSchema,
-  rejectionListQuery,
   rejectionPageSchema,
   rejectionParams,
 } from "./rejection.schema.ts";
@@ -21,14 +19,9 @@ export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
       ...list("listRejections", "List rejected deliveries", {
         description: `The last ${keptPerProvider} of each provider, newest first. All filters must match.`,
         ids: "rej_",
-        query: rejectionListQuery,
+        filters: rejectionFilters,
         response: rejectionPageSchema,
-        serve: ({ ctx, page, query }) =>
-          rejections.list(ctx, page, {
-            ...timeRange(query),
-            provider: textFilter(query, "provider"),
-            reason: choice(query, "reason", rejectionReasons),
-          }),
+        serve: ({ ctx, page, filters }) => rejections.list(ctx, page, filters),
       }),
     )
     .get(

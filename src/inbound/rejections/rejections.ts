@@ -4,7 +4,6 @@ import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
-import type { TimeRange } from "../../db/part.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { bodyText } from "../../event/body-text.ts";
@@ -28,6 +27,7 @@ import type { WebhookRequest } from "../webhook-request.ts";
 import { explain, type Known } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
 import { prettyJson } from "./printable-json.ts";
+import type { RejectionFilters } from "./rejection-filters.ts";
 import type { ExplainedRejection } from "./rejection.schema.ts";
 import {
   insertRejection,
@@ -48,12 +48,6 @@ const maxKeptBodyBytes = 256 * 1024;
 const maxUrlLength = 2_048;
 /** Tokens with a certificate chain are the longest signatures. */
 const maxValueLength = 4_096;
-
-/** Which rejections to list. Undefined means any. */
-interface RejectionFilters extends TimeRange {
-  readonly provider?: string | undefined;
-  readonly reason?: RejectionReason | undefined;
-}
 
 export interface Rejections {
   /** Stores a rejected request. Never throws, because the response to the sender does not depend on it. */

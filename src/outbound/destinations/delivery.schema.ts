@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
-import { count, documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
+import { pageOf } from "../../web/rest/page.schema.ts";
+import { count, listOf, nullable, resource } from "../../web/schema.ts";
 import { deliveryFields } from "../delivery.ts";
-import { notificationStatuses } from "../notification-words.ts";
 import { attemptSchema } from "../notification.ts";
 
 const deliverySchema = resource("Delivery", "One notification on its way to one destination.", {
@@ -16,22 +15,6 @@ const deliverySchema = resource("Delivery", "One notification on its way to one 
 export interface ListedDelivery extends Static<typeof deliverySchema> {}
 
 export const deliveryPageSchema = pageOf(deliverySchema);
-
-export const deliveryListQuery = documented(
-  Type.Object({
-    ...pageParameters,
-    include: Type.Optional(
-      text(
-        "`attempts` adds the attempts of each delivery, `total` the number of deliveries; or both.",
-        "attempts",
-        "total,attempts",
-      ),
-    ),
-    status: Type.Optional(
-      word(notificationStatuses, { description: "Only deliveries with this status." }),
-    ),
-  }),
-);
 
 export const retriedSchema = resource("Retried", "How many deliveries are sent again.", {
   retried: count("Dead deliveries that are due again.", 3),

@@ -14,8 +14,8 @@ import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retries.ts";
 import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
-import type { NotificationStatus } from "../notification.ts";
 
+import type { DeliveryFilters } from "./delivery-filters.ts";
 import type { ListedDelivery, TestResult } from "./delivery.schema.ts";
 import type { Destinations } from "./destinations.ts";
 
@@ -26,7 +26,7 @@ export interface DestinationDeliveries {
     ctx: Context,
     destinationId: string,
     request: PageRequest,
-    filters: { readonly status: NotificationStatus | undefined },
+    filters: DeliveryFilters,
     extras?: { readonly attempts: boolean },
   ): Promise<Page<ListedDelivery>>;
   /** Sends all dead deliveries again, also while the circuit is open, and closes it. Returns how many. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/rest/page.schema.ts";
 import {
   count,
   documented,
@@ -40,14 +40,6 @@ export const healthSchema = resource("DestinationHealth", "Health of a destinati
 
 export interface DestinationHealth extends Static<typeof healthSchema> {}
 
-const include = (...values: readonly string[]) =>
-  Type.Optional(
-    text(
-      `\`health\` adds how each destination is doing${values.length > 1 ? ", `total` the number of destinations; or both" : ""}.`,
-      ...values,
-    ),
-  );
-
 export const listedDestinationSchema = resource(
   "ListedDestination",
   "Where notifications are sent, which ones, how fast and how well.",
@@ -58,15 +50,8 @@ export interface ListedDestination extends Static<typeof listedDestinationSchema
 
 export const listedDestinationPageSchema = pageOf(listedDestinationSchema);
 
-export const destinationListQuery = documented(
+export const destinationQuery = documented(
   Type.Object({
-    ...pageParameters,
-    include: include("health", "total,health"),
-    owner: Type.Optional(
-      word(["operators"], {
-        description: "Only the operators' destinations. Needs the role operator or admin.",
-      }),
-    ),
+    include: Type.Optional(text("`health` adds how each destination is doing.", "health")),
   }),
 );
-export const destinationQuery = documented(Type.Object({ include: include("health") }));

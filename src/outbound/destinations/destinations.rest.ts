@@ -1,19 +1,14 @@
 import { Elysia } from "elysia";
 
-import { choice, choices } from "../../base/parameters.ts";
+import { choices } from "../../base/parameters.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 import { destinationSchema } from "../destination.ts";
-import { notificationStatuses } from "../notification-words.ts";
 
-import {
-  deliveryListQuery,
-  deliveryPageSchema,
-  retriedSchema,
-  testResultSchema,
-} from "./delivery.schema.ts";
+import { deliveryFilters } from "./delivery-filters.ts";
+import { deliveryPageSchema, retriedSchema, testResultSchema } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
+import { destinationFilters } from "./destination-filters.ts";
 import {
-  destinationListQuery,
   destinationQuery,
   listedDestinationPageSchema,
   listedDestinationSchema,
@@ -67,12 +62,16 @@ export const destinationsRest = (
         description:
           "Newest first. Admins see all, operators those of the operators, users their own.",
         ids: "dst_",
-        query: destinationListQuery,
-        include: ["health"],
+        filters: destinationFilters,
+        include: {
+          words: ["health"],
+          description:
+            "`health` adds how each destination is doing, `total` the number of destinations; or both.",
+          examples: ["health", "total,health"],
+        },
         response: listedDestinationPageSchema,
         problems: [403],
-        serve: async ({ ctx, page: request, query, included }) => {
-          const filters = { owner: choice(query, "owner", ["operators"]) };
+        serve: async ({ ctx, page: request, filters, included }) => {
           const page = await destinations.list(ctx, request, filters);
           return included.includes("health") ? destinationHealth.inPage(page) : page;
         },
@@ -172,12 +171,16 @@ export const destinationsRest = (
         description: "Newest first.",
         ids: "dlv_",
         params: destinationParams,
-        query: deliveryListQuery,
-        include: ["attempts"],
+        filters: deliveryFilters,
+        include: {
+          words: ["attempts"],
+          description:
+            "`attempts` adds the attempts of each delivery, `total` the number of deliveries; or both.",
+          examples: ["attempts", "total,attempts"],
+        },
         response: deliveryPageSchema,
         problems: [404],
-        serve: ({ ctx, params, page, query, included }) => {
-          const filters = { status: choice(query, "status", notificationStatuses) };
+        serve: ({ ctx, params, page, filters, included }) => {
           const extras = { attempts: included.includes("attempts") };
           return deliveries.list(ctx, params.id, page, filters, extras);
         },

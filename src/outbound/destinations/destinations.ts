@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, isAdmin, isOperator, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import type { FiltersOf } from "../../base/filters.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { KeyRing } from "../../base/sealing.ts";
@@ -31,6 +32,7 @@ import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
 import { changedDestination } from "./changed-destination.ts";
 import { destinationAccess } from "./destination-access.ts";
+import type { destinationFilters } from "./destination-filters.ts";
 import {
   type DestinationChanges,
   invalid,
@@ -61,7 +63,7 @@ export interface Destinations {
   list(
     ctx: Context,
     request: PageRequest,
-    filters?: { readonly owner: "operators" | undefined },
+    filters?: FiltersOf<typeof destinationFilters>,
   ): Promise<Page<Destination>>;
   read(ctx: Context, id: string): Promise<Destination>;
   /** Like `read`, but throws `insufficient-scope` unless the caller may change it. */
@@ -202,7 +204,7 @@ export function destinations(parts: Parts): Destinations {
         async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),
       );
     },
-    async list(ctx, request, { owner } = { owner: undefined }) {
+    async list(ctx, request, { owner } = {}) {
       const own = { ownerId: ctx.actor.id };
       if (owner === "operators") {
         requireOperator(ctx);

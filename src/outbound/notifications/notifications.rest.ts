@@ -2,9 +2,9 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
-import { choice } from "../../base/parameters.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { pageOf } from "../../web/rest/page.schema.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { type Callers, describedOperation, operatorsOnly, routes } from "../../web/rest/route.ts";
 import {
@@ -13,10 +13,10 @@ import {
   lastEventIdHeader,
   type ServerSentEvent,
 } from "../../web/rest/sse.ts";
-import { notificationStatuses } from "../notification-words.ts";
+import { notificationSchema } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
-import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
+import { notificationFilters } from "./notification-filters.ts";
 import type { Notifications } from "./notifications.ts";
 
 /** The notifications with their delivery status, and the feed of new ones, for operators. */
@@ -33,10 +33,9 @@ export const notificationsRest = (
       ...list("listNotifications", "List notifications", {
         description: "Newest first.",
         ids: "ntf_",
-        query: notificationListQuery,
-        response: notificationPageSchema,
-        serve: ({ ctx, page, query }) =>
-          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+        filters: notificationFilters,
+        response: pageOf(notificationSchema),
+        serve: ({ ctx, page, filters }) => notifications.list(ctx, page, filters),
       }),
     )
     .get(

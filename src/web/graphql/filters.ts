@@ -3,14 +3,14 @@ import { describedFilter } from "../filters.schema.ts";
 
 import type { ArgumentBuilder, ArgumentOf } from "./builder.ts";
 
-/** The GraphQL arguments of filters. `enums`: the types of those with words. */
+/** The GraphQL arguments of filters. `types`: of those that are no plain text. */
 export function filterArguments<const Defined extends Filters>(
   arg: ArgumentBuilder,
   defined: Defined,
-  enums: { readonly [Name in keyof Defined]?: object } = {},
+  types: { readonly [Name in keyof Defined]?: object | string } = {},
 ) {
   const entries = Object.entries(defined).map(([name, filter]) => {
-    const type = enums[name] ?? (filter.kind === "instant" ? "DateTime" : "String");
+    const type = types[name] ?? (filter.kind === "instant" ? "DateTime" : "String");
     // Pothos cannot compare a type in a variable.
     return [name, arg({ type, description: describedFilter(filter) } as never)];
   });

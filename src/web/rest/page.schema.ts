@@ -1,6 +1,8 @@
 import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 
+import type { Filters } from "../../base/filters.ts";
 import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "../../base/page.ts";
+import { filterParameters } from "../filters.schema.ts";
 import { count, documented, flag, listOf, nullable, resource, text, word } from "../schema.ts";
 
 const cursor = "eyJjcmVhdGVkQXQiOiIyMDI2LTEyLTAxVDIzOjI1OjAwLjAwMFoiLCJpZCI6ImJrXzEifQ";
@@ -51,3 +53,18 @@ export const pageParameters = {
 };
 
 export const pageQuery = documented(Type.Object(pageParameters));
+
+/** What a list can add to its items, for `include`. */
+export interface Included<Extra extends string> {
+  readonly words: readonly Extra[];
+  readonly description: string;
+  readonly examples: readonly string[];
+}
+
+/** The query parameters of a list with filters. */
+export function listQuery(filters: Filters, included: Included<string> | undefined) {
+  const { description = "", examples = [] } = included ?? {};
+  const include = Type.Optional(text(description, ...examples));
+  const added = { ...(included && { include }), ...filterParameters(filters) };
+  return documented(Type.Object({ ...pageParameters, ...added }));
+}

@@ -1,6 +1,7 @@
 import type { Static, TSchema, TUnknown, TUnsafe } from "@sinclair/typebox";
 
 import type { Context } from "../../base/context.ts";
+import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { documented } from "../schema.ts";
 
@@ -9,6 +10,7 @@ import type { AddressOf, Connection } from "./client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "./documented-headers.ts";
 import { idempotencyHeaders, readIdempotencyKey } from "./idempotency-key.ts";
 import { readJson } from "./json-body.ts";
+import { type Included, listQuery } from "./page.schema.ts";
 import { problemResponses, type Problems } from "./problem.schema.ts";
 import { type Exchange, servePage } from "./serve.ts";
 import { urlOf } from "./url.ts";
@@ -145,33 +147,45 @@ export function routes<Given extends Access | undefined = undefined>(
     ];
   }
 
-  /** A page of a list, whose ids start with `ids`. `include` lists what callers can ask for besides `total`. */
+  /** A page of a list, whose ids start with `ids`. */
   function list<
     Item,
-    Query extends TSchema,
     Params extends TSchema = TUnknown,
     const Status extends number = never,
     const Extra extends string = never,
+    const Defined extends Filters = Readonly<Record<never, never>>,
   >(
     operationId: string,
     summary: string,
-    given: Operation<TUnsafe<Page<Item>>, Params, Query, TUnknown, Status> & {
+    given: Omit<Operation<TUnsafe<Page<Item>>, Params, TUnknown, TUnknown, Status>, "query"> & {
       readonly ids: string;
-      readonly include?: readonly Extra[];
+      readonly filters?: Defined;
+      readonly include?: Included<Extra>;
       readonly serve: (
         call: Call<Params> & {
           readonly page: PageRequest;
+          readonly filters: FiltersOf<Defined>;
           readonly included: readonly (Extra | "total")[];
         },
       ) => Promise<Page<NoInfer<Item>>>;
     },
   ) {
-    const { ids, include, response, serve, ...rest } = given;
+    const { ids, filters: defined, include, response, serve, ...rest } = given;
     return route(operationId, summary, {
       ...rest,
+      query: listQuery(defined ?? {}, include),
       response: documentedHeaders(response, linkHeaders),
       serve: (call) =>
-        servePage(call, ids, (page, _, included) => serve({ ...call, page, included }), include),
+        servePage(
+          call,
+          ids,
+          (page, query, included) => {
+            // Guarantee: without a definition, it is the default, which has no names.
+            const filters = queriedFilters((defined ?? {}) as Defined, query);
+            return serve({ ...call, page, filters, included });
+          },
+          include?.words,
+        ),
     });
   }
 

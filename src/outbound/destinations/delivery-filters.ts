@@ -1,0 +1,14 @@
+import type { Filters, FiltersOf } from "../../base/filters.ts";
+import { notificationStatuses } from "../notification-words.ts";
+
+/** The filters of the deliveries of a destination. */
+export const deliveryFilters = {
+  status: {
+    kind: "word",
+    label: "Status",
+    words: notificationStatuses,
+    description: "Only deliveries with this status.",
+  },
+} as const satisfies Filters;
+
+export type DeliveryFilters = FiltersOf<typeof deliveryFilters>;
