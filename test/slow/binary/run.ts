@@ -141,7 +141,7 @@ async function testProgram(given: string | undefined): Promise<number> {
     chmodSync(own, 0o777);
     const through = possible([withoutNetwork, asNobody]);
     // Without ignore patterns, slow tests are found too.
-    const test = [process.execPath, "test", "--parallel", "--path-ignore-patterns=", ...files];
+    const test = [process.execPath, "test", "--parallel=3", "--path-ignore-patterns=", ...files];
     const child = Bun.spawn([...through, ...test], {
       cwd: root,
       env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },

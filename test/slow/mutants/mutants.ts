@@ -59,9 +59,7 @@ const side = (change: string, mark: "-" | "+"): string =>
 
 const folder = join(import.meta.dir, "list");
 
-/** The mutants of each kind of promise: one file each. */
-export const kinds: readonly (readonly Mutant[])[] = readdirSync(folder)
+/** Each file has those of one kind of promise. */
+export const mutants: readonly Mutant[] = readdirSync(folder)
   .toSorted()
-  .map((file) => mutantsIn(readFileSync(join(folder, file), "utf8")));
-
-export const mutants: readonly Mutant[] = kinds.flat();
+  .flatMap((file) => mutantsIn(readFileSync(join(folder, file), "utf8")));
