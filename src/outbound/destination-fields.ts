@@ -1,12 +1,14 @@
 import type { InputField, InputFields } from "../web/input.ts";
 
-import { formatNames, givenSecretOf } from "./formats/formats.ts";
+import { formatNames, formats, givenSecretOf } from "./formats/formats.ts";
 
 /** `paused`: deliveries wait. `disabled`: no deliveries are stored. */
 export const destinationStates = ["active", "paused", "disabled"] as const;
 
 /** The longest expression, in characters. */
 export const maxFilterCharacters = 2_000;
+const filterExample = 'event.type == "deploy.error"';
+const maxAddressCharacters = 2_000;
 const maxConcurrent = 64;
 
 const secrets = formatNames.flatMap((name) => {
@@ -28,15 +30,16 @@ export const destinationFields = {
   format: {
     type: "choice",
     words: formatNames,
+    labels: formats,
     error: `One of: ${formatNames.join(", ")}`,
     description: "Format of its messages.",
     label: "Format",
   },
   url: {
     type: "text",
-    rules: { minLength: 1, maxLength: 2_000 },
+    rules: { minLength: 1, maxLength: maxAddressCharacters },
+    error: `Write an address of 1 to ${maxAddressCharacters} characters`,
     description: "Where to post to; for `email`, smtps://user:password@host/?from=…&to=…",
-    example: "https://hooks.slack.com/services/T000/B000/XXXX",
     label: "Address",
   },
   filter: {
@@ -46,7 +49,8 @@ export const destinationFields = {
     isNullable: true,
     error: `Write an expression of at most ${maxFilterCharacters} characters, or null for all events`,
     description: "An expression (CEL) that an event must match. Null: all events.",
-    example: 'event.type == "deploy.error"',
+    example: filterExample,
+    placeholder: filterExample,
     label: "Filter",
     hint: "An expression, or empty for all events",
     rows: 3,
@@ -95,6 +99,7 @@ export const destinationFields = {
     isOptional: true,
     description: `${secrets.join(" ")} Other formats get a secret made for them.`,
     label: "Secret",
+    isSecret: true,
     option: "--secret <key>",
   },
 } as const satisfies InputFields;

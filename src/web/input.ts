@@ -1,46 +1,53 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** What the fields of all types say. */
-interface Said {
-  /** For the API's documentation. */
-  readonly description: string;
-  /** The name of the field in a form. */
+/** What a form shows of a field. */
+export type FormField = {
   readonly label: string;
-  /** Below the field in a form. */
+  /** Below the field. */
   readonly hint?: string;
-  /** How the command line takes it, such as `--rate <number>`. */
-  readonly option?: string;
-  /** The error for a value that breaks a rule. */
-  readonly error?: string;
-  readonly example?: string;
   readonly isOptional?: boolean;
   readonly isNullable?: true;
-}
+} & (
+  | {
+      readonly type: "text";
+      readonly rules?: {
+        readonly pattern?: string;
+        readonly minLength?: number;
+        readonly maxLength?: number;
+      };
+      readonly placeholder?: string;
+      /** Several lines. */
+      readonly rows?: number;
+      /** Not shown while it is typed. */
+      readonly isSecret?: true;
+    }
+  | {
+      readonly type: "integer";
+      readonly rules?: { readonly minimum?: number; readonly maximum?: number };
+    }
+  | { readonly type: "flag" }
+  | {
+      readonly type: "choice";
+      readonly words: readonly string[];
+      /** What a form shows instead of the words. */
+      readonly labels?: Readonly<Record<string, { readonly label: string }>>;
+    }
+);
 
 /**
  * A field of a request's body, said once: the check, the OpenAPI document, the GraphQL input, the options of a command
  * and the console's form are made from it. Plain data, because the console's page imports it too.
  */
-export type InputField = Said &
-  (
-    | {
-        readonly type: "text";
-        readonly rules?: {
-          readonly pattern?: string;
-          readonly minLength?: number;
-          readonly maxLength?: number;
-        };
-        /** More than one line in a form. */
-        readonly rows?: number;
-      }
-    | {
-        readonly type: "integer";
-        readonly rules?: { readonly minimum?: number; readonly maximum?: number };
-      }
-    | { readonly type: "flag" }
-    | { readonly type: "choice"; readonly words: readonly string[] }
-  );
+export type InputField = FormField & {
+  readonly description: string;
+  readonly example?: string;
+  /** The error for a value that breaks a rule. */
+  readonly error?: string;
+  /** How the command line takes it, such as `--rate <number>`. */
+  readonly option?: string;
+};
 
+export type TextField = Extract<FormField, { readonly type: "text" }>;
 export type InputFields = Readonly<Record<string, InputField>>;
 
 type ValueOf<Field extends InputField> =

@@ -12,7 +12,11 @@ import { formatNames, formats, givenSecretOf, isSigned } from "../formats/format
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { mailboxOf } from "../transports/mail.ts";
 
-export const destinationInputSchema = inputSchema(destinationFields, {
+// The example is not in `destinationFields`: the console's page, which imports them, names no other origin.
+const example = "https://hooks.slack.com/services/T000/B000/XXXX";
+const fields = { ...destinationFields, url: { ...destinationFields.url, example } };
+
+export const destinationInputSchema = inputSchema(fields, {
   $id: "DestinationInput",
   description: "A new destination.",
 });
@@ -20,7 +24,7 @@ export const destinationInputSchema = inputSchema(destinationFields, {
 export type DestinationInput = Static<typeof destinationInputSchema>;
 
 export const destinationChangesSchema = changesSchema(
-  { ...destinationFields, state: stateField },
+  { ...fields, state: stateField },
   { $id: "DestinationChanges", description: "The fields to change." },
 );
 export type DestinationChanges = Static<typeof destinationChangesSchema>;

@@ -124,16 +124,19 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
 
   test("a secret is stored later, and one that cannot be used is explained", async () => {
     await browser.go("#/providers?add=standard_webhooks");
+    await browser.shows("h1", "Add Standard Webhooks");
+    await browser.click("form button.primary");
+    await browser.shows("#field-secret-note", "Write 1 to 16384 characters");
     await browser.click("input[value=later]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/standard_webhooks'");
     await fill("input[name=secret]", "!!");
     await browser.click("form.stack button.primary");
-    await browser.shows(".problems", "The secret must be `whsec_` and base64");
+    await browser.shows("#field-secret-note", "The secret must be `whsec_` and base64");
     await browser.read("document.querySelector('input[name=secret]').select()");
     await browser.type("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     await browser.click("form.stack button.primary");
-    await browser.shows(".problems", "an example from documentation");
+    await browser.shows("#field-secret-note", "an example from documentation");
     await browser.click("input[value=make]");
     await browser.click("form.stack button.primary");
     await browser.shows("[data-made]", "whsec_");

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { useAction } from "../action.tsx";
 import { type ApiError, callApi } from "../api.ts";
+import { Fields, Form, valuesIn } from "../form.tsx";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
@@ -104,66 +104,39 @@ function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
   );
 }
 
+const fileFields = {
+  file: { type: "text", label: "Provider file (YAML or JSON)", rows: 16 },
+} as const;
+const idFields = {
+  id: { type: "text", label: "Name in URLs and events", hint: "Lower-case letters, digits and _" },
+} as const;
+
 /** The form for one provider: of the catalogue, or of a pasted file. */
 function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
-  const [id, setId] = useState(entry?.name ?? "");
-  const [file, setFile] = useState("");
   const [secret, setSecret] = useState<GivenSecret>(emptySecret);
-  const { isBusy, error, run } = useAction({ isLast: true });
-  const text = useRef<HTMLTextAreaElement>(null);
-
-  async function add(): Promise<void> {
-    const source = entry === null ? { file } : { catalogue: entry.name };
-    const body = { ...source, id, ...givenSecret(secret) };
-    const made = await callApi<ProviderSetupWithSecret>("v1/providers", { method: "POST", body });
-    keepSecret(made.provider, made.madeSecret);
-    notify(`${made.displayName} added`);
-    go("providers", made.provider);
-  }
-
   return (
-    <form
-      class="panel stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(add);
+    <Form
+      class="panel form"
+      submit={["Add provider", "Adding…"]}
+      shows={["id", "secret"]}
+      problem={(error) => <Problems error={error} />}
+      send={async (values) => {
+        const source = entry === null ? { file: values.get("file") } : { catalogue: entry.name };
+        const body = { ...source, ...valuesIn(values, idFields), ...givenSecret(secret) };
+        const made = await callApi<ProviderSetupWithSecret>("v1/providers", {
+          method: "POST",
+          body,
+        });
+        keepSecret(made.provider, made.madeSecret);
+        notify(`${made.displayName} added`);
+        go("providers", made.provider);
       }}
     >
       {entry !== null && <About entry={entry} />}
-      {entry === null && (
-        <label class="field">
-          <span class="label">Provider file (YAML or JSON)</span>
-          <textarea
-            ref={text}
-            rows={18}
-            required
-            spellcheck={false}
-            value={file}
-            onInput={(event) => setFile(event.currentTarget.value)}
-          />
-        </label>
-      )}
-      <label class="field short">
-        <span class="label">Name in URLs and events</span>
-        <input
-          name="id"
-          required
-          pattern="[a-z][a-z0-9_]{0,39}"
-          title="Lower-case letters, digits and _"
-          autocomplete="off"
-          spellcheck={false}
-          value={id}
-          onInput={(event) => setId(event.currentTarget.value)}
-        />
-      </label>
+      {entry === null && <Fields of={fileFields} />}
+      <Fields of={idFields} values={{ id: entry?.name }} />
       <SecretFields of={entry} given={secret} change={setSecret} isOptional />
-      {error !== null && <Problems error={error} show={(line) => selectLine(text.current, line)} />}
-      <p>
-        <button type="submit" class="primary" aria-disabled={isBusy}>
-          {isBusy ? "Adding…" : "Add provider"}
-        </button>
-      </p>
-    </form>
+    </Form>
   );
 }
 
@@ -181,13 +154,7 @@ function About({ entry }: { readonly entry: CatalogueEntry }) {
 }
 
 /** Every error of a request. One that names a line of the file selects it. */
-function Problems({
-  error,
-  show,
-}: {
-  readonly error: ApiError;
-  readonly show: (line: number) => void;
-}) {
+function Problems({ error }: { readonly error: ApiError }) {
   const details = error.details.length === 0 ? [error.message] : error.details;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [error]);
@@ -199,7 +166,7 @@ function Problems({
           return (
             <li key={detail}>
               {line !== undefined && (
-                <button type="button" class="link" onClick={() => show(Number(line))}>
+                <button type="button" class="link" onClick={() => selectLine(Number(line))}>
                   Line {line}
                 </button>
               )}{" "}
@@ -212,8 +179,9 @@ function Problems({
   );
 }
 
-/** Selects a line of a text, counted from 1, and scrolls to it. */
-function selectLine(area: HTMLTextAreaElement | null, line: number): void {
+/** Selects a line of the file, counted from 1, and scrolls to it. */
+function selectLine(line: number): void {
+  const area = document.querySelector<HTMLTextAreaElement>("#field-file");
   if (area === null) return;
   const lines = area.value.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);

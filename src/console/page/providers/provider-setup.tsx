@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
-import { Problem, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
+import { Form } from "../form.tsx";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
@@ -131,19 +131,15 @@ interface NewSecretParts extends Parts {
 
 function NewSecret({ setup, path, done }: NewSecretParts) {
   const [given, setGiven] = useState<GivenSecret>(emptySecret);
-  const { isBusy, error, run } = useAction();
-  const store = () =>
-    run(async () => {
-      const body = givenSecret(given);
-      done(await callApi<ProviderSetupWithSecret>(`${path}/secret`, { method: "PUT", body }));
-      notify("Secret stored");
-    });
   return (
-    <form
+    <Form
       class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void store();
+      submit={["Store secret", "Storing…"]}
+      shows={["secret"]}
+      send={async () => {
+        const body = givenSecret(given);
+        done(await callApi<ProviderSetupWithSecret>(`${path}/secret`, { method: "PUT", body }));
+        notify("Secret stored");
       }}
     >
       <SecretFields of={setup} given={given} change={setGiven} />
@@ -152,13 +148,7 @@ function NewSecret({ setup, path, done }: NewSecretParts) {
           Of the secrets stored before, the one that verified a delivery last stays accepted.
         </p>
       )}
-      {error !== null && <Problem error={error} />}
-      <p>
-        <button type="submit" class={setup.hasSecret ? "" : "primary"} aria-disabled={isBusy}>
-          {isBusy ? "Storing…" : "Store secret"}
-        </button>
-      </p>
-    </form>
+    </Form>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useId } from "preact/hooks";
 
+import { useFieldError } from "../form.tsx";
 import type { CatalogueEntry } from "../wire.ts";
 
 /** What the form knows of the secret. */
@@ -13,7 +14,7 @@ export const emptySecret: GivenSecret = { how: "paste", text: "" };
 /** The members of a request. */
 export function givenSecret({ how, text }: GivenSecret): Record<string, unknown> {
   if (how === "make") return { makeSecret: true };
-  return how === "paste" && text.trim() !== "" ? { secret: text } : {};
+  return how === "paste" ? { secret: text } : {};
 }
 
 type Described = Pick<CatalogueEntry, "displayName" | "secretKind" | "secretPrefix">;
@@ -84,28 +85,38 @@ interface InputParts extends Pick<Parts, "given" | "change"> {
 
 /** A public key has several lines; a secret is not shown. */
 function SecretInput({ kind, prefix, given, change }: InputParts) {
+  const error = useFieldError("secret");
   const shared = {
     "aria-label": labels[kind],
     placeholder: prefix === null ? "" : `${prefix}…`,
-    required: true,
+    "aria-required": true,
+    "aria-invalid": error !== null,
+    "aria-describedby": "field-secret-note",
     autocomplete: "off",
     spellcheck: false,
     value: given.text,
   };
   const set = (text: string) => change({ ...given, text });
-  return kind === "public-key" ? (
-    <textarea
-      {...shared}
-      name="secret"
-      rows={3}
-      onInput={(event) => set(event.currentTarget.value)}
-    />
-  ) : (
-    <input
-      {...shared}
-      name="secret"
-      type="password"
-      onInput={(event) => set(event.currentTarget.value)}
-    />
+  return (
+    <div class={error === null ? "secret" : "secret invalid"}>
+      {kind === "public-key" ? (
+        <textarea
+          {...shared}
+          name="secret"
+          rows={3}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      ) : (
+        <input
+          {...shared}
+          name="secret"
+          type="password"
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      )}
+      <p class="error" id="field-secret-note">
+        {error}
+      </p>
+    </div>
   );
 }
