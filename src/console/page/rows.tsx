@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import { type Of, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Monogram } from "./ui.tsx";
 
@@ -61,6 +61,10 @@ export function RowList({ of: rows, children }: ListParts) {
   );
 }
 
+/** Text of an item is untrusted. */
+const shown = (content: ComponentChildren) =>
+  typeof content === "string" ? <Text of={content} /> : content;
+
 interface RowParts<Item> {
   readonly of: Rows<Item>;
   readonly item: Item;
@@ -78,7 +82,7 @@ export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>)
       class={`cell ${at} ${look} ${isWideOnly === true ? "wide-only" : ""}`}
       title={tip?.(item) ?? undefined}
     >
-      <Cell of={cell(item)} />
+      {shown(cell(item))}
     </span>
   ));
   if (address === null) return <div class={name}>{cells}</div>;
@@ -87,11 +91,6 @@ export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>)
       {cells}
     </a>
   );
-}
-
-/** Text of an item is untrusted. */
-function Cell({ of: content }: Of<ComponentChildren>) {
-  return typeof content === "string" ? <Text of={content} /> : <>{content}</>;
 }
 
 export const providerColumn: Column<{ readonly provider: string }> = {
