@@ -1,9 +1,7 @@
-import { createPrivateKey } from "node:crypto";
-
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { signedSample } from "../inbound/providers/signed-sample.ts";
-import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import { developmentSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
 
 import { checkSample } from "./sample-rows.ts";
@@ -59,15 +57,15 @@ async function sampleProblems(
   const made = developmentSecret(provider.signature, provider.secretPrefix);
   // Only the service can sign; what the sample means can be checked all the same.
   if (made === null) return failed();
-  const { secret, privateKey } = made;
-  const key =
-    privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
+  const key = signingKeyWith(made);
   const url = `https://hooks.example.com/webhooks/${provider.id}`;
   const sign = () => signedSample(provider, sample, key, { id: crypto.randomUUID(), now }, { url });
   const [first, second] = [sign(), sign()];
   const headers = new Headers(first.headers);
   const request = { method: "POST", url, headers, bytes: first.bytes, receivedAtMs: now.getTime() };
-  const result = await verifier(provider.signature, { current: secret, previous: null })(request);
+  const result = await verifier(provider.signature, { current: made.secret, previous: null })(
+    request,
+  );
   if ("rejection" in result) return failed(`its signature is ${result.rejection}`);
   const meaning = interpret(provider, result.verified, (header) => headers.get(header));
   if (meaning === null) return failed("its body cannot be read");

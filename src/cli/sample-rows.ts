@@ -1,8 +1,10 @@
-import { createPrivateKey } from "node:crypto";
-
 import type { Provider, Sample } from "../inbound/providers/provider.ts";
 import { signedSample } from "../inbound/providers/signed-sample.ts";
-import { developmentSecret, newKeyPair } from "../inbound/signatures/development-secret.ts";
+import {
+  developmentSecret,
+  newKeyPair,
+  signingKeyWith,
+} from "../inbound/signatures/development-secret.ts";
 import { kindOf } from "../inbound/signatures/jwt.ts";
 import { type KeyStore, noKeys } from "../inbound/signatures/key-store.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
@@ -86,12 +88,7 @@ async function outcomeOf(
 /** A service with keys of its own. */
 function standFor(scheme: SignatureScheme, prefix: string | undefined): Stand {
   const made = developmentSecret(scheme, prefix);
-  if (made !== null) {
-    const { secret, privateKey } = made;
-    const key =
-      privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
-    return { key, keys: noKeys };
-  }
+  if (made !== null) return { key: signingKeyWith(made), keys: noKeys };
   // The service publishes its key. What is configured is an account.
   const { publicKey, privateKey } = newKeyPair(publishedKind(scheme));
   const key = { secret: `account:${crypto.randomUUID()}`, privateKey };

@@ -1,5 +1,3 @@
-import { createPrivateKey } from "node:crypto";
-
 import { type Command, Option } from "commander";
 
 import { textAt } from "../base/payload.ts";
@@ -8,7 +6,7 @@ import { knownProviders } from "../config/providers.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Fresh, Provider } from "../inbound/providers/provider.ts";
 import { type SignedSample, signedSample } from "../inbound/providers/signed-sample.ts";
-import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import { developmentSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { coversBody, toleranceOf } from "../inbound/signatures/scheme.ts";
 
@@ -186,8 +184,7 @@ function otherKey({ signature, secretPrefix }: Provider): SigningKey {
   const made = developmentSecret(signature, secretPrefix);
   if (made === null)
     throw new UsageError("Only the service can sign, so nothing can be tampered with");
-  const { secret, privateKey } = made;
-  return privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
+  return signingKeyWith(made);
 }
 
 function requireSignedBody({ id, signature }: Provider): void {

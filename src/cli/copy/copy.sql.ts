@@ -200,28 +200,28 @@ export const setCounted = ofCounters<{ seq: number }>()((db, { counters }, p) =>
 );
 
 /** A PostgreSQL sequence can be read as a table of one row. */
+const sequence = (name: string) => defineTable(name, { lastValue: "bigint", isCalled: "boolean" });
 const ofSequences = statementsOver({
-  seqs: defineTable("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
-  flightIds: defineTable("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
+  seqs: sequence("notifications_seq"),
+  flightIds: sequence("flights_id"),
   flights: tables.flights,
-  deliverySeqs: defineTable("deliveries_seq", {
-    lastValue: "bigint",
-    isCalled: "boolean",
-  }),
+  deliverySeqs: sequence("deliveries_seq"),
   deliveries: tables.deliveries,
-  eventSeqs: defineTable("events_seq", { lastValue: "bigint", isCalled: "boolean" }),
+  eventSeqs: sequence("events_seq"),
   events: tables.events,
 });
 
-export const lastOfSequence = ofSequences()((db, { seqs }) =>
-  db
-    .select({
-      seq: sql<number>`${seqs.lastValue} - case when ${seqs.isCalled} then 0 else 1 end`.mapWith(
-        Number,
-      ),
-    })
-    .from(seqs),
-);
+const lastOf = (name: "seqs" | "eventSeqs") =>
+  ofSequences()((db, of) => {
+    const { lastValue, isCalled } = of[name];
+    const seq = sql<number>`${lastValue} - case when ${isCalled} then 0 else 1 end`;
+    return db.select({ seq: seq.mapWith(Number) }).from(of[name]);
+  });
+
+export const lastOfSequence = lastOf("seqs");
+
+/** The last number of an event, including deleted ones. Only on PostgreSQL. */
+export const lastEventNumber = lastOf("eventSeqs");
 
 export const setSequence = ofSequences<{ seq: number }>()((db, { seqs }, p) =>
   db
@@ -245,17 +245,6 @@ export const setDeliverySeqs = ofSequences()((db, { deliverySeqs, deliveries }) 
       set: sql`setval('deliveries_seq', (select coalesce(max(${deliveries.seq}), 0) + 1 from ${deliveries}), false)`,
     })
     .from(deliverySeqs),
-);
-
-/** The last number of an event, including deleted ones. Only on PostgreSQL. */
-export const lastEventNumber = ofSequences()((db, { eventSeqs }) =>
-  db
-    .select({
-      seq: sql<number>`${eventSeqs.lastValue} - case when ${eventSeqs.isCalled} then 0 else 1 end`.mapWith(
-        Number,
-      ),
-    })
-    .from(eventSeqs),
 );
 
 /** Continues after the events of the table, and after `seq`. Only on PostgreSQL: SQLite continues by itself. */

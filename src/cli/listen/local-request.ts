@@ -1,13 +1,11 @@
-import { createPrivateKey } from "node:crypto";
-
 import { type JsonObject, objectAt, textAt } from "../../base/payload.ts";
 import { splitStored } from "../../event/stored-headers.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import {
   type DevelopmentSecret,
   developmentSecret,
+  signingKeyWith,
 } from "../../inbound/signatures/development-secret.ts";
-import type { SigningKey } from "../../inbound/signatures/keys.ts";
 import { readHeadersOf, signatureHeaders, signedUnder } from "../../inbound/signatures/scheme.ts";
 import { signedHeaders } from "../../inbound/signatures/sign.ts";
 import { messageOf } from "../errors.ts";
@@ -83,15 +81,11 @@ export function localRequest(
   try {
     const request = { method: "POST", url, headers, bytes: bytes ?? new Uint8Array() };
     const under = signedAs === undefined ? scheme : signedUnder(scheme, signedAs);
-    const added = signedHeaders(under, keyOf(secret), request, Date.now());
+    const added = signedHeaders(under, signingKeyWith(secret), request, Date.now());
     return { headers: { ...headers, ...added }, unsigned: null };
   } catch (error) {
     return { headers, unsigned: messageOf(error) };
   }
-}
-
-function keyOf({ secret, privateKey }: DevelopmentSecret): SigningKey {
-  return privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
 }
 
 /** A throwaway secret for a provider, or null if only the service can sign. */

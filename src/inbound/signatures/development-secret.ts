@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
 import { kindOf } from "./jwt.ts";
-import { type KeyKind, secretText } from "./keys.ts";
+import { type KeyKind, secretText, type SigningKey } from "./keys.ts";
 import { hasFetchedKey, isSymmetric, type SignatureScheme } from "./scheme.ts";
 
 /** A secret for tries and tests. */
@@ -11,6 +11,12 @@ export interface DevelopmentSecret {
   readonly secret: string;
   /** PEM; for schemes with public keys, where `secret` is the public one. Null for others. */
   readonly privateKey: string | null;
+}
+
+/** What signs with it. */
+export function signingKeyWith({ secret, privateKey }: DevelopmentSecret): SigningKey {
+  if (privateKey === null) return { secret };
+  return { secret, privateKey: nodeCrypto().createPrivateKey(privateKey) };
 }
 
 /** Makes a random secret that a scheme can use, or null if only the service can sign. */
