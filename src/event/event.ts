@@ -101,12 +101,8 @@ export const noReceipt = {
   bodyHash: null,
 } satisfies Omit<StoredEvent, keyof Event>;
 
-/** The default values of an event's optional columns. */
-export const emptyEvent = {
-  subject: null,
-  url: null,
-  actor: null,
-  data: {},
-  recovered: false,
-  ...noReceipt,
-};
+/** The default values of an event's optional fields. */
+export const emptyFields = { subject: null, url: null, actor: null, data: {}, recovered: false };
+
+/** With those of its optional columns. */
+export const emptyEvent = { ...emptyFields, ...noReceipt };

@@ -5,7 +5,13 @@ import type { NotificationTypes } from "../../outbound/notifications/notificatio
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { filterArguments } from "../../web/graphql/filters.ts";
-import { enumOf, fieldsOf, inputOf, objectOf } from "../../web/graphql/from-schema.ts";
+import {
+  enumOf,
+  fieldsExcept,
+  fieldsOf,
+  inputOf,
+  objectOf,
+} from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
@@ -89,19 +95,7 @@ export function bookingsGraphql(
       ...fieldsOf(
         t,
         bookingSummarySchema,
-        [
-          "bookingId",
-          "reference",
-          "status",
-          "seats",
-          "totalPrice",
-          "currency",
-          "confirmationSentTo",
-          "flight",
-          "createdAt",
-          "updatedAt",
-          "cancellation",
-        ],
+        fieldsExcept(bookingSummarySchema, "id", "userId", "expiresAt"),
         { status: BookingStatus, flight: FlightType, cancellation: CancellationType },
       ),
       user: t.field({

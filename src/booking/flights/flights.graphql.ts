@@ -4,7 +4,7 @@ import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
-import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
+import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { type Flight, flightSchema, type FlightView, moneySchema } from "../flight.ts";
 
@@ -33,27 +33,10 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadFlight(ctx, id))),
     fields: (t) => ({
       flightId: t.exposeInt("id", { description: "Id of the flight in REST." }),
-      ...fieldsOf(
-        t,
-        flightSchema,
-        [
-          "flightNumber",
-          "airline",
-          "origin",
-          "destination",
-          "departureTime",
-          "arrivalTime",
-          "departureLocal",
-          "arrivalLocal",
-          "duration",
-          "durationMinutes",
-          "cabinClass",
-          "price",
-          "seatsAvailable",
-          "createdAt",
-        ],
-        { cabinClass: CabinClass, price: PriceType },
-      ),
+      ...fieldsOf(t, flightSchema, fieldsExcept(flightSchema, "id"), {
+        cabinClass: CabinClass,
+        price: PriceType,
+      }),
     }),
   });
 

@@ -5,7 +5,7 @@ import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
-import { emptyEvent, type Event } from "../../event/event.ts";
+import { emptyFields, type Event } from "../../event/event.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { TestLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
@@ -110,7 +110,6 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
 }
 
 function testEvent(id: Event["id"], nowMs: number): Event {
-  const { subject, url, actor, data } = emptyEvent;
   return {
     id,
     provider: "skyhook",
@@ -119,11 +118,7 @@ function testEvent(id: Event["id"], nowMs: number): Event {
     idempotencyKey: `skyhook:${id}`,
     occurredAt: new Date(nowMs),
     createdAt: new Date(nowMs),
-    subject,
     title: "Test from Skyhook",
-    url,
-    actor,
-    data,
-    recovered: false,
+    ...emptyFields,
   };
 }
