@@ -1,53 +1,39 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
 /** What a form shows of a field. */
-export type FormField = {
+export interface FormField {
+  readonly type: "text" | "integer" | "flag" | "choice";
   readonly label: string;
   /** Below the field. */
   readonly hint?: string;
+  readonly placeholder?: string;
+  /** Of a text of several lines. */
+  readonly rows?: number;
+  /** Not shown while it is typed. */
+  readonly isSecret?: boolean;
+  /** Of a choice. */
+  readonly words?: readonly string[];
+  /** What a form shows instead of the words. */
+  readonly labels?: Readonly<Record<string, { readonly label: string }>>;
   readonly isOptional?: boolean;
-  readonly isNullable?: true;
-} & (
-  | {
-      readonly type: "text";
-      readonly rules?: {
-        readonly pattern?: string;
-        readonly minLength?: number;
-        readonly maxLength?: number;
-      };
-      readonly placeholder?: string;
-      /** Several lines. */
-      readonly rows?: number;
-      /** Not shown while it is typed. */
-      readonly isSecret?: true;
-    }
-  | {
-      readonly type: "integer";
-      readonly rules?: { readonly minimum?: number; readonly maximum?: number };
-    }
-  | { readonly type: "flag" }
-  | {
-      readonly type: "choice";
-      readonly words: readonly string[];
-      /** What a form shows instead of the words. */
-      readonly labels?: Readonly<Record<string, { readonly label: string }>>;
-    }
-);
+  readonly isNullable?: boolean;
+}
 
 /**
  * A field of a request's body, said once: the check, the OpenAPI document, the GraphQL input, the options of a command
  * and the console's form are made from it. Plain data, because the console's page imports it too.
  */
-export type InputField = FormField & {
+export interface InputField extends FormField {
   readonly description: string;
   readonly example?: string;
+  /** Keywords of JSON Schema, such as `maxLength`. */
+  readonly rules?: Readonly<Record<string, string | number>>;
   /** The error for a value that breaks a rule. */
   readonly error?: string;
   /** How the command line takes it, such as `--rate <number>`. */
   readonly option?: string;
-};
+}
 
-export type TextField = Extract<FormField, { readonly type: "text" }>;
 export type InputFields = Readonly<Record<string, InputField>>;
 
 type ValueOf<Field extends InputField> =
@@ -89,7 +75,7 @@ function schemasOf(fields: InputFields): Readonly<Record<string, TSchema>> {
 }
 
 function schemaOf(field: InputField): TSchema {
-  const { description, error, example, isOptional, isNullable } = field;
+  const { description, error, example, rules, isOptional, isNullable } = field;
   const said = {
     ...(error !== undefined && { errorMessage: error }),
     description,
@@ -97,23 +83,15 @@ function schemaOf(field: InputField): TSchema {
   };
   const schema =
     isNullable === true
-      ? Type.Union([valueSchema(field, {}), Type.Null()], said)
-      : valueSchema(field, said);
+      ? Type.Union([valueSchema(field, { ...rules }), Type.Null()], said)
+      : valueSchema(field, { ...rules, ...said });
   return isOptional === true ? Type.Optional(schema) : schema;
 }
 
-function valueSchema(field: InputField, said: object): TSchema {
-  switch (field.type) {
-    case "text":
-      return Type.String({ ...field.rules, ...said });
-    case "integer":
-      return Type.Integer({ ...field.rules, ...said });
-    case "flag":
-      return Type.Boolean(said);
-    case "choice":
-      return Type.Union(
-        field.words.map((word) => Type.Literal(word)),
-        said,
-      );
-  }
+function valueSchema({ type, words = [] }: InputField, options: object): TSchema {
+  if (type === "text") return Type.String(options);
+  if (type === "integer") return Type.Integer(options);
+  if (type === "flag") return Type.Boolean(options);
+  const literals = words.map((word) => Type.Literal(word));
+  return Type.Union(literals, options);
 }

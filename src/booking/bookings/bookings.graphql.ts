@@ -18,7 +18,7 @@ import { paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
-import { passengerRequestSchema } from "./booking-request.ts";
+import { bookingRequestSchema, passengerRequestSchema } from "./booking-request.ts";
 import {
   type BookingSummary,
   bookingSummarySchema,
@@ -170,31 +170,10 @@ export function bookingsGraphql(
     email: "EmailAddress",
     dateOfBirth: "Date",
   });
-  const CreateBookingInput = builder.inputType("CreateBookingInput", {
-    description: "A new booking. The same as the body of POST /v1/api/bookings.",
-    fields: (t) => ({
-      flightId: t.int({ required: true, description: "Id of the flight." }),
-      passengers: t.field({
-        type: [PassengerInput],
-        required: true,
-        description: "1 to 9 passengers with different passport numbers.",
-      }),
-      contactEmail: t.field({
-        type: "EmailAddress",
-        required: true,
-        description: "Email address for the confirmation.",
-      }),
-      paymentMethod: t.field({
-        type: PaymentMethod,
-        required: true,
-        description: "Payment method.",
-      }),
-      hold: t.boolean({
-        defaultValue: false,
-        description:
-          "If true, the seats are held at this price until `expiresAt`, and a payment confirms the booking.",
-      }),
-    }),
+  const CreateBookingInput = inputOf(builder, "CreateBookingInput", bookingRequestSchema, {
+    passengers: [PassengerInput],
+    contactEmail: "EmailAddress",
+    paymentMethod: PaymentMethod,
   });
 
   builder.mutationFields((t) => ({

@@ -9,9 +9,6 @@ import type { ApiError } from "./api.ts";
 export type FormFields = Readonly<Record<string, FormField>>;
 export type FormValues = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** What the server says of the field of this form; null if nothing. */
-export const useFieldError = (name: string) => useContext(FormErrors).get(name) ?? null;
-
 const FormErrors = createContext<ReadonlyMap<string, string>>(new Map());
 
 interface FormParts {
@@ -126,7 +123,7 @@ interface FieldParts {
 }
 
 function Field({ name, of: field, value }: FieldParts) {
-  const error = useFieldError(name);
+  const error = useContext(FormErrors).get(name) ?? null;
   const id = `field-${name}`;
   if (field.type === "flag") {
     return (
@@ -163,11 +160,17 @@ function Control({ id, name, of: field, value, isInvalid }: ControlParts) {
     "aria-describedby": `${id}-note`,
     "aria-required": field.isOptional !== true,
   };
-  const typed = { ...attributes, defaultValue: value, autocomplete: "off", spellcheck: false };
+  const typed = {
+    ...attributes,
+    defaultValue: value,
+    placeholder: field.placeholder ?? "",
+    autocomplete: "off",
+    spellcheck: false,
+  };
   if (field.type === "choice") {
     return (
       <select {...attributes}>
-        {field.words.map((word) => (
+        {field.words?.map((word) => (
           <option key={word} value={word} selected={word === value}>
             {field.labels?.[word]?.label ?? word}
           </option>
@@ -175,11 +178,9 @@ function Control({ id, name, of: field, value, isInvalid }: ControlParts) {
       </select>
     );
   }
-  if (field.type !== "text") return <input {...typed} inputMode="numeric" />;
-  const { rows, isSecret = false, placeholder = "" } = field;
-  if (rows !== undefined) return <textarea {...typed} rows={rows} placeholder={placeholder} />;
-  if (isSecret) return <input {...typed} type="password" placeholder={placeholder} />;
-  return <input {...typed} placeholder={placeholder} />;
+  if (field.rows !== undefined) return <textarea {...typed} rows={field.rows} />;
+  if (field.isSecret === true) return <input {...typed} type="password" />;
+  return <input {...typed} inputMode={field.type === "integer" ? "numeric" : undefined} />;
 }
 
 /** The fields as a request has them. Leaves out empty optional ones. */

@@ -1,12 +1,12 @@
 import { destinationFields } from "../../../outbound/destination-fields.ts";
 import { formatInfo, givenSecretOf } from "../../../outbound/formats/formats.ts";
-import type { TextField } from "../../../web/input.ts";
+import type { FormField } from "../../../web/input.ts";
 
 const { url, secret, orderBy, ratePerSecond, maxConcurrent } = destinationFields;
 
 interface FieldsOfFormat {
-  readonly url: TextField;
-  readonly secret?: TextField;
+  readonly url: FormField;
+  readonly secret?: FormField;
 }
 
 /** What a format takes as its address, and as its secret if it takes one. */

@@ -10,7 +10,7 @@ import { Empty, notify, Waiting } from "../ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
 
 import { addRoute, keepSecret, pasted } from "./adding.ts";
-import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
+import { givenSecret, SecretFields } from "./secret-fields.tsx";
 
 /** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */
 export function AddProvider({ name }: { readonly name: string }) {
@@ -113,7 +113,6 @@ const idFields = {
 
 /** The form for one provider: of the catalogue, or of a pasted file. */
 function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
-  const [secret, setSecret] = useState<GivenSecret>(emptySecret);
   return (
     <Form
       class="panel form"
@@ -122,7 +121,7 @@ function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
       problem={(error) => <Problems error={error} />}
       send={async (values) => {
         const source = entry === null ? { file: values.get("file") } : { catalogue: entry.name };
-        const body = { ...source, ...valuesIn(values, idFields), ...givenSecret(secret) };
+        const body = { ...source, ...valuesIn(values, idFields), ...givenSecret(values) };
         const made = await callApi<ProviderSetupWithSecret>("v1/providers", {
           method: "POST",
           body,
@@ -135,7 +134,7 @@ function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
       {entry !== null && <About entry={entry} />}
       {entry === null && <Fields of={fileFields} />}
       <Fields of={idFields} values={{ id: entry?.name }} />
-      <SecretFields of={entry} given={secret} change={setSecret} isOptional />
+      <SecretFields of={entry} isOptional />
     </Form>
   );
 }

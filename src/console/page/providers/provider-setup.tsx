@@ -10,7 +10,7 @@ import { Badge, CopyButton, Facts, notify, Waiting } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
 
 import { takeSecret } from "./adding.ts";
-import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
+import { givenSecret, SecretFields } from "./secret-fields.tsx";
 import { TestEvent } from "./test-event.tsx";
 
 /** Connects a provider: its URL, its secret, and a test event that arrives. */
@@ -130,19 +130,18 @@ interface NewSecretParts extends Parts {
 }
 
 function NewSecret({ setup, path, done }: NewSecretParts) {
-  const [given, setGiven] = useState<GivenSecret>(emptySecret);
   return (
     <Form
       class="stack"
       submit={["Store secret", "Storing…"]}
       shows={["secret"]}
-      send={async () => {
-        const body = givenSecret(given);
+      send={async (values) => {
+        const body = givenSecret(values);
         done(await callApi<ProviderSetupWithSecret>(`${path}/secret`, { method: "PUT", body }));
         notify("Secret stored");
       }}
     >
-      <SecretFields of={setup} given={given} change={setGiven} />
+      <SecretFields of={setup} />
       {setup.hasSecret && (
         <p class="quiet">
           Of the secrets stored before, the one that verified a delivery last stays accepted.
