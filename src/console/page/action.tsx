@@ -40,16 +40,23 @@ export function useAction({ isLast = false }: Options = {}) {
 interface ButtonParts {
   readonly label: string;
   /** The label while the action runs. */
-  readonly busy: string;
+  readonly busy?: string;
   readonly act: () => Promise<void>;
-  /** The action's name. If it fails, a notice says so. */
-  readonly name: string;
+  /** The name of the action in the notice that it failed. */
+  readonly name?: string;
   readonly title?: string;
   readonly isMain?: boolean;
 }
 
 /** A button that runs an action, one at a time. */
-export function ActionButton({ label, busy, act, name, title, isMain = false }: ButtonParts) {
+export function ActionButton({
+  label,
+  busy = label,
+  act,
+  name = label,
+  title,
+  isMain = false,
+}: ButtonParts) {
   const { isBusy, run } = useAction();
   return (
     <button

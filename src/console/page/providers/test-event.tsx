@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 
 import { Problem, useAction } from "../action.tsx";
-import { type ApiError, callApi } from "../api.ts";
+import { callApi } from "../api.ts";
 import { useInterval, useNews } from "../live.ts";
-import { useLoad } from "../load.ts";
+import { type Loaded, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { Text } from "../text.tsx";
+import { type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { ErrorMessage, Loading, notify, Status } from "../ui.tsx";
+import { notify, Status, Waiting } from "../ui.tsx";
 import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../wire.ts";
 
 /** The feed carries only events with notifications; polling finds the others. */
@@ -67,9 +67,7 @@ export function TestEvent({ setup, path }: TestParts) {
         </p>
       )}
       {error !== null && <Problem error={error} />}
-      {hasSecret && (
-        <Arrivals events={events.value?.data ?? null} error={events.error} retry={events.reload} />
-      )}
+      {hasSecret && <Arrivals of={events} />}
       <p class="quiet">
         A delivery that does not verify is under{" "}
         <a href={writeRoute("rejections", null, new URLSearchParams({ provider }))}>Rejected</a>,
@@ -79,15 +77,9 @@ export function TestEvent({ setup, path }: TestParts) {
   );
 }
 
-interface ArrivalsParts {
-  readonly events: readonly EventItem[] | null;
-  readonly error: ApiError | null;
-  readonly retry: () => void;
-}
-
-function Arrivals({ events, error, retry }: ArrivalsParts) {
-  if (events === null && error !== null) return <ErrorMessage error={error} retry={retry} />;
-  if (events === null) return <Loading what="events" />;
+function Arrivals({ of: loaded }: Of<Loaded<Page<EventItem>>>) {
+  if (loaded.value === null) return <Waiting for={loaded} what="events" />;
+  const events = loaded.value.data;
   return (
     <div aria-live="polite">
       {events.length === 0 ? (

@@ -4,7 +4,7 @@ import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { ErrorMessage, Loading, Mark } from "../ui.tsx";
+import { Mark, Waiting } from "../ui.tsx";
 import type { Page, Replay, ReplayFailure } from "../wire.ts";
 
 import { doneOf, outcomes } from "./replay-parts.tsx";
@@ -70,20 +70,20 @@ const shown = 100;
 /** Links to the events that failed, with the reason. */
 function Failures({ of: { id, failed } }: Of<Replay>) {
   const path = `v1/replays/${encodeURIComponent(id)}/failures?limit=${shown}`;
-  const { value, error, reload } = useLoad<Page<ReplayFailure>>(path, { keep: true });
+  const loaded = useLoad<Page<ReplayFailure>>(path, { keep: true });
+  const { value } = loaded;
   /** How many had failed when the list was requested. */
   const requestedAt = useRef(failed);
   useEffect(() => {
     // Also when the first response arrives: events may have failed since its request.
     if (value === null || requestedAt.current === failed) return;
     requestedAt.current = failed;
-    reload();
+    loaded.reload();
   }, [value, failed]);
   return (
     <section class="failures" aria-labelledby="failures">
       <h3 id="failures">Failed events</h3>
-      {error !== null && <ErrorMessage error={error} retry={reload} />}
-      {value === null && error === null && <Loading what="failed events" />}
+      <Waiting for={loaded} what="failed events" />
       {value !== null && (
         <ul class="lines">
           {value.data.map((failure) => (

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { replayFilters } from "../../../events/event-filters.ts";
+import { ActionButton } from "../action.tsx";
 import { type ApiError, callApi } from "../api.ts";
 import { span } from "../durations.ts";
 import { LoadedDetail } from "../layout.tsx";
@@ -75,36 +76,27 @@ const verbs = {
 } as const;
 
 function Actions({ of: replay, path, acted }: ActionParts) {
-  const [isBusy, setIsBusy] = useState(false);
   const [failure, setFailure] = useState<{ title: string; error: ApiError } | null>(null);
   const action = verbs[replay.status];
 
   async function act([verb, , title]: NonNullable<typeof action>): Promise<void> {
-    setIsBusy(true);
     setFailure(null);
     try {
       acted(await callApi<Replay>(`${path}/${verb}`, { method: "POST" }));
     } catch (cause) {
       setFailure({ title, error: toApiError(cause) });
     }
-    setIsBusy(false);
   }
 
   return (
     <>
       <div class="actions">
         {action !== null && (
-          <button
-            type="button"
-            class={replay.status === "stopped" ? "primary" : ""}
-            // Not `disabled`, which would take the focus from the button.
-            aria-disabled={isBusy}
-            onClick={() => {
-              if (!isBusy) void act(action);
-            }}
-          >
-            {action[1]}
-          </button>
+          <ActionButton
+            label={action[1]}
+            isMain={replay.status === "stopped"}
+            act={() => act(action)}
+          />
         )}
         <a
           class="button"
