@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { altered } from "../../support/altered-copy.ts";
+
 import { disagreements } from "./disagreements.ts";
 import { checkLeaks } from "./oracle.ts";
+import { changesOf, planted } from "./planted.ts";
 import { references } from "./references.ts";
 import { ours, reasonFor } from "./signatures.ts";
 import { replayCommand } from "./target.ts";
@@ -48,3 +51,10 @@ describe("where we judge a signature otherwise on purpose", () => {
     },
   );
 });
+
+test.each(planted.map((entry) => [entry.error, entry] as const))(
+  "the planted error changes texts that are there: %s",
+  (_, entry) => {
+    expect(altered(changesOf(entry)).size).toBeGreaterThan(0);
+  },
+);

@@ -16,7 +16,7 @@ interface Planted {
   readonly attacks: readonly string[];
 }
 
-const planted: readonly Planted[] = [
+export const planted: readonly Planted[] = [
   {
     error: "the cost of a query counts each fragment as often as it is spread",
     file: "src/web/graphql/cost.ts",
@@ -88,7 +88,7 @@ const planted: readonly Planted[] = [
   },
   {
     error: "each change of a destination reads and compiles all of them, and is not limited",
-    file: "src/outbound/deliveries/targets.ts",
+    file: "src/outbound/deliveries/destination-cache.ts",
     changes: [
       [
         "refreshing.then(() => (id === undefined ? readChanged() : readOne(id)));",
@@ -104,12 +104,18 @@ const planted: readonly Planted[] = [
   },
 ];
 
+/** All texts that a planted error replaces. */
+export const changesOf = ({ file, changes, elsewhere = [] }: Planted): readonly Change[] => [
+  ...changes.map(([from, to]) => [file, from, to] as const),
+  ...elsewhere,
+];
+
 /** Tries the attacks on each planted error, and prints a line on each. How many were not found. */
 export async function runPlanted(): Promise<number> {
   let missed = 0;
-  for (const { error, file, changes, elsewhere = [], attacks: names } of planted) {
-    const inFile = changes.map(([from, to]) => [file, from, to] as const);
-    using copy = alteredCopy([...inFile, ...elsewhere]);
+  for (const entry of planted) {
+    const { error, attacks: names } = entry;
+    using copy = alteredCopy(changesOf(entry));
     await using source = await victims(join(copy.folder, "src/main.ts"));
     console.log(`Planted: ${error}`);
     for (const attack of attacks.filter(({ name }) => names.includes(name))) {
