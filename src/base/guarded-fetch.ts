@@ -17,7 +17,7 @@ interface GuardedResponse {
 }
 
 /**
- * Fetches a URL that a file or a delivery names. Follows no redirects, and reads at most 64 KiB within 5 s, including the
+ * Fetches a URL that a file or a request names. Follows no redirects, and reads at most 64 KiB within 5 s, including the
  * time to look up the host. Throws an `AddressError` if the address is not allowed.
  */
 export type GuardedFetch = (url: URL, init?: RequestInit) => Promise<GuardedResponse>;

@@ -51,9 +51,9 @@ export async function publicAddresses(
   requirePublicName(url, advice);
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  const refused = addresses.find((address) => !isPublic(address));
-  if (refused !== undefined) {
-    const what = `${host} resolves to ${refused}, which is not a public address.`;
+  const blocked = addresses.find((address) => !isPublic(address));
+  if (blocked !== undefined) {
+    const what = `${host} resolves to ${blocked}, which is not a public address.`;
     throw new AddressError(`${what} ${advice}`);
   }
   const [first, ...others] = addresses.slice(0, maxAddresses);

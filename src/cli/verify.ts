@@ -86,10 +86,10 @@ export async function verify(
     return;
   }
   const { reason } = verdict;
-  const refused = { ...request, reason, bodyBytes: request.bytes.length };
-  console.log(`${paint("red", "✗")} ${reason}: ${advice(reason, provider, refused)}`);
+  const rejected = { ...request, reason, bodyBytes: request.bytes.length };
+  console.log(`${paint("red", "✗")} ${reason}: ${advice(reason, provider, rejected)}`);
   const others = othersThan(provider, config, env);
-  const { cause, detail } = await explain({ provider, secrets, others, keys }, refused);
+  const { cause, detail } = await explain({ provider, secrets, others, keys }, rejected);
   const isNews = cause === "stale-timestamp" || (cause !== reason && cause !== "unknown");
   if (isNews) console.log(`  ${paint("yellow", "Found:")} ${detail}`);
   process.exitCode = 1;

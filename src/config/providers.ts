@@ -32,7 +32,7 @@ export function knownProviders(config: Pick<Config, "providersDir">): readonly P
 export const takenIds: readonly string[] = [...catalogue.map(({ id }) => id), ...reservedIds];
 
 /**
- * Fetches what provider files and deliveries name, such as keys. Files are the operators', so private addresses are allowed
+ * Fetches what provider files and requests name, such as keys. Files are the operators', so private addresses are allowed
  * where those of their destinations are.
  */
 export function providersFetch({

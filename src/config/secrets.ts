@@ -22,7 +22,7 @@ export interface SecretStore {
   webhookSecrets(provider: string): Secrets | null;
   /**
    * Stores a provider's secret as a file of mode 0600 and returns its path. Of the former secrets, `kept` becomes the
-   * previous one, so that deliveries signed with it still verify; the other is dropped.
+   * previous one, so that requests signed with it still verify; the other is dropped.
    */
   storeWebhookSecret(provider: string, secret: string, kept: SecretRole): string;
   /** Whether the provider's files have a previous secret. */
@@ -238,7 +238,7 @@ export function usableSecrets(
   return secrets;
 }
 
-/** Pairs of providers with the same secret, current or previous: a delivery for one would verify at the other. */
+/** Pairs of providers with the same secret, current or previous: a request for one would verify at the other. */
 export function equalSecrets(
   store: SecretStore,
   providers: readonly Pick<Provider, "id" | "signature">[],

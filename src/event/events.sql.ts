@@ -18,7 +18,7 @@ export const insertEvent = statement<StoredEvent>()((db, { events }, p, dialect)
     .onConflictDoNothing();
 });
 
-/** The event that a delivery without a body hash duplicates. */
+/** The event that a request without a body hash duplicates. */
 export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db, t, p) =>
   db
     .select(firstColumns(t))
@@ -27,7 +27,7 @@ export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db
     .limit(1),
 );
 
-/** The event that a delivery with a body hash duplicates. An equal key is not enough: unsigned ids can be forged. */
+/** The event that a request with a body hash duplicates. An equal key is not enough: unsigned ids can be forged. */
 export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash">>()((db, t, p) =>
   db
     .select(firstColumns(t))

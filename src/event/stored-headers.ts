@@ -31,7 +31,7 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** Header names stored per rejected delivery. */
+/** Header names stored per rejected request. */
 const maxNames = 64;
 const maxValueLength = 512;
 
@@ -47,11 +47,11 @@ export function withoutSecrets(headers: Headers, readHeaders: readonly string[] 
   return kept;
 }
 
-/** Stored with a delivery: which of its provider's signature headers it came under, counted from 1. */
+/** Stored with a request: which of its provider's signature headers it came under, counted from 1. */
 const signatureHeader = "skyhook-signature-header";
 
 /**
- * Which of the provider's signature headers a delivery came under, so that it can be sent on under the same name. Empty
+ * Which of the provider's signature headers a request came under, so that it can be sent on under the same name. Empty
  * for the last one, which is the service's own: most come under it.
  */
 export function signaturePosition(headers: Headers, names: readonly string[]): Kept {
@@ -61,7 +61,7 @@ export function signaturePosition(headers: Headers, names: readonly string[]): K
   return index < 0 ? {} : { [signatureHeader]: String(index + 1) };
 }
 
-/** The stored headers of a delivery that it had itself, and the name that its signature came under. */
+/** The stored headers of a request that it had itself, and the name that its signature came under. */
 export function splitStored(
   { [signatureHeader]: position, ...headers }: Kept,
   names: readonly string[],
@@ -69,7 +69,7 @@ export function splitStored(
   return { headers, signedAs: names[Number(position) - 1] ?? names.at(-1) };
 }
 
-/** The names of all headers, without values: they help to explain why a delivery was rejected. */
+/** The names of all headers, without values: they help to explain why a request was rejected. */
 export function withoutValues(headers: Headers): Kept {
   const names = [...headers.keys()].slice(0, maxNames);
   return Object.fromEntries(names.map((name) => [name, ""]));

@@ -28,7 +28,7 @@ export const spansMinutes = [1, 60] as const;
 export type SpanMinutes = (typeof spansMinutes)[number];
 
 /** The number of requests in one minute or hour. */
-export const deliveryCountsTable = defineTable("delivery_counts", {
+export const webhookCountsTable = defineTable("delivery_counts", {
   /** One of `spansMinutes`. */
   spanMinutes: "integer",
   /** `unknown` for requests whose path names no registered provider. */
@@ -39,7 +39,7 @@ export const deliveryCountsTable = defineTable("delivery_counts", {
   deliveries: "bigint",
 });
 
-export interface DeliveryCount extends Stored<typeof deliveryCountsTable> {}
+export interface WebhookCount extends Stored<typeof webhookCountsTable> {}
 
 export const minuteMs = 60_000;
 

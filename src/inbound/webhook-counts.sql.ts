@@ -4,17 +4,17 @@ import { allColumns, statementsOver } from "../db/statement.ts";
 
 import { type SecretUse, secretUsesTable } from "./secret-use.ts";
 import {
-  type DeliveryCount,
-  deliveryCountsTable,
   type SpanMinutes,
   verifiedVerdicts,
+  type WebhookCount,
+  webhookCountsTable,
 } from "./webhook-count.ts";
 
-const tables = { deliveryCounts: deliveryCountsTable, secretUses: secretUsesTable };
+const tables = { webhookCounts: webhookCountsTable, secretUses: secretUsesTable };
 const statement = statementsOver(tables);
 
 /** Adds requests to the count of their span, which several instances share. */
-export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t }) =>
+export const addCounts = statement<WebhookCount>()((db, { webhookCounts: t }) =>
   db
     .insert(t)
     .values(allColumns(t))
@@ -33,7 +33,7 @@ interface Steps {
 }
 
 /** Requests by step, numbered from 0. Omits steps without requests. */
-export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, p) =>
+export const countsBySteps = statement<Steps>()((db, { webhookCounts: t }, p) =>
   db
     .select({
       step: sql<number>`(${t.minute} - ${p.from}) / ${p.stepMinutes}`.mapWith(Number),
@@ -62,7 +62,7 @@ export interface ActiveHour {
 
 /** The last active hours of a provider, newest first. */
 export const activeHours = statement<{ provider: string; limit: number }>()(
-  (db, { deliveryCounts: t }, p) =>
+  (db, { webhookCounts: t }, p) =>
     db
       .select({
         minute: t.minute,
@@ -86,7 +86,7 @@ export const deleteOldCounts = statement<{
   spanMinutes: SpanMinutes;
   before: number;
   limit: number;
-}>()((db, { deliveryCounts: t }, p) => {
+}>()((db, { webhookCounts: t }, p) => {
   const key = sql`${t.spanMinutes}, ${t.provider}, ${t.minute}, ${t.verdict}`;
   return db
     .delete(t)

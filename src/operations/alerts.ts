@@ -15,7 +15,7 @@ import type { Log } from "../telemetry/log.ts";
 
 /**
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
- * letters, open circuits, destinations that are gone, silent providers, many rejected deliveries. A storm is one message with a count.
+ * letters, open circuits, destinations that are gone, silent providers, many rejected requests. A storm is one message with a count.
  */
 export type Alerts = Pick<BackgroundTask, "start" | "stop">;
 
@@ -34,7 +34,7 @@ interface Parts {
 export const skyhookProvider = "skyhook";
 
 const intervalMs = 60_000;
-/** This many rejected deliveries of a provider within five minutes are an alert. */
+/** This many rejected requests of a provider within five minutes are an alert. */
 const rejectionThreshold = 20;
 const rejectionWindowMs = 5 * 60_000;
 

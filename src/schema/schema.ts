@@ -16,7 +16,7 @@ import { paymentSearchesTable } from "../inbound/payment-search.ts";
 import { reconciliationsTable } from "../inbound/reconciliation.ts";
 import { rejectionsTable } from "../inbound/rejection.ts";
 import { secretUsesTable } from "../inbound/secret-use.ts";
-import { deliveryCountsTable } from "../inbound/webhook-count.ts";
+import { webhookCountsTable } from "../inbound/webhook-count.ts";
 import { mutesTable } from "../operations/issues/issue.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
 import { destinationsTable } from "../outbound/destination.ts";
@@ -87,7 +87,7 @@ export const tables = {
   sessions: sessionsTable,
   mutes: mutesTable,
   disclosures: disclosuresTable,
-  deliveryCounts: deliveryCountsTable,
+  webhookCounts: webhookCountsTable,
   secretUses: secretUsesTable,
   reconciliations: reconciliationsTable,
   replays: replaysTable,

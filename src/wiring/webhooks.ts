@@ -33,7 +33,7 @@ import type { Platform } from "./platform.ts";
 
 export interface WebhookServices {
   readonly receive: Receive;
-  /** Stores a delivery from a provider's log. */
+  /** Stores a request from a provider's log. */
   readonly recover: Recover;
   readonly reconciler: Reconciler;
   readonly rejections: Rejections;
@@ -51,7 +51,7 @@ export interface WebhookServices {
 
 interface Parts {
   readonly registry: Registry;
-  /** Fetches what files and deliveries name. */
+  /** Fetches what files and requests name. */
   readonly fetchUrl: GuardedFetch;
   readonly secrets: SecretStore;
   readonly limiter: FailureLimiter;
@@ -62,7 +62,7 @@ interface Parts {
   readonly checkProvider: CheckProvider;
 }
 
-/** Providers and their deliveries: received, rejected, or recovered from the provider's log. */
+/** Providers and their requests: received, rejected, or recovered from the provider's log. */
 export function webhookServices(
   platform: Platform,
   { registry, fetchUrl, secrets, limiter, tests, audit, outbox, effectOf, checkProvider }: Parts,

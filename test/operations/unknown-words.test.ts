@@ -8,7 +8,7 @@ import { eventsTable } from "../../src/event/event.ts";
 import { replaysTable } from "../../src/events/replay.ts";
 import { auditTable } from "../../src/identity/audit/audit-entry.ts";
 import { rejectionsTable } from "../../src/inbound/rejection.ts";
-import { deliveryCountsTable } from "../../src/inbound/webhook-count.ts";
+import { webhookCountsTable } from "../../src/inbound/webhook-count.ts";
 import { deliveriesTable } from "../../src/outbound/delivery.ts";
 import { destinationsTable, operatorGateway } from "../../src/outbound/destination.ts";
 import { notificationsTable } from "../../src/outbound/notification.ts";
@@ -24,7 +24,7 @@ const newer = sql.raw(`'${word}'`);
 const all = sql.raw("true");
 const statement = statementsOver({
   bookings: bookingsTable,
-  deliveryCounts: deliveryCountsTable,
+  webhookCounts: webhookCountsTable,
   destinations: destinationsTable,
   events: eventsTable,
   notifications: notificationsTable,
@@ -67,9 +67,9 @@ const changes = {
   ),
   "the verdict of a delivery": statement()((db, t) =>
     db
-      .update(t.deliveryCounts)
+      .update(t.webhookCounts)
       .set({ verdict: newer })
-      .where(eq(t.deliveryCounts.verdict, "accepted")),
+      .where(eq(t.webhookCounts.verdict, "accepted")),
   ),
   "the status of a booking": statement()((db, t) =>
     db.update(t.bookings).set({ status: newer }).where(all),

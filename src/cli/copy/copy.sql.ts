@@ -68,7 +68,7 @@ const copiesByName = {
   destinations: copyOf("destinations", ["id"]),
   deliveries: copyOf("deliveries", ["seq"]),
   rejections: copyOf("rejections", ["id"]),
-  deliveryCounts: copyOf("deliveryCounts", ["spanMinutes", "provider", "minute", "verdict"]),
+  webhookCounts: copyOf("webhookCounts", ["spanMinutes", "provider", "minute", "verdict"]),
   secretUses: copyOf("secretUses", ["provider", "secret"]),
   reconciliations: copyOf("reconciliations", ["provider"]),
   replays: copyOf("replays", ["id"]),

@@ -6,10 +6,10 @@ import type { Log } from "../../telemetry/log.ts";
 import type { AuditAction } from "./audit-entry.ts";
 import type { Audit } from "./audit.ts";
 
-/** Who read the exact bytes of a delivery. */
+/** Who read the exact bytes of a request. */
 type RevealAction = Extract<AuditAction, `${string}.revealed`>;
 
-/** Records who reads the exact bytes of deliveries. */
+/** Records who reads the exact bytes of requests. */
 export interface Reveals {
   /**
    * Records that the caller reads a body; again only after an hour, because the console reloads what it shows. Never

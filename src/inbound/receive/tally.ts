@@ -3,8 +3,8 @@ import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SecretUse } from "../secret-use.ts";
-import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "../webhook-count.ts";
-import { addDeliveries, recordSecretUse } from "../webhook-counts.sql.ts";
+import { minuteOf, spansMinutes, type Verdict, type WebhookCount } from "../webhook-count.ts";
+import { addCounts, recordSecretUse } from "../webhook-counts.sql.ts";
 
 /**
  * Counts requests by verdict in memory and adds the counts to the database every few seconds. A request
@@ -21,7 +21,7 @@ export interface Tally {
 }
 
 /** The count of one minute, before it is written for each span. */
-export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
+export type MinuteCount = Omit<WebhookCount, "spanMinutes">;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -114,7 +114,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
  * concurrent instances cannot deadlock.
  */
 export function countWrites(counts: readonly MinuteCount[]): readonly Write<never>[] {
-  const rows = new Map<string, DeliveryCount>();
+  const rows = new Map<string, WebhookCount>();
   for (const spanMinutes of spansMinutes) {
     for (const { minute, provider, verdict, deliveries } of counts) {
       const start = minute - (minute % spanMinutes);
@@ -123,7 +123,7 @@ export function countWrites(counts: readonly MinuteCount[]): readonly Write<neve
       rows.set(key, { spanMinutes, minute: start, provider, verdict, deliveries: sum });
     }
   }
-  return inOrder(rows).map((row) => write(addDeliveries, row));
+  return inOrder(rows).map((row) => write(addCounts, row));
 }
 
 function inOrder<Row>(rows: ReadonlyMap<string, Row>): readonly Row[] {

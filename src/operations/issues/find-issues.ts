@@ -31,7 +31,7 @@ type Silence = Pick<ProviderStatus, "provider" | "isSilent" | "silentForSeconds"
 const sampleSize = 500;
 /** The causes of a destination that are shown, those that were seen last. */
 const maxCauses = 50;
-/** A rejected delivery is an issue this long: once the cause is removed, nothing else ends it. */
+/** A rejected request is an issue this long: once the cause is removed, nothing else ends it. */
 const rejectionWindowMs = 24 * 3_600_000;
 
 /** What is wrong now, the most urgent first. Every query reads an index, and a bounded number of rows. */

@@ -18,7 +18,7 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** Rejected deliveries since a time by provider and reason. At most 200 of each provider are stored. */
+/** Rejected requests since a time by provider and reason. At most 200 of each provider are stored. */
 export const rejectionGroups = statement<{ since: Date }>()((db, { rejections }, p) => {
   const { provider, reason, createdAt, id } = rejections;
   return db

@@ -3,7 +3,7 @@ import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Latency } from "../../inbound/receive/latency.ts";
 import { minuteOf } from "../../inbound/webhook-count.ts";
-import { deliveriesBySteps } from "../../inbound/webhook-counts.sql.ts";
+import { countsBySteps } from "../../inbound/webhook-counts.sql.ts";
 import { undelivered } from "../../outbound/notifications.sql.ts";
 
 import type { Span } from "./span.ts";
@@ -31,7 +31,7 @@ export function statistics({ storage, latency, clock, version }: Parts): Statist
       requireOperator(ctx);
       const [from, to, stepMinutes] = [minuteOf(fromMs), minuteOf(toMs), stepSeconds / 60];
       const spanMinutes = stepMinutes % 60 === 0 ? 60 : 1;
-      const rows = await storage.all(deliveriesBySteps, { spanMinutes, from, to, stepMinutes });
+      const rows = await storage.all(countsBySteps, { spanMinutes, from, to, stepMinutes });
       const points = (to - from) / stepMinutes;
       const series = new Map<string, DeliverySeries & { readonly counts: number[] }>();
       for (const { step, provider, verdict, deliveries } of rows) {

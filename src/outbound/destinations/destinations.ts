@@ -198,8 +198,8 @@ export function destinations(parts: Parts): Destinations {
         async () => {
           const stored = newDestination(parts, input, ownerId, now);
           await insert(ctx, stored, keyed ? reserveKey(keyed, stored.id) : []);
-          const isOurs = isSigned(stored.format);
-          return { ...shown(stored), secret: isOurs ? readSecrets(keys(), stored).secret : null };
+          const isOwn = isSigned(stored.format);
+          return { ...shown(stored), secret: isOwn ? readSecrets(keys(), stored).secret : null };
         },
         async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),
       );

@@ -32,7 +32,7 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const contentLength = contentLengthOf(request.headers);
   if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);
-  // Reading `request.body` creates a stream, which costs a small delivery more than its signature check.
+  // Reading `request.body` creates a stream, which costs a small webhook more than its signature check.
   if (contentLength !== null && contentLength <= smallBytes) {
     return inTime(request.bytes(), wholeTimeoutMs);
   }

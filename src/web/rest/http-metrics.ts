@@ -1,6 +1,6 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
 
-/** Counts and times HTTP requests other than webhook deliveries, which have their own metrics. */
+/** Counts and times HTTP requests other than webhooks, which have their own metrics. */
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
 
 export function httpMetrics(metrics: Metrics) {

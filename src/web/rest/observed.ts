@@ -19,7 +19,7 @@ interface Parts {
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Counts and times every request except webhook deliveries, and wraps each request in a server span if
+ * Counts and times every request except webhooks, and wraps each request in a server span if
  * tracing is on. Records the route pattern only, because paths and queries contain ids and search terms.
  */
 export function observed({ metrics, tracer, routes }: Parts) {
@@ -27,7 +27,7 @@ export function observed({ metrics, tracer, routes }: Parts) {
 
   function answer(handle: Handle, request: Request): Response | Promise<Response> {
     const path = pathOf(request.url);
-    // Webhook deliveries have their own metrics and must be fast. Awaiting their responses here too would
+    // Webhooks have their own metrics and must be fast. Awaiting their responses here too would
     // make each one a quarter slower.
     const isCounted = !path.startsWith("/webhooks/");
     if (!isCounted && tracer === null) return handle(request);

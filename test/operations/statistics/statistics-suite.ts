@@ -8,12 +8,12 @@ import {
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { eventsByKeys, insertEvent } from "../../../src/event/events.sql.ts";
-import type { DeliveryCount } from "../../../src/inbound/webhook-count.ts";
+import type { WebhookCount } from "../../../src/inbound/webhook-count.ts";
 import {
   activeHours,
-  addDeliveries,
+  addCounts,
+  countsBySteps,
   deleteOldCounts,
-  deliveriesBySteps,
   recordSecretUse,
   secretUsesOf,
 } from "../../../src/inbound/webhook-counts.sql.ts";
@@ -23,10 +23,10 @@ import { eventRow } from "../../support/rows.ts";
 export function statisticsTests(open: () => Promise<Storage>): void {
   let storage: Storage;
 
-  const add = (...counts: Partial<DeliveryCount>[]) =>
+  const add = (...counts: Partial<WebhookCount>[]) =>
     storage.atomically(
       ...counts.map((count) =>
-        write(addDeliveries, {
+        write(addCounts, {
           spanMinutes: 1,
           provider: "a",
           minute: 0,
@@ -37,7 +37,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       ),
     );
   const steps = (from: number, to: number, stepMinutes = 1) =>
-    storage.all(deliveriesBySteps, { spanMinutes: 1, from, to, stepMinutes });
+    storage.all(countsBySteps, { spanMinutes: 1, from, to, stepMinutes });
 
   describe("statistics", () => {
     afterEach(() => storage.close());

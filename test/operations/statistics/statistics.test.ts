@@ -7,7 +7,7 @@ import type { Storage } from "../../../src/db/storage.ts";
 import { latency } from "../../../src/inbound/receive/latency.ts";
 import { countWrites, type MinuteCount, tally } from "../../../src/inbound/receive/tally.ts";
 import { spansMinutes } from "../../../src/inbound/webhook-count.ts";
-import { activeHours, deliveriesBySteps } from "../../../src/inbound/webhook-counts.sql.ts";
+import { activeHours, countsBySteps } from "../../../src/inbound/webhook-counts.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
@@ -31,7 +31,7 @@ const all = { from: 0, to: 2 ** 31, stepMinutes: 1 };
 const rows = async (storage: Storage) =>
   (
     await Promise.all(
-      spansMinutes.map((spanMinutes) => storage.all(deliveriesBySteps, { ...all, spanMinutes })),
+      spansMinutes.map((spanMinutes) => storage.all(countsBySteps, { ...all, spanMinutes })),
     )
   ).flat();
 
