@@ -116,7 +116,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.read("document.querySelector('[name=ratePerSecond]').select()");
     await browser.type("5000");
     await browser.push(`Replay ${all} events`);
-    await browser.shows("#rate-note.error", "Use a whole number from 1 to 1000");
+    await browser.shows("#field-ratePerSecond-note.error", "Use a whole number from 1 to 1000");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.go("#/replays/new?from=yesterday");
     await browser.shows(".detail [role=alert]", "The dry run failed");

@@ -1,9 +1,7 @@
-import { useState } from "preact/hooks";
-
-import { useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { EventFilters, sameNames, wordsStarting } from "../events/event-filters.tsx";
 import { Controls } from "../filters.tsx";
+import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
@@ -127,7 +125,13 @@ function Unlimited({ route }: { readonly route: Route }) {
   );
 }
 
-const defaultRate = "50";
+const rateFields = {
+  ratePerSecond: {
+    type: "integer",
+    label: "Events per second",
+    hint: "At most 1000. Slow receivers need a lower rate.",
+  },
+} as const;
 
 interface StartParts {
   readonly of: ReplayPreview;
@@ -136,49 +140,20 @@ interface StartParts {
 
 /** Starts the replay of exactly what the dry run counted. */
 function Start({ of: { filters, total }, started }: StartParts) {
-  const [rate, setRate] = useState(defaultRate);
-  const { isBusy, error, run } = useAction({ isLast: true });
-  const rateError = error?.fields.get("ratePerSecond") ?? null;
-
-  async function start(): Promise<void> {
-    const body = { ...given(filters), ratePerSecond: /^\d+$/.test(rate) ? Number(rate) : rate };
-    const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
-    started();
-    go("replays", replay.id);
-  }
-
   return (
-    <>
-      <form
-        class="start"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(start);
-        }}
-      >
-        <label>
-          <span class="label">Events per second</span>
-          <input
-            name="ratePerSecond"
-            inputMode="numeric"
-            autocomplete="off"
-            value={rate}
-            aria-invalid={rateError !== null}
-            aria-describedby="rate-note"
-            onInput={(event) => setRate(event.currentTarget.value.trim())}
-          />
-        </label>
-        <button type="submit" class="primary" aria-disabled={isBusy}>
-          {isBusy ? "Starting…" : `Replay ${counted(total, "event")}`}
-        </button>
-        <p id="rate-note" class={rateError === null ? "quiet" : "error"}>
-          {rateError ?? "At most 1000. Slow receivers need a lower rate."}
-        </p>
-      </form>
-      {error !== null && rateError === null && (
-        <ReplayError title="The replay was not started" error={error} />
-      )}
-    </>
+    <Form
+      class="form start"
+      submit={[`Replay ${counted(total, "event")}`, "Starting…"]}
+      shows={["ratePerSecond"]}
+      problem={(error) => <ReplayError title="The replay was not started" error={error} />}
+      send={async (values) => {
+        const body = { ...given(filters), ...valuesIn(values, rateFields) };
+        const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
+        started();
+        go("replays", replay.id);
+      }}
+    >
+      <Fields of={rateFields} values={{ ratePerSecond: 50 }} />
+    </Form>
   );
 }
