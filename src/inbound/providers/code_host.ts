@@ -58,7 +58,7 @@ function interpret({ payload, header }: VerifiedRequest): Interpretation {
   };
 }
 
-/** The fields of a interpreted event that depend only on the body. */
+/** The fields of an interpreted event that depend only on the body. */
 type Description = Omit<Interpretation, "status" | "type" | "deliveryId">;
 
 interface Listed {

@@ -73,7 +73,7 @@ export interface VerifiedRequest {
   readonly header: (...names: readonly string[]) => string | null;
 }
 
-/** A interpreted payload. The receiver adds id, idempotency key, provider and time of receipt. */
+/** An interpreted payload. The receiver adds id, idempotency key, provider and time of receipt. */
 export interface Interpretation {
   /** `ignored`: verified, but not an event this provider lists. */
   readonly status: "accepted" | "ignored";
@@ -94,7 +94,7 @@ export interface Interpretation {
   readonly data: EventData;
 }
 
-/** A interpreted payload with what it says about the payment of a booking. */
+/** An interpreted payload with what it says about the payment of a booking. */
 export interface Interpreted extends Interpretation {
   /** Null if it is about something else. */
   readonly payment: PaymentNotice | null;
