@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
-import { AppError, errorMessage } from "../../base/errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
@@ -9,7 +9,7 @@ import type { TestLimiter } from "../../identity/limiter.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { removeProviderFile } from "../providers/files/folder.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { Registered, Registry } from "../providers/registry.ts";
+import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import type { Receive } from "../receive/receive.ts";
 import type { SecretUse } from "../secret-use.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
@@ -73,11 +73,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
     parts;
   const catalogue = lazy(readCatalogue);
 
-  function find(id: string): Registered {
-    const registered = registry.get(id);
-    if (registered !== undefined) return registered;
-    throw new AppError("unknown-provider", "No provider with this name is registered");
-  }
+  const find = (id: string) => requireRegistered(registry, id);
 
   /** Before the action: what cannot be recorded is not done. */
   async function record(ctx: Context, action: AuditAction, id: string, detail?: string) {

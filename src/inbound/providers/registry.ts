@@ -1,4 +1,4 @@
-import { errorMessage } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import { secretFingerprint } from "../secret-use.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { verifier } from "../signatures/signature.ts";
@@ -75,6 +75,13 @@ export function registry({ providers, secretsOf, keys = noKeys }: RegistryParts)
       return [...ids].filter((id) => !isSame(before.get(id), fresh.get(id)));
     },
   };
+}
+
+/** Throws `unknown-provider`. */
+export function requireRegistered(registry: Registry, id: string): Registered {
+  const registered = registry.get(id);
+  if (registered !== undefined) return registered;
+  throw new AppError("unknown-provider", "No provider with this name is registered");
 }
 
 function isSame(before: Registered | undefined, now: Registered | undefined): boolean {

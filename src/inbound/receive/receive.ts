@@ -13,7 +13,7 @@ import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { Registered, Registry } from "../providers/registry.ts";
+import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import { reasonFor } from "../rejections/rejection-advice.ts";
 import type { Rejections } from "../rejections/rejections.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
@@ -71,7 +71,7 @@ export function receiver(parts: ReceiveParts): Receive {
 
   async function receive(request: WebhookRequest): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
-    const registered = findProvider(registry, request.providerId);
+    const registered = requireRegistered(registry, request.providerId);
     requireMethod(registered.provider, request);
     requireFewFailures(parts, request);
     const bytes = await readRequest(parts, registered.provider, request);
@@ -132,12 +132,6 @@ function describe(provider: string, acknowledgement: Acknowledgement | null): vo
   if (acknowledgement === null) return;
   const { id, status } = acknowledgement;
   activeSpan()?.set({ "cloudevents.event_id": id, "skyhook.webhook.status": status });
-}
-
-function findProvider(registry: Registry, id: string): Registered {
-  const registered = registry.get(id);
-  if (registered !== undefined) return registered;
-  throw new AppError("unknown-provider", "No provider with this name is registered");
 }
 
 /** Requests are POST. Handshakes can have other methods. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { interpret } from "../providers/interpret.ts";
-import type { Registered, Registry } from "../providers/registry.ts";
+import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import type { Acknowledgement, LoggedRequest } from "../webhook-request.ts";
 
 import { storeEvent, type StoreParts, type VerifiedBody } from "./store-event.ts";
@@ -24,10 +24,7 @@ export type Recover = (logged: LoggedRequest) => Promise<Acknowledgement | null>
 export function recoverer(parts: RecoverParts): Recover {
   const { registry, metrics, tally, clock } = parts;
   return async (logged) => {
-    const registered = registry.get(logged.providerId);
-    if (registered === undefined) {
-      throw new AppError("unknown-provider", "No provider with this name is registered");
-    }
+    const registered = requireRegistered(registry, logged.providerId);
     const { provider } = registered;
     const [{ length }] = logged.bodies;
     if (length > provider.maxBodyBytes) {
