@@ -10,7 +10,7 @@ import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts"
 import type { NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
-import { gatewaySecret, testGateway } from "../support/gateway.ts";
+import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
 import { runs } from "../support/runs.ts";
@@ -190,8 +190,7 @@ describe("GET /v1/events?delivery=", () => {
     const gateway = testGateway(() => new Response(null, { status: answer }));
     await app.stop();
     app = await startApp({
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
       DESTINATIONS_ALLOW_PRIVATE: "true",
     });
     const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));

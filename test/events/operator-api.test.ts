@@ -7,7 +7,7 @@ import { insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
 import { deliveriesTable } from "../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../src/outbound/notifications.sql.ts";
 import { json, sample, startApp, type TestApp, until } from "../support/app.ts";
-import { gatewaySecret, testGateway } from "../support/gateway.ts";
+import { testGateway } from "../support/gateway.ts";
 import { eventRow } from "../support/rows.ts";
 
 /** What the retry schedule does after some seven hours. */
@@ -181,8 +181,7 @@ describe("lists", () => {
       (_, { body }) => new Response(null, { status: body.includes("deploy.error") ? 503 : 200 }),
     );
     const failing = await startApp({
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
     });
     const states = async (target: TestApp, query = "?include=delivery") =>
       (await items(await target.as("operator", `/v1/events${query}`))).map(

@@ -9,7 +9,7 @@ import { replays } from "../../src/events/replays.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
+import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
 
@@ -20,8 +20,7 @@ beforeEach(async () => {
   gatewayStatus = 200;
   gateway = testGateway(() => new Response(null, { status: gatewayStatus }));
   app = await startApp({
-    OPERATOR_GATEWAY_URL: gateway.url,
-    OPERATOR_GATEWAY_SECRET: gatewaySecret,
+    ...gateway.env,
   });
 });
 afterEach(async () => {

@@ -14,7 +14,7 @@ import { destinationsTable, operatorGateway } from "../../src/outbound/destinati
 import { notificationsTable } from "../../src/outbound/notification.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { gatewaySecret, testGateway } from "../support/gateway.ts";
+import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../support/operator.ts";
 
 // During a rolling upgrade, a newer instance writes words that this version does not know.
@@ -82,8 +82,7 @@ describe.each(Object.entries(changes))("%s that a newer version wrote", (_, chan
   let [event, rejection, destination, replay]: (string | undefined)[] = [];
   beforeAll(async () => {
     app = await startApp({
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
     });
     const flight = await addFlight(app);
     await app.as("admin", "/v1/api/bookings", post(bookingBody(flight.id)));
@@ -142,8 +141,7 @@ describe.each(Object.entries(changes))("%s that a newer version wrote", (_, chan
 test("a destination with a format of a newer version fails its deliveries, and says why", async () => {
   const gateway = testGateway(() => new Response());
   const app = await startApp({
-    OPERATOR_GATEWAY_URL: gateway.url,
-    OPERATOR_GATEWAY_SECRET: gatewaySecret,
+    ...gateway.env,
     DESTINATIONS_ALLOW_PRIVATE: "true",
   });
   try {

@@ -12,6 +12,8 @@ export interface Received {
 export interface TestGateway {
   readonly url: string;
   readonly port: number;
+  /** The settings that make a server notify it. */
+  readonly env: { readonly OPERATOR_GATEWAY_URL: string; readonly OPERATOR_GATEWAY_SECRET: string };
   /** In order of arrival. */
   readonly received: readonly Received[];
   /** The maximum number of concurrent requests. */
@@ -52,9 +54,11 @@ export function testGateway(
       }
     },
   });
+  const url = `${server.url.href}notify`;
   return {
-    url: `${server.url.href}notify`,
+    url,
     port: server.port ?? 0,
+    env: { OPERATOR_GATEWAY_URL: url, OPERATOR_GATEWAY_SECRET: gatewaySecret },
     received,
     mostInFlight: () => most,
     stop: () => server.stop(true),

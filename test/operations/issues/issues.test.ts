@@ -7,7 +7,7 @@ import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";
 
 /** What the retry schedule does after some seven hours. */
@@ -42,10 +42,7 @@ describe("issues", () => {
   beforeAll(async () => {
     clock = manualClock();
     gateway = testGateway((number) => new Response(`try ${number}`, { status }));
-    app = await startApp(
-      { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret },
-      clock,
-    );
+    app = await startApp(gateway.env, clock);
   });
   afterAll(async () => {
     await app.stop();
@@ -119,7 +116,7 @@ describe("issues", () => {
   });
 
   test("of waiting deliveries are retried by provider, and the others keep waiting", async () => {
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const busy = await startApp(env);
     status = 503;
     await busy.deliverSample("code_host", "package.published");
@@ -177,7 +174,7 @@ describe("issues", () => {
 
   test("of dead letters are retried completely, also those older than another cause", async () => {
     const time = manualClock();
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const busy = await startApp(env, time);
     status = 503;
     for (let sent = 0; sent < deadLetters; sent += 1) {

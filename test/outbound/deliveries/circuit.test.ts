@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { hour, second } from "../../support/notifying.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 
@@ -20,7 +20,7 @@ describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
       times.push(Number(headers["webhook-timestamp"]) * second);
       return new Response(null, { status });
     });
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const app = await startApp(env, undefined, { dialect });
     ends.push(() => app.stop().then(() => gateway.stop()));
     const [destination] = await listed(app, "/v1/destinations", "admin");

@@ -22,7 +22,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { endsAfterEach } from "../../support/ends.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
 
@@ -41,7 +41,7 @@ describe.each(["sqlite", "postgres"] as const)("deliveries with one order key on
   /** A destination with one order key for all events. `status`: what it answers to each request. */
   async function ordered(status: (number: number) => number) {
     const gateway = testGateway((number) => new Response(null, { status: status(number) }));
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const app = await startApp(env, undefined, { dialect });
     ends.push(() => app.stop().then(() => gateway.stop()));
     const [destination] = await listed(app, "/v1/destinations", "admin");

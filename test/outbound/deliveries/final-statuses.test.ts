@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { startApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
@@ -23,8 +23,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s, a destination that answer
       async (number) => new Response(null, { status: await answer(number) }),
     );
     const env = {
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
       LOG_LEVEL: "warn",
     };
     const folder = temporaryFolder();

@@ -9,7 +9,7 @@ import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
@@ -47,7 +47,7 @@ test("a delivery that another process stored wakes its destination only", async 
     );
   }
   const gateway = testGateway(() => new Response());
-  const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+  const { env } = gateway;
   const app = await startApp({ DATABASE_URL: url, ...env });
   // Each queue has looked for work after the start.
   await until(async () => (await transactions(app)) > ofUsers);

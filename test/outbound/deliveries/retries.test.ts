@@ -17,7 +17,7 @@ import {
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { hour } from "../../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
@@ -31,7 +31,7 @@ const kill = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries
 
 test("a retried delivery and the state of its event change in one transaction", async () => {
   const gateway = testGateway(() => new Response(null, { status: 503 }));
-  const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+  const { env } = gateway;
   const app = await startApp(env);
   const { storage } = app.services;
   const deliver = async () => {

@@ -4,7 +4,7 @@ import { SQL } from "bun";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { sample, testSecret, until } from "../../support/app.ts";
-import { gatewaySecret, type TestGateway } from "../../support/gateway.ts";
+import type { TestGateway } from "../../support/gateway.ts";
 import { type FakeGithub, fakeGithub, type Post } from "../../support/github.ts";
 import { asOperator, keysListed, startIn } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -46,8 +46,7 @@ class Installation {
     const gateway = taken.gateway();
     const opened = new Installation(folder, database.url, gateway, {
       DATABASE_URL: database.url,
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
       WEBHOOK_PROVIDERS: "code_host,payment_processor",
       CODE_HOST_WEBHOOK_SECRET: testSecret("code_host"),
       PAYMENT_PROCESSOR_WEBHOOK_SECRET: testSecret("payment_processor"),

@@ -7,7 +7,7 @@ import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 
 const { beside, get, operatorToken, running, skyhook, serve } = besideServer();
 
@@ -31,8 +31,7 @@ describe("skyhook replay", () => {
     const own = await serve({
       env: {
         ...allSecrets,
-        OPERATOR_GATEWAY_URL: gateway.url,
-        OPERATOR_GATEWAY_SECRET: gatewaySecret,
+        ...gateway.env,
       },
     });
     try {
@@ -63,7 +62,7 @@ describe("skyhook replay", () => {
 
   test("skips a deleted event, and replays one of the largest size", async () => {
     const gateway = testGateway(() => new Response(null, { status: 500 }));
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const own = await serve({ env: { ...allSecrets, ...env } });
     try {
       const gone = answerIn((await skyhook(["send", "task_tracker", "task.created"], own)).out);

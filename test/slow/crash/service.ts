@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
-import { gatewaySecret, never, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { never, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { asOperator, startIn } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
 import {
@@ -101,8 +101,7 @@ export class CrashService {
     this.#hasStarted = true;
     const env = {
       DATABASE_URL: this.#database.url,
-      OPERATOR_GATEWAY_URL: this.#gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...this.#gateway.env,
       DESTINATIONS_ALLOW_PRIVATE: "true",
       [crashPointVariable]: this.#crashPointFile,
     };

@@ -11,7 +11,7 @@ import { json, sample, signed, type TestApp, until } from "../../support/app.ts"
 import { manualClock } from "../../support/clock.ts";
 import { readFeed } from "../../support/feed.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
-import { gatewaySecret, type testGateway } from "../../support/gateway.ts";
+import type { testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
@@ -27,7 +27,7 @@ const start = taken.app;
 /** An operator gateway, and the settings that make an app use it. */
 function gatewayThat(answer: Parameters<typeof testGateway>[0]) {
   const gateway = taken.gateway(answer);
-  const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+  const { env } = gateway;
   return { gateway, env };
 }
 

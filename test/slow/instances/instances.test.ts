@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { gatewaySecret, never } from "../../support/gateway.ts";
+import { never } from "../../support/gateway.ts";
 import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
@@ -105,7 +105,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
 
   test("one that starts does not send what another is sending", async () => {
     const gateway = taken.gateway((number) => (number === 1 ? never() : new Response()));
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const { env } = gateway;
     const [here, there] = await start(env);
     await there.stop();
     await here.deliverSample("task_tracker", "task.completed");
@@ -194,8 +194,7 @@ describe.skipIf(skips(noManyConnections))("two instances under load", () => {
     const env = {
       DATABASE_URL: database.url,
       DATABASE_POOL_SIZE: "5",
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...gateway.env,
     };
     const victim = await taken.start(folder, env);
     const survivor = await taken.start(folder, env);

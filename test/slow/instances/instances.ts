@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 
 import { until } from "../../support/app.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { type LoadBalancer, loadBalancer } from "../../support/load-balancer.ts";
 import { startIn } from "../../support/load.ts";
 import { type MovableAddress, movableAddress } from "../../support/movable-address.ts";
@@ -96,8 +96,7 @@ export class Instances implements Service {
       DATABASE_URL: this.#address.url,
       DATABASE_POOL_SIZE: "5",
       TRUSTED_PROXY_HOPS: "1",
-      OPERATOR_GATEWAY_URL: this.#gateway.url,
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      ...this.#gateway.env,
       DESTINATIONS_ALLOW_PRIVATE: "true",
       DATA_DIR: join(this.#folder, "data"),
     };

@@ -1,4 +1,4 @@
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
 
 import type { Claims } from "./claims.ts";
 import type { Recorder } from "./recorder.ts";
@@ -17,7 +17,7 @@ export async function withGateway(
 ): Promise<void> {
   const gateway = testGateway(() => new Response());
   try {
-    await use({ OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret });
+    await use(gateway.env);
   } finally {
     await gateway.stop();
   }
