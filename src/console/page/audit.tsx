@@ -1,4 +1,6 @@
-import { apiQuery, Filters, SelectFilter, TextFilter } from "./filters.tsx";
+import { auditFilters } from "../../identity/audit/audit-filters.ts";
+
+import { apiQuery, Filters } from "./filters.tsx";
 import { listView } from "./list-view.tsx";
 import { idIn } from "./palette/command.ts";
 import { writeRoute } from "./route.ts";
@@ -23,7 +25,7 @@ const groups: Readonly<Record<string, string>> = {
 export const AuditView = listView<AuditItem>({
   view: "audit",
   what: ["audit entry", "audit entries"],
-  path: (query, range) => `v1/audit?${apiQuery(query, ["action", "actor", "subject"], range)}`,
+  path: (query, range) => `v1/audit?${apiQuery(query, auditFilters, range)}`,
   pollIntervalMs: 5_000,
   columns: [
     { head: "Action", at: "title", width: "200px", cell: ({ action }) => actionText(action) },
@@ -43,25 +45,20 @@ export const AuditView = listView<AuditItem>({
   address: addressOf,
   useSuggestions: (items) => [...new Set(items?.map(({ actor }) => actor))].toSorted(),
   filters: ({ route, suggestions }) => (
-    <Filters route={route}>
-      <SelectFilter
-        route={route}
-        name="action"
-        label="Action"
-        all="All actions"
-        options={Object.keys(groups)}
-        labelOf={(action) => groups[action] ?? action}
-      />
-      <TextFilter route={route} name="actor" label="By" placeholder="User" options={suggestions} />
-      <TextFilter
-        route={route}
-        name="subject"
-        label="Subject"
-        placeholder="Name or ID"
-        options={[]}
-      />
-      <TimeFilter route={route} />
-    </Filters>
+    <Filters
+      of={auditFilters}
+      route={route}
+      controls={{
+        action: {
+          all: "All actions",
+          options: Object.keys(groups),
+          labelOf: (action) => groups[action] ?? action,
+        },
+        actor: { placeholder: "User", options: suggestions },
+        subject: { placeholder: "Name or ID" },
+        time: TimeFilter,
+      }}
+    />
   ),
   noMatch: () => <Empty title="No entries match these filters" />,
   empty: (

@@ -1,8 +1,11 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+
+import type { Filters as Defined } from "../../base/filters.ts";
 
 import { useLoad } from "./load.ts";
 import { filter, type Route, writeRoute } from "./route.ts";
+import { words } from "./text.tsx";
 
 interface ControlsParts {
   readonly children: ComponentChildren;
@@ -27,23 +30,100 @@ export function Controls({ children, label, isSearch = false, isWide = false }: 
   );
 }
 
-interface ListFilterParts extends Pick<ControlsParts, "children" | "isWide"> {
+/** What a control shows beyond the definition of its filter. */
+interface Hint {
+  /** For text, by default the example. */
+  readonly placeholder?: string;
+  /** The first choice, which sets no filter. Text has choices only with it. */
+  readonly all?: string;
+  /** Values on offer: of words, those that come first. */
+  readonly options?: readonly string[];
+  /** The label of a choice. */
+  readonly labelOf?: (option: string) => string;
+}
+
+/** A control for several filters, or for one that its definition does not describe. */
+type Control = (parts: { readonly route: Route }) => JSX.Element;
+
+interface ControlsOfParts {
+  readonly of: Defined;
   readonly route: Route;
+  /** In this order. Other filters, which only a link sets, are shown while they are set. */
+  readonly controls: Readonly<Record<string, Hint | Control>>;
+}
+
+/** The controls of a list's filters, made from their definitions. */
+export function FilterControls({ of: filters, route, controls }: ControlsOfParts) {
+  const linked = Object.keys(filters).filter(
+    (name) => route.query.has(name) && controls[name] === undefined && !isTime(name),
+  );
+  return (
+    <>
+      {Object.entries(controls).map(([name, Own]) =>
+        typeof Own === "function" ? (
+          <Own key={name} route={route} />
+        ) : (
+          <FilterControl key={name} name={name} of={filters[name]} hint={Own} route={route} />
+        ),
+      )}
+      {linked.map((name) => (
+        <FilterControl
+          key={name}
+          name={name}
+          of={filters[name]}
+          hint={{ placeholder: "" }}
+          route={route}
+        />
+      ))}
+    </>
+  );
+}
+
+/** `TimeFilter` shows both. */
+const isTime = (name: string) => name === "from" || name === "to";
+
+interface ControlParts {
+  readonly name: string;
+  readonly of: Defined[string] | undefined;
+  readonly hint: Hint;
+  readonly route: Route;
+}
+
+function FilterControl({ name, of: filter, hint, route }: ControlParts) {
+  if (filter === undefined) return null;
+  const { label } = filter;
+  const { options = [], all, labelOf = words, placeholder } = hint;
+  if (filter.kind !== "word" && all === undefined) {
+    const shown = placeholder ?? filter.example ?? "";
+    return (
+      <TextFilter route={route} name={name} label={label} options={options} placeholder={shown} />
+    );
+  }
+  const known = filter.kind === "word" ? filter.words : [];
+  return (
+    <SelectFilter
+      route={route}
+      name={name}
+      label={label}
+      all={all ?? "All"}
+      options={[...new Set([...options, ...known])]}
+      labelOf={labelOf}
+    />
+  );
+}
+
+interface FiltersParts extends ControlsOfParts, Pick<ControlsParts, "isWide"> {
   /** The text of the link that removes all filters. */
   readonly clear?: string;
 }
 
-/** The filters of a list. */
-export function Filters({
-  route,
-  clear = "Clear filters",
-  children,
-  isWide = false,
-}: ListFilterParts) {
+/** The filters above a list. */
+export function Filters({ clear = "Clear filters", isWide = false, ...parts }: FiltersParts) {
+  const { view, id, query } = parts.route;
   return (
     <Controls isSearch isWide={isWide}>
-      {children}
-      {route.query.size > 0 && <a href={writeRoute(route.view, route.id)}>{clear}</a>}
+      <FilterControls {...parts} />
+      {query.size > 0 && <a href={writeRoute(view, id)}>{clear}</a>}
     </Controls>
   );
 }
@@ -97,15 +177,20 @@ export function SelectFilter({
 
 type Parameter = readonly [name: string, value: string];
 
-/** The query of a request: the parameters of the address that the API knows by the same name, and others. */
-export function apiQuery(
+/** The filters of an address as the API takes them. `others` replace or extend them. */
+export function filtersIn(
   query: URLSearchParams,
-  names: readonly string[],
+  filters: Defined,
   others: readonly Parameter[],
-): string {
-  const named = names.map((name): Parameter => [name, query.get(name) ?? ""]);
-  const given = [...named, ...others].filter(([, value]) => value !== "");
-  return new URLSearchParams(given.map(([name, value]) => [name, value])).toString();
+): Readonly<Record<string, string>> {
+  const named = Object.keys(filters).map((name): Parameter => [name, query.get(name) ?? ""]);
+  const all = Object.entries(Object.fromEntries([...named, ...others]));
+  return Object.fromEntries(all.filter(([, value]) => value !== ""));
+}
+
+/** The same as a query. */
+export function apiQuery(...parts: Parameters<typeof filtersIn>): string {
+  return new URLSearchParams(filtersIn(...parts)).toString();
 }
 
 /** The filter is applied when typing has paused for this long. */
@@ -143,31 +228,6 @@ export function TextFilter({ route, name, label, options, placeholder }: TextPar
         ))}
       </datalist>
     </label>
-  );
-}
-
-const linked = [
-  ["subject", "Subject"],
-  ["idempotencyKey", "Idempotency key"],
-] as const;
-
-/** Filters that only a link sets. Shown while they are set. */
-export function LinkedFilters({ route }: { readonly route: Route }) {
-  return (
-    <>
-      {linked
-        .filter(([name]) => route.query.has(name))
-        .map(([name, label]) => (
-          <TextFilter
-            key={name}
-            route={route}
-            name={name}
-            label={label}
-            placeholder=""
-            options={[]}
-          />
-        ))}
-    </>
   );
 }
 

@@ -1,4 +1,5 @@
-import { apiQuery, Filters, TextFilter } from "../filters.tsx";
+import { bookingFilters } from "../../../booking/bookings/booking-filters.ts";
+import { apiQuery, Filters } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
 import { Count, timeColumn } from "../rows.tsx";
@@ -14,7 +15,7 @@ import { BookingPane } from "./booking-pane.tsx";
 export const Bookings = listView<BookingItem>({
   view: "bookings",
   what: ["booking", "bookings"],
-  path: (query) => `v1/api/bookings?${apiQuery(query, ["q"], [])}`,
+  path: (query) => `v1/api/bookings?${apiQuery(query, bookingFilters, [])}`,
   pollIntervalMs: 10_000,
   columns: [
     {
@@ -76,15 +77,13 @@ export const Bookings = listView<BookingItem>({
   ],
   narrow: `"title outcome outcome" "kind seats size" / minmax(0, 1fr) auto auto`,
   filters: ({ route }) => (
-    <Filters route={route} clear="Clear search" isWide>
-      <TextFilter
-        route={route}
-        name="q"
-        label="Search"
-        placeholder="Reference, email, flight or last name"
-        options={[]}
-      />
-    </Filters>
+    <Filters
+      of={bookingFilters}
+      route={route}
+      controls={{ q: { placeholder: "Reference, email, flight or last name" } }}
+      clear="Clear search"
+      isWide
+    />
   ),
   noMatch: (query) => <NoMatch q={query.get("q") ?? ""} />,
   empty: (

@@ -1,5 +1,6 @@
 import { useRef } from "preact/hooks";
 
+import { eventFilters } from "../../../events/event-filters.ts";
 import { apiQuery, Filters } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
 import { useLoad } from "../load.ts";
@@ -10,7 +11,7 @@ import { type Of, Text, words } from "../text.tsx";
 import { Delivery, Empty } from "../ui.tsx";
 import type { EventItem, Page } from "../wire.ts";
 
-import { EventFilters, sameNames, wordsStarting } from "./event-filters.tsx";
+import { eventControls, searchIn } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
 
 /** New events are highlighted for this long. */
@@ -21,9 +22,8 @@ export const Events = listView<EventItem>({
   view: "events",
   what: ["event", "events"],
   path: (query, range) => {
-    const q = ["q", wordsStarting(query.get("q") ?? "")] as const;
     const include = ["include", "severity,delivery"] as const;
-    return `v1/events?${apiQuery(query, sameNames, [q, ...range, include])}`;
+    return `v1/events?${apiQuery(query, eventFilters, [searchIn(query), ...range, include])}`;
   },
   // The feed carries only events with notifications; polling finds the others.
   pollIntervalMs: 5_000,
@@ -52,9 +52,7 @@ export const Events = listView<EventItem>({
   isFresh: ({ createdAt }) => Date.now() - Date.parse(createdAt) < freshMs,
   useSuggestions: (items, query) => useKnownTypes(items, query.size > 0),
   filters: ({ route, suggestions }) => (
-    <Filters route={route}>
-      <EventFilters route={route} types={suggestions} />
-    </Filters>
+    <Filters of={eventFilters} route={route} controls={eventControls(suggestions)} />
   ),
   action: (query) => (
     <a class="button" href={writeRoute("replays", "new", query)}>

@@ -1,6 +1,7 @@
-import { apiQuery, Filters, ProviderFilter, SelectFilter } from "../filters.tsx";
+import { rejectionFilters } from "../../../inbound/rejections/rejection-filters.ts";
+import { apiQuery, Filters, ProviderFilter } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
-import { writeRoute } from "../route.ts";
+import { type Route, writeRoute } from "../route.ts";
 import { providerColumn, timeColumn } from "../rows.tsx";
 import { counted, words } from "../text.tsx";
 import { TimeFilter } from "../time-filter.tsx";
@@ -9,26 +10,15 @@ import type { RejectionItem } from "../wire.ts";
 
 import { RejectionPane } from "./rejection-pane.tsx";
 
-/** To choose from, the most common ones first. */
-const reasons: Readonly<Record<RejectionItem["reason"], true>> = {
-  "wrong-signature": true,
-  "missing-signature": true,
-  "malformed-signature": true,
-  "several-signatures": true,
-  "missing-signed-value": true,
-  "missing-timestamp": true,
-  "stale-timestamp": true,
-  "untrusted-key": true,
-  "unsupported-scheme": true,
-  "body-too-large": true,
-  "unsupported-encoding": true,
-};
+const Providers = ({ route }: { readonly route: Route }) => (
+  <ProviderFilter route={route} own={[]} />
+);
 
 /** The Rejected view: deliveries that failed verification, and why. */
 export const Rejections = listView<RejectionItem>({
   view: "rejections",
   what: ["rejected delivery", "rejected deliveries"],
-  path: (query, range) => `v1/rejections?${apiQuery(query, ["provider", "reason"], range)}`,
+  path: (query, range) => `v1/rejections?${apiQuery(query, rejectionFilters, range)}`,
   // The feed does not carry rejections: poll for them.
   pollIntervalMs: 3_000,
   columns: [
@@ -55,18 +45,19 @@ export const Rejections = listView<RejectionItem>({
   ],
   narrow: `"title title size" "source kind time" / auto minmax(0, 1fr) auto`,
   filters: ({ route }) => (
-    <Filters route={route}>
-      <SelectFilter
-        route={route}
-        name="reason"
-        label="Reason"
-        all="Any reason"
-        options={Object.keys(reasons)}
-        labelOf={words}
-      />
-      <ProviderFilter route={route} own={[]} />
-      <TimeFilter route={route} />
-    </Filters>
+    <Filters
+      of={rejectionFilters}
+      route={route}
+      controls={{
+        // The most common ones first.
+        reason: {
+          all: "Any reason",
+          options: ["wrong-signature", "missing-signature", "malformed-signature"],
+        },
+        provider: Providers,
+        time: TimeFilter,
+      }}
+    />
   ),
   noMatch: () => (
     <Empty title="No rejected deliveries match these filters">

@@ -1,6 +1,7 @@
+import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
 import { callApi } from "../api.ts";
-import { EventFilters, sameNames, wordsStarting } from "../events/event-filters.tsx";
-import { Controls } from "../filters.tsx";
+import { eventControls, searchIn } from "../events/event-filters.tsx";
+import { Controls, FilterControls, filtersIn } from "../filters.tsx";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
@@ -11,7 +12,7 @@ import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
-import { type ChosenFilters, Differences, Summary } from "./replay-preview.tsx";
+import { Differences, Summary } from "./replay-preview.tsx";
 
 interface Parts {
   /** Its query has the filters, as that of the list of events. */
@@ -44,15 +45,17 @@ function Filters({ route }: { readonly route: Route }) {
   const types = [...new Set(newest.map(({ type }) => type))].toSorted();
   return (
     <Controls label="Events to replay">
-      <EventFilters route={route} types={types} />
+      <FilterControls of={replayFilters} route={route} controls={eventControls(types)} />
     </Controls>
   );
 }
 
 /** The dry run of the filters and, below it, the start. */
 function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
-  const filters = filtersOf(route.query, useTimeRange(route.query));
-  const isLimited = limiting.some((name) => filters[name] !== undefined);
+  const { query } = route;
+  const others = [searchIn(query), ...useTimeRange(query)];
+  const filters = filtersIn(query, replayFilters, others);
+  const isLimited = limitingFilters.some((name) => filters[name] !== undefined);
   const path = isLimited ? "v1/replays/preview" : null;
   const { value: preview, error, reload } = useLoad<ReplayPreview>(path, { body: filters });
   if (!isLimited) return <Unlimited route={route} />;
@@ -74,22 +77,6 @@ function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
       <Differences of={preview} />
     </>
   );
-}
-
-/** The API requires one of these. */
-const limiting = [
-  "from",
-  "delivery",
-  "q",
-  "subject",
-  "idempotencyKey",
-] as const satisfies readonly (keyof ChosenFilters)[];
-
-/** The filters of the address as the API takes them. */
-function filtersOf(query: URLSearchParams, range: ReturnType<typeof useTimeRange>): ChosenFilters {
-  const named = sameNames.map((name) => [name, query.get(name) ?? ""] as const);
-  const search = ["q", wordsStarting(query.get("q") ?? "")] as const;
-  return Object.fromEntries([...named, search, ...range].filter(([, value]) => value !== ""));
 }
 
 function NoMatch() {

@@ -3,9 +3,6 @@ import { counted, Mono, type Of, Text } from "../text.tsx";
 import { Monogram } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
-/** The body of the request. */
-export type ChosenFilters = Readonly<Partial<Record<keyof ReplayPreview["filters"], string>>>;
-
 /** How many events would be replayed, and of how many the stored form changes. */
 export function Summary({ of: preview }: Of<ReplayPreview>) {
   const { total, compared, differing } = preview;
