@@ -102,7 +102,7 @@ describe("skyhook verify", () => {
       "--secret",
       secret,
     );
-    expect(out).toMatch(new RegExp(`Found: The delivery verifies .*${cause}`));
+    expect(out).toMatch(new RegExp(`Found: The webhook verifies .*${cause}`));
     expect(code).toBe(1);
   });
 
@@ -114,7 +114,7 @@ describe("skyhook verify", () => {
       DEPLOY_PLATFORM_WEBHOOK_SECRET: "",
     };
     const { out, err, code } = await skyhook(args, { cwd, env, input: bytes.toString() });
-    expect(out).toContain("Found: The delivery verifies with the secret of Code host");
+    expect(out).toContain("Found: The webhook verifies with the secret of Code host");
     expect([err, code]).toEqual(["", 1]);
   });
 

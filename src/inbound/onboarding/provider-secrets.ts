@@ -79,7 +79,7 @@ function requireStrong(secret: string, provider: Signing, registered: Iterable<R
       );
     case "shared": {
       const { owner } = weakness;
-      const detail = `${owner.displayName} (${owner.id}) has the same secret, so a delivery for one would verify at the other. ${another}`;
+      const detail = `${owner.displayName} (${owner.id}) has the same secret, so a webhook for one would verify at the other. ${another}`;
       throw invalid("/secret", detail);
     }
   }

@@ -67,7 +67,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
         ...inOrder(writtenUses).map((use) => write(recordSecretUse, use)),
       );
     } catch (error) {
-      log.warn({ err: error }, "failed to write delivery counts; retrying");
+      log.warn({ err: error }, "failed to write webhook counts; retrying");
       keep(writtenCounts, writtenUses);
     }
   }
@@ -80,7 +80,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     for (const count of since.counts.values()) add(count);
     for (const use of since.uses.values()) recordUse(use);
     if (counts.size > maxCounts) {
-      log.error({ counts: counts.size }, "delivery counts dropped; the database cannot be written");
+      log.error({ counts: counts.size }, "webhook counts dropped; the database cannot be written");
       counts = new Map();
     }
     schedule();

@@ -165,7 +165,7 @@ export function reconciler(parts: ReconcilerParts): Reconciler {
           if (outcome === "failed") firstError ??= why;
           if (outcome === "failed" || outcome === "unreadable") {
             const { deliveryId, type } = entry;
-            log.warn({ provider, deliveryId, type, why }, `logged delivery ${outcome}`);
+            log.warn({ provider, deliveryId, type, why }, `logged webhook ${outcome}`);
           }
           options.report?.(entry, outcome, why);
         },
@@ -186,7 +186,7 @@ export function reconciler(parts: ReconcilerParts): Reconciler {
       return end({ status: "failed", error: messageOf(error, opened.kind), retryAt: null });
     }
     if (counts.failed === 0) return end({ status: "complete", error: null, retryAt: null });
-    const error = `${counts.failed} deliveries cannot be read: ${firstError}`;
+    const error = `${counts.failed} webhooks cannot be read: ${firstError}`;
     return end({ status: "failed", error, retryAt: null });
   }
 

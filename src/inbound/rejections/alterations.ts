@@ -14,25 +14,25 @@ export const bodyAlterations: readonly Alteration<Uint8Array>[] = [
   {
     cause: "trailing-newline-added",
     detail:
-      "The delivery verifies without the line break at the end of the body. An editor, `echo` or a proxy added it. Forward the body unchanged.",
+      "The webhook verifies without the line break at the end of the body. An editor, `echo` or a proxy added it. Forward the body unchanged.",
     undo: edited((text) => [text.replace(/\r?\n$/, "")]),
   },
   {
     cause: "trailing-newline-lost",
     detail:
-      "The delivery verifies with a line break at the end of the body. An editor or a proxy removed it. Forward the body unchanged.",
+      "The webhook verifies with a line break at the end of the body. An editor or a proxy removed it. Forward the body unchanged.",
     undo: edited((text) => [`${text}\n`, `${text}\r\n`]),
   },
   {
     cause: "line-endings-changed",
     detail:
-      "The delivery verifies with other line endings in the body. Something in between converted LF to CRLF or CRLF to LF. Forward the body as bytes, not as text.",
+      "The webhook verifies with other line endings in the body. Something in between converted LF to CRLF or CRLF to LF. Forward the body as bytes, not as text.",
     undo: edited((text) => [text.replaceAll("\r\n", "\n"), text.replaceAll(/\r?\n/g, "\r\n")]),
   },
   {
     cause: "body-reformatted",
     detail:
-      "The delivery verifies with the body as compact JSON or formatted differently. A proxy, gateway or parser reformatted it. Forward the raw body.",
+      "The webhook verifies with the body as compact JSON or formatted differently. A proxy, gateway or parser reformatted it. Forward the raw body.",
     *undo(bytes) {
       yield compactJson(bytes);
       yield* reprinted(bytes);
@@ -50,14 +50,14 @@ export const secretAlterations: readonly SecretAlteration[] = [
   {
     cause: "secret-white-space",
     detail:
-      "The delivery verifies with different white space around the secret. Remove spaces and line breaks from the secret in Skyhook (environment variables are not trimmed) and at the provider.",
+      "The webhook verifies with different white space around the secret. Remove spaces and line breaks from the secret in Skyhook (environment variables are not trimmed) and at the provider.",
     undo: (secret, keyOf) =>
       [secret.trim(), `${secret.trim()}\n`, `${secret.trim()} `].flatMap(keyOf),
   },
   {
     cause: "secret-encoding",
     detail:
-      "The delivery verifies with the secret decoded from hex or base64, not decoded, or without its prefix. Configure the same key at the provider and in Skyhook.",
+      "The webhook verifies with the secret decoded from hex or base64, not decoded, or without its prefix. Configure the same key at the provider and in Skyhook.",
     undo: decodings,
   },
 ];

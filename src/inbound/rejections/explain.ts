@@ -40,7 +40,7 @@ export async function explain(known: Known, rejected: RejectedRequest): Promise<
   if (secrets === null) {
     return {
       cause: "no-secret",
-      detail: `${provider.displayName} has no secret, so the delivery cannot be checked. Set the secret, then check again.`,
+      detail: `${provider.displayName} has no secret, so the webhook cannot be checked. Set the secret, then check again.`,
     };
   }
   if (bytes === null) {
@@ -100,12 +100,12 @@ async function searchKey(
 function unexplained({ provider: { signature }, others }: Known): Explanation {
   if (!isTextScheme(signature)) {
     const detail =
-      "The delivery was sent with another secret or token. Compare the secret with the one at the provider.";
+      "The webhook was sent with another secret or token. Compare the secret with the one at the provider.";
     return { cause: "unknown", detail };
   }
   const isMac = signature.kind === "hmac";
   const checklist = {
-    finding: "The delivery was signed with another secret, or the body was changed in transit.",
+    finding: "The webhook was signed with another secret, or the body was changed in transit.",
     ruledOut: [
       "a line break at the end of the body or other line endings in it",
       "reformatted JSON",
@@ -149,13 +149,13 @@ function verifiesNow(role: keyof Secrets): Explanation {
     return {
       cause: "verifies-now",
       detail:
-        "The delivery verifies with the current configuration: the secret or Skyhook was changed after it was received. Have the provider send it again.",
+        "The webhook verifies with the current configuration: the secret or Skyhook was changed after it was received. Have the provider send it again.",
     };
   }
   return {
     cause: "previous-secret",
     detail:
-      "The delivery verifies with the previous secret, which is now accepted. Have the provider send it again, and set the current secret there.",
+      "The webhook verifies with the previous secret, which is now accepted. Have the provider send it again, and set the current secret there.",
   };
 }
 
@@ -171,6 +171,6 @@ function stale(scheme: TextScheme, request: SignedRequest): Explanation {
   const allowed = offSeconds < 0 ? toleranceSeconds : aheadSeconds(toleranceSeconds);
   return {
     cause: "stale-timestamp",
-    detail: `The signature is valid, but it was made ${off} the delivery was received; at most ${allowed} s are allowed. Synchronise the clocks of this machine and the sender, and check that nothing delays deliveries.`,
+    detail: `The signature is valid, but it was made ${off} the webhook was received; at most ${allowed} s are allowed. Synchronise the clocks of this machine and the sender, and check that nothing delays webhooks.`,
   };
 }

@@ -83,7 +83,7 @@ function* changes(
 function ofAnother(displayName: string): Explanation {
   return {
     cause: "secret-of-another-provider",
-    detail: `The delivery verifies with the secret of ${displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
+    detail: `The webhook verifies with the secret of ${displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
   };
 }
 

@@ -37,23 +37,23 @@ export function advice(
     .join(" or ");
   switch (reason) {
     case "missing-signature":
-      return `The delivery has no signature. Expected header: ${names}. Headers sent: ${sent}. Check that the webhook has a secret at the provider, and that no proxy removes the header.`;
+      return `The webhook has no signature. Expected header: ${names}. Headers sent: ${sent}. Check that it has a secret at the provider, and that no proxy removes the header.`;
     case "several-signatures":
-      return "The delivery has more than one signature. Check that no proxy repeats the header.";
+      return "The webhook has more than one signature. Check that no proxy repeats the header.";
     case "malformed-signature":
       return `The signature is not ${formOf(signature)}. Check that the right header was copied completely and unchanged.`;
     case "wrong-signature":
       if (isWeak(signature))
-        return "The secret in the delivery is not the configured one. Check that both are the same.";
+        return "The secret in the webhook is not the configured one. Check that both are the same.";
       return "The signature was made with another secret or for another body. Check that the secret is that of this webhook, without added white space, and that no proxy, parser or editor changed the body.";
     case "missing-timestamp":
       return `${timePlace(signature)}. Check that it was copied completely.`;
     case "missing-signed-value":
-      return `The signature covers values that the delivery does not have (${signedPlaces(signature).join(", ")}). Headers sent: ${sent}. Check that no proxy removes them.`;
+      return `The signature covers values that the webhook does not have (${signedPlaces(signature).join(", ")}). Headers sent: ${sent}. Check that no proxy removes them.`;
     case "untrusted-key":
-      return "The delivery names a key that is not the service's: its URL is not one that keys are fetched from, or the service has no such key. It is probably forged.";
+      return "The webhook names a key that is not the service's: its URL is not one that keys are fetched from, or the service has no such key. It is probably forged.";
     case "stale-timestamp":
-      return `The signature is valid, but its time is ${tooFar(signature)} the time of receipt. For a saved delivery, set the time of receipt with --at. Otherwise check this machine's clock.`;
+      return `The signature is valid, but its time is ${tooFar(signature)} the time of receipt. For a saved webhook, set the time of receipt with --at. Otherwise check this machine's clock.`;
     case "unsupported-scheme":
       return `This is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs with ${names}.${provider.setUp === undefined ? "" : ` ${provider.setUp}`}`;
     case "body-too-large":
@@ -67,7 +67,7 @@ export function advice(
 
 /** During a rolling upgrade, another instance may store a reason that this version does not know. */
 function ofNewerVersion(reason: never): string {
-  return `A newer version of Skyhook rejected the delivery, for the reason ${String(reason)}. Upgrade this instance, then open the delivery again.`;
+  return `A newer version of Skyhook rejected the webhook, for the reason ${String(reason)}. Upgrade this instance, then open the rejection again.`;
 }
 
 /** The scheme may have changed since the rejection, and may no longer have a time. */
@@ -86,5 +86,5 @@ function timePlace(scheme: SignatureScheme): string {
   const { from, item = "t=" } = scheme.timestamp ?? {};
   return from === undefined
     ? `The signature header has no ${item}<unix seconds>`
-    : `The delivery has no signed time (${from})`;
+    : `The webhook has no signed time (${from})`;
 }

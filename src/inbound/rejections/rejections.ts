@@ -125,7 +125,7 @@ export function rejections(parts: Parts): Rejections {
       try {
         await store(rejection);
       } catch (error) {
-        log.error({ provider, requestId, err: error }, "failed to store rejected delivery");
+        log.error({ provider, requestId, err: error }, "failed to store rejected webhook");
       }
     },
     async list(ctx, request, { from, to, ...filters }) {

@@ -32,7 +32,7 @@ function withSlash(rest: string): string {
 export function urlChanged(signed: string, received: string): Explanation {
   return {
     cause: "url-changed",
-    detail: `The delivery verifies with the URL ${shown(signed)} instead of ${shown(received)}. Set PUBLIC_URL to the base URL that is entered at the provider, or enter the URL there as Skyhook receives it.`,
+    detail: `The webhook verifies with the URL ${shown(signed)} instead of ${shown(received)}. Set PUBLIC_URL to the base URL that is entered at the provider, or enter the URL there as Skyhook receives it.`,
   };
 }
 

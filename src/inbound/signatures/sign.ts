@@ -132,7 +132,7 @@ function textSignature(
     secret: key.secret,
   };
   const pieces = text?.pieces(parts) ?? null;
-  if (pieces === null) throw new Error("The delivery lacks a value that its provider signs");
+  if (pieces === null) throw new Error("The webhook lacks a value that its provider signs");
   const signed = encoded(encoding, signatureOf(scheme, key, pieces));
   if (items === undefined) return prefix + signed;
   const list = [items.signature + signed];

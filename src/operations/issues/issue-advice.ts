@@ -33,10 +33,10 @@ const rejectionAdvices = {
   "missing-signed-value": "Check that no proxy removes headers that the signature covers.",
   "missing-timestamp": "Check that no proxy changes the signature header.",
   "stale-timestamp":
-    "Synchronise the clocks of this machine and the sender, and look for what delays deliveries.",
+    "Synchronise the clocks of this machine and the sender, and look for what delays webhooks.",
   "untrusted-key":
     "The deliveries name a foreign key and are probably forged: check who sends them.",
-  "unsupported-scheme": "Set up the kind of webhook that the latest delivery names.",
+  "unsupported-scheme": "Set up the kind of webhook that the latest request names.",
   "body-too-large": "Have the provider send less data: the bodies are larger than the limit.",
   "unsupported-encoding": "Check that no proxy compresses requests.",
 } satisfies Readonly<Record<RejectionReason, string>>;

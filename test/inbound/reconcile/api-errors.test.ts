@@ -178,7 +178,7 @@ describe("an API that fails", () => {
     expect(await run(app)).toMatchObject({
       status: "failed",
       counts: { recovered: 2, failed: 1 },
-      error: expect.stringContaining("1 deliveries cannot be read"),
+      error: expect.stringContaining("1 webhooks cannot be read"),
     });
     isBroken = false;
     expect(await run(app)).toMatchObject({

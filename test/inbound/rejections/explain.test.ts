@@ -304,7 +304,7 @@ describe("explain", () => {
   test("states by how many seconds a time is too early or too late", async () => {
     const sent = (t: number) => `t=${t},v1=${mac(`${t}.${text}`, { as: "hex" })}`;
     expect((await explained(payments, sent(nowSeconds - 4_000))).detail).toContain(
-      "made 4000 s before the delivery was received; at most 300 s are allowed",
+      "made 4000 s before the webhook was received; at most 300 s are allowed",
     );
     expect((await explained(payments, sent(nowSeconds + 301))).detail).toContain(
       "made 301 s after",
@@ -316,7 +316,7 @@ describe("explain", () => {
       payments,
       `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
     );
-    expect(detail).toStartWith("The delivery verifies with the current configuration");
+    expect(detail).toStartWith("The webhook verifies with the current configuration");
   });
 
   test("says how to create the supported kind of webhook", async () => {
@@ -335,7 +335,7 @@ describe("explain", () => {
   test("lists what is ruled out for an unknown cause, other providers only if there are any", async () => {
     const { detail } = await explained(tasks, mac("another body"));
     expect(detail).toStartWith(
-      "The delivery was signed with another secret, or the body was changed in transit. Ruled out: a line break",
+      "The webhook was signed with another secret, or the body was changed in transit. Ruled out: a line break",
     );
     expect(detail).toContain("the secrets of the other providers");
     const rejected = {
