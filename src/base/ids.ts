@@ -16,3 +16,8 @@ export function timeOfId(id: `${string}_${string}`): number {
   const hex = id.slice(id.indexOf("_") + 1);
   return Number.parseInt(hex.slice(0, 12), 16);
 }
+
+/** Sorts before all ids that `makeId` makes at this time or later, and after all earlier ones. */
+export function firstIdAt(prefix: string, atMs: number): string {
+  return `${prefix}${atMs.toString(16).padStart(12, "0")}`;
+}

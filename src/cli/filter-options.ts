@@ -77,6 +77,7 @@ const noEnd = "New events have no end";
 /** Options that a user of `skyhook events` may try. */
 const onlyInLists: readonly (readonly [flag: string, reason: string, listFlag?: string])[] = [
   ["--delivery", nothingYet],
+  ["--destination", nothingYet],
   ["--to", noEnd],
   ["--until", noEnd, "--to"],
 ];

@@ -14,7 +14,7 @@ import type { ItemId, Position } from "../base/page.ts";
 
 import { countInSlices, rowsPerSlice } from "./count.ts";
 import type { Source, Window } from "./paginate.ts";
-import { type Part, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
+import { idsOf, type Part, partByIds, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
 import {
   type Dialect,
   encoded,
@@ -42,6 +42,12 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
     readonly filter: Filter;
     readonly by: (tables: TablesOf<Defined>, value: Placeholder, dialect: Dialect) => SQL;
   };
+  /** The conditions of filters that are not compared with a column of their own. */
+  readonly conditions?: {
+    readonly [Name in Filter]?: (tables: TablesOf<Defined>, value: Placeholder) => SQL;
+  };
+  /** The prefix of ids that sort as `createdAt` does, so that the index continues with the id alone. */
+  readonly idsInOrder?: string;
   /** A filter that also matches rows without a value. */
   readonly orNull?: Filter;
   /**
@@ -76,6 +82,15 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     const statements = new Map<string, Statement<Values, Item>>();
     const counts = new Map<string, Statement<Values, { total: number }>>();
     const lasts = new Map<string, Statement<Values, Position<Id>>>();
+    const { idsInOrder } = list;
+    const valuesOf = (part: Part) =>
+      idsInOrder === undefined ? part.values : idsOf(part, idsInOrder);
+    const termsOf = (tables: TablesOf<Defined>, order: Window["order"], part: Part) => {
+      const { createdAt, id } = list.table(tables);
+      return idsInOrder === undefined
+        ? partTerms({ createdAt, id }, order, part)
+        : partByIds(id, order, part);
+    };
 
     const pageStatement = (
       { terms }: Conditions<Defined>,
@@ -86,8 +101,8 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
         const { createdAt, id } = list.table(tables);
         const direction = order === "newest-first" ? desc : asc;
         return withJoins(list, list.select(db, tables), tables)
-          .where(and(...terms(tables, dialect), ...partTerms({ createdAt, id }, order, part)))
-          .orderBy(direction(createdAt), direction(id))
+          .where(and(...terms(tables, dialect), ...termsOf(tables, order, part)))
+          .orderBy(...(idsInOrder === undefined ? [direction(createdAt)] : []), direction(id))
           .limit(sql.placeholder("limit"))
           .offset(sql.placeholder("offset"));
       });
@@ -99,9 +114,13 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
         return withJoins(list, db.select({ total }).from(id.table), tables).where(
           and(
             ...terms(tables, dialect),
-            ...partTerms({ createdAt, id }, "newest-first", part),
+            ...termsOf(tables, "newest-first", part),
             ...(hasLast
-              ? [sql`(${createdAt}, ${id}) >= (${lastCreatedAt}, ${sql.placeholder("lastId")})`]
+              ? [
+                  idsInOrder === undefined
+                    ? sql`(${createdAt}, ${id}) >= (${lastCreatedAt}, ${sql.placeholder("lastId")})`
+                    : sql`${id} >= ${sql.placeholder("lastId")}`,
+                ]
               : []),
           ),
         );
@@ -111,13 +130,13 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
         const { createdAt, id } = list.table(tables);
         // Guarantee: `createdAt` is a column of instants.
         const decode = (value: unknown) => createdAt.mapFromDriverValue(value) as Date;
-        return db
+        const query = db
           .select({ createdAt: sql<Date>`${createdAt}`.mapWith(decode), id: sql<Id>`${id}` })
-          .from(id.table)
-          .where(
-            and(...terms(tables, dialect), ...partTerms({ createdAt, id }, "newest-first", part)),
-          )
-          .orderBy(desc(createdAt), desc(id))
+          .from(id.table);
+        // The index of the ids has no time.
+        return (idsInOrder === undefined ? query : withJoins(list, query, tables))
+          .where(and(...terms(tables, dialect), ...termsOf(tables, "newest-first", part)))
+          .orderBy(...(idsInOrder === undefined ? [desc(createdAt)] : []), desc(id))
           .limit(1)
           .offset(sql.placeholder("offset"));
       });
@@ -136,7 +155,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           const part = partOf(window, range);
           const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
           const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
-          return storage.all(query, { ...conditions.values, ...part.values, limit, offset });
+          return storage.all(query, { ...conditions.values, ...valuesOf(part), limit, offset });
         },
         count() {
           const count = async (from: Position<Id> | null, last: Position<Id> | null) => {
@@ -147,7 +166,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
             );
             const values = {
               ...conditions.values,
-              ...part.values,
+              ...valuesOf(part),
               lastCreatedAt: last?.createdAt,
               lastId: last?.id,
             };
@@ -164,7 +183,11 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
                 lastStatement(slicing, part),
               );
               const offset = rowsPerSlice - 1;
-              const [row] = await storage.all(query, { ...slicing.values, ...part.values, offset });
+              const [row] = await storage.all(query, {
+                ...slicing.values,
+                ...valuesOf(part),
+                offset,
+              });
               return row;
             },
           });
@@ -197,6 +220,8 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
     values: Object.fromEntries(given.filter(([name, value]) => !isPartOfShape(name, value))),
     terms: (tables, dialect) =>
       given.flatMap(([name, value]) => {
+        const condition = list.conditions?.[name];
+        if (condition !== undefined) return [condition(tables, sql.placeholder(name))];
         const column: Column = list.table(tables)[name];
         if (value === null) return [isNull(column)];
         if (name === list.ignoringCase) {

@@ -1,5 +1,7 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 
+import { firstIdAt } from "../base/ids.ts";
+
 import type { Window } from "./paginate.ts";
 import { encoded } from "./statement.ts";
 
@@ -66,4 +68,24 @@ export function partTerms(
   };
   const end = isNewestFirst ? sql`${createdAt} >= ${bound}` : sql`${createdAt} < ${bound}`;
   return [...starts[kind], ...(isBounded ? [end] : [])];
+}
+
+/**
+ * Compares positions by id, in a list whose ids sort as `createdAt` does. The index of the list needs no
+ * time.
+ */
+export function partByIds(id: Column, order: Window["order"], { kind, isBounded }: Part): SQL[] {
+  const isNewestFirst = order === "newest-first";
+  const [at, bound] = [sql.placeholder("id"), sql.placeholder("bound")];
+  // A time is before the ids of its millisecond.
+  const after = sql.raw(kind === "time" ? ">=" : ">");
+  const start = isNewestFirst ? sql`${id} < ${at}` : sql`${id} ${after} ${at}`;
+  const end = isNewestFirst ? sql`${id} >= ${bound}` : sql`${id} < ${bound}`;
+  return [...(kind === "start" ? [] : [start]), ...(isBounded ? [end] : [])];
+}
+
+/** The values of `partByIds`. */
+export function idsOf({ kind, values: { createdAt, id, bound } }: Part, prefix: string) {
+  const first = (at: Date | null) => (at === null ? null : firstIdAt(prefix, at.getTime()));
+  return { id: kind === "time" ? first(createdAt) : id, bound: first(bound) };
 }

@@ -40,6 +40,13 @@ export const eventFilters = {
     details:
       "`dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`; `none` without notifications.",
   },
+  destination: {
+    kind: "text",
+    label: "Destination",
+    description: "Only events that were sent to this destination of the operators, by name or id.",
+    details: "With `delivery`: that are in this state there.",
+    example: "deploys",
+  },
   subject: {
     kind: "text",
     label: "Subject",
@@ -86,7 +93,7 @@ export type EventColumn = {
 }[keyof typeof eventFilters];
 
 // When an event is streamed, nothing has been delivered yet. New events have no end.
-const { to: _, delivery: __, ...streamed } = eventFilters;
+const { to: _, delivery: __, destination: ___, ...streamed } = eventFilters;
 
 /** The filters of the stream of events, which starts at `from`. */
 export const streamFilters = {

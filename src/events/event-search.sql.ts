@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, lte, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
@@ -6,6 +6,7 @@ import { columnsExcept, encoded, type Select, statementsOver } from "../db/state
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
+import { deliveriesTable } from "../outbound/delivery.ts";
 
 import type { EventColumn } from "./event-filters.ts";
 import {
@@ -17,6 +18,7 @@ import {
 
 const tables = {
   events: eventsTable,
+  deliveries: deliveriesTable,
   eventStates: eventStatesTable,
   eventWords: eventWordsTable,
   eventVocabulary: eventVocabularyTable,
@@ -25,13 +27,56 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
+/** `destination`: the id of one that the event was sent to. `outcome`: the state of a delivery there. */
+type SentFilter = "destination" | "outcome";
+
+const exists = ({ events, deliveries }: Tables, and: SQL) =>
+  sql`exists (select 1 from ${deliveries} where ${deliveries.eventId} = ${events.id}
+    and ${deliveries.destinationId} = ${sql.placeholder("destination")} and ${and})`;
+/** In lists that are read from the events: each has few deliveries, which are found by its id. */
+const sentConditions = {
+  destination: (t: Tables) => exists(t, sql`true`),
+  outcome: (t: Tables, status: Placeholder) => exists(t, sql`${t.deliveries.status} = ${status}`),
+};
+
 /** Events by their columns. */
-export const eventPages = pagesOver(tables)<Event, EventColumn>({
-  table: (t) => t.events,
+export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter>({
+  table: (t) => ({ ...columnsExcept(t.events, {}), ...sentColumns(t) }),
   select: (db, t) => db.select(eventColumns(t)).from(t.events),
+  conditions: sentConditions,
   uncommon: { filter: "status", common: "accepted" },
   indexed: ["idempotencyKey", "type", "provider"],
 });
+
+function sentColumns({ deliveries }: Tables) {
+  return { destination: deliveries.destinationId, outcome: deliveries.status };
+}
+
+/**
+ * Events that were sent to a destination, by the index of its deliveries. An event can have several there, of which
+ * the first counts: the first in the same state, where the list has only one state.
+ */
+const sentPages = (isOfOneState: boolean) =>
+  pagesOver(tables)<Event, EventColumn | SentFilter>({
+    table: (t) => ({
+      ...columnsExcept(t.events, {}),
+      ...sentColumns(t),
+      id: t.deliveries.eventId,
+    }),
+    select: (db, t) => db.select(eventColumns(t)).from(t.deliveries),
+    join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.deliveries.eventId)),
+    idsInOrder: "evt_",
+    conditions: {
+      destination: ({ deliveries: { destinationId, eventId, status, seq } }, value) =>
+        sql`${destinationId} = ${value} and not exists (select 1 from deliveries earlier
+          where earlier.destination_id = ${value} and earlier.event_id = ${eventId}
+          and earlier.seq < ${seq}${isOfOneState ? sql` and earlier.status = ${status}` : sql``})`,
+    },
+    uncommon: { filter: "outcome", common: "delivered" },
+    indexed: ["destination"],
+  });
+export const sentEventPages = sentPages(false);
+export const eventPagesByOutcome = sentPages(true);
 
 /** Indexed events by the state of their deliveries. */
 export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery">({
@@ -45,10 +90,15 @@ export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery"
 });
 
 /** Indexed events by their words. */
-export const eventSearch = searchesOver(tables)<Event, EventColumn | "delivery">({
+export const eventSearch = searchesOver(tables)<Event, EventColumn | SentFilter | "delivery">({
   index: (t) => t.eventWords,
   positions: (t) => t.eventStates.position,
-  table: (t) => ({ ...columnsExcept(t.events, {}), delivery: t.eventStates.delivery }),
+  table: (t) => ({
+    ...columnsExcept(t.events, {}),
+    ...sentColumns(t),
+    delivery: t.eventStates.delivery,
+  }),
+  conditions: sentConditions,
   select: (db, t) => db.select(eventColumns(t)).from(t.eventWords),
   join: <Row>(query: Select<Row>, t: Tables) =>
     query

@@ -11,10 +11,12 @@ import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";
 import {
   eventPages,
+  eventPagesByOutcome,
   eventSearch,
   eventStatePages,
   nextType,
   nextWord,
+  sentEventPages,
   stateAfter,
 } from "./event-search.sql.ts";
 
@@ -28,15 +30,18 @@ const fewEvents = 20_000;
 const lastCharacter = "\u{10ffff}";
 
 /** Whether the list reads the search index. Other lists read the events themselves. */
-export function needsIndex({ q, subject, delivery }: EventFilters): boolean {
-  return q !== undefined || subject !== undefined || delivery !== undefined;
+export function needsIndex({ q, subject, delivery, destination }: EventFilters): boolean {
+  return [q, subject, delivery, destination].some((filter) => filter !== undefined);
 }
 
-/** Throws `invalid-parameter` when a prefix matches too many types. */
+/** `destination` must be an id. Throws `invalid-parameter` when a prefix matches too many types. */
 export async function eventsMatching(
   storage: Storage,
   { type, q, ...filters }: EventFilters,
 ): Promise<Source<Event>> {
+  if (filters.destination !== undefined && filters.delivery === "none") {
+    throw invalidParameter("delivery", "none cannot be combined with destination");
+  }
   const terms = q === undefined ? undefined : await known(storage, parseSearch(q));
   if (terms === null || terms?.length === 0) return merged([]);
   const ofType = (each?: string) => eventsOfType(storage, { ...filters, type: each }, terms);
@@ -91,8 +96,14 @@ function eventsOfType(
 ): Source<Event> {
   const range = { from, to };
   const words = wordsOf(terms, filters);
+  const { delivery, destination, ...columns } = filters;
+  if (destination !== undefined) {
+    const sent = { ...columns, destination, outcome: delivery };
+    if (columns.idempotencyKey !== undefined) return eventPages(storage, sent, range);
+    if (words.length > 0) return eventSearch(storage, words, sent, range);
+    return (delivery === undefined ? sentEventPages : eventPagesByOutcome)(storage, sent, range);
+  }
   if (words.length > 0) return eventSearch(storage, words, filters, range);
-  const { delivery, ...columns } = filters;
   return delivery === undefined
     ? eventPages(storage, columns, range)
     : eventStatePages(storage, { ...columns, delivery }, range);
@@ -107,9 +118,11 @@ const commonStates: ReadonlySet<DeliveryState | undefined> = new Set(["delivered
  */
 function wordsOf(
   terms: readonly SearchTerm[] | undefined,
-  { provider, type, status, subject, delivery }: Omit<EventFilters, "q">,
+  { provider, type, status, subject, delivery, destination }: Omit<EventFilters, "q">,
 ): readonly SearchTerm[] {
-  if (terms === undefined && subject === undefined && !commonStates.has(delivery)) return [];
+  const isCommon =
+    commonStates.has(delivery) || (destination !== undefined && delivery === undefined);
+  if (terms === undefined && subject === undefined && !isCommon) return [];
   const exact = [
     ["p", provider],
     ["t", type],

@@ -25,6 +25,7 @@ import type {
 } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
+import { destinationNamed } from "../outbound/destination-named.ts";
 import type { Notification } from "../outbound/notification.ts";
 import {
   attemptsOfEvent,
@@ -150,8 +151,12 @@ export function events(
     async list(ctx, request, filters, extras = {}) {
       requireOperator(ctx);
       await checkProvider(filters.provider);
+      const destination = await destinationNamed(storage, filters.destination);
       if (needsIndex(filters)) await index.caughtUp();
-      const page = await paginate(await eventsMatching(storage, filters), request);
+      const page = await paginate(
+        await eventsMatching(storage, { ...filters, destination }),
+        request,
+      );
       const isPlain = extras.severity !== true && extras.delivery !== true;
       return isPlain ? page : withExtras(page, extras);
     },

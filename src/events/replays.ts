@@ -10,6 +10,7 @@ import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+import { destinationNamed } from "../outbound/destination-named.ts";
 
 import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay } from "./event-replay.ts";
@@ -74,6 +75,13 @@ export function replays(parts: Parts): Replays {
   const { storage, index, replaying, checkProvider, audit, clock, makeId, wake } = parts;
   const ownTurn = ownTurns();
 
+  /** A destination may be renamed or removed before the replay ends, so the filters name it by id. */
+  async function inputOf(body: unknown, now: number) {
+    const { filters, ratePerSecond } = readReplayInput(body, now);
+    const destination = await destinationNamed(storage, filters.destination ?? undefined);
+    return { filters: { ...filters, destination: destination ?? null }, ratePerSecond };
+  }
+
   async function sourceOf(filters: ReplayFilters) {
     const wanted = readFilters(replayFilters, filters);
     await checkProvider(wanted.provider);
@@ -91,7 +99,7 @@ export function replays(parts: Parts): Replays {
   return {
     async preview(ctx, body) {
       requireOperator(ctx);
-      const { filters } = readReplayInput(body, clock.now());
+      const { filters } = await inputOf(body, clock.now());
       const source = await sourceOf(filters);
       const window = { order: "newest-first", from: null, offset: 0, limit: maxCompared } as const;
       const [total, events] = [await source.count(), await source.read(window)];
@@ -114,7 +122,7 @@ export function replays(parts: Parts): Replays {
     async start(ctx, body) {
       requireOperator(ctx);
       const now = clock.now();
-      const { filters, ratePerSecond = defaultRatePerSecond } = readReplayInput(body, now);
+      const { filters, ratePerSecond = defaultRatePerSecond } = await inputOf(body, now);
       const total = await (await sourceOf(filters)).count();
       const replay: Replay = {
         ...noReplayCounts,

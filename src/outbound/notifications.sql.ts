@@ -175,3 +175,24 @@ export const notificationPages = pagesOver(tables)<Notification, "status">({
   select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
   uncommon: { filter: "status", common: "delivered" },
 });
+
+/**
+ * What was sent to a destination, with the status of the delivery there as a filter. A delivery is as old as its
+ * notification, so the index of deliveries has the order of the list.
+ */
+export const sentNotificationPages = pagesOver(tables)<Notification, "destination" | "status">({
+  table: ({ deliveries: { createdAt, notificationId: id, destinationId, status } }) => ({
+    createdAt,
+    id,
+    destination: destinationId,
+    status,
+  }),
+  select: (db, t) => db.select(notificationColumns(t)).from(t.deliveries),
+  join: (query, { notifications, deliveries }) =>
+    query.innerJoin(
+      notifications,
+      sql`${notifications.eventId} = ${deliveries.eventId} and ${notifications.id} = ${deliveries.notificationId}`,
+    ),
+  uncommon: { filter: "status", common: "delivered" },
+  indexed: ["destination"],
+});

@@ -43,6 +43,7 @@ import blockedPostgres from "./postgres/0018_blocked_deliveries.sql" with { type
 import namesPostgres from "./postgres/0019_destination_names.sql" with { type: "text" };
 import latePaymentsPostgres from "./postgres/0020_late_payments.sql" with { type: "text" };
 import rejectedPostgres from "./postgres/0021_rejected_deliveries.sql" with { type: "text" };
+import eventsOfPostgres from "./postgres/0022_events_of_destination.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -65,6 +66,7 @@ import blockedSqlite from "./sqlite/0019_blocked_deliveries.sql" with { type: "t
 import namesSqlite from "./sqlite/0020_destination_names.sql" with { type: "text" };
 import latePaymentsSqlite from "./sqlite/0021_late_payments.sql" with { type: "text" };
 import rejectedSqlite from "./sqlite/0022_rejected_deliveries.sql" with { type: "text" };
+import eventsOfSqlite from "./sqlite/0023_events_of_destination.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -123,6 +125,7 @@ export const schema: Schema = {
       { name: "0020_destination_names", sql: namesSqlite },
       { name: "0021_late_payments", sql: latePaymentsSqlite },
       { name: "0022_rejected_deliveries", sql: rejectedSqlite },
+      { name: "0023_events_of_destination", sql: eventsOfSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -146,6 +149,7 @@ export const schema: Schema = {
       { name: "0019_destination_names", sql: namesPostgres },
       { name: "0020_late_payments", sql: latePaymentsPostgres },
       { name: "0021_rejected_deliveries", sql: rejectedPostgres },
+      { name: "0022_events_of_destination", sql: eventsOfPostgres },
     ],
   },
 };

@@ -60,6 +60,10 @@ test("skyhook events filters and prints JSON lines", async () => {
     await found("--from", "2026-11-21T10:02:00+01:00", "--to", "2026-11-21T09:03:00Z"),
   ).toEqual([ids[1] ?? ""]);
   expect(await found("--delivery", "dead")).toEqual([]);
+  expect(await run("--destination", "slak")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("No destination of the operators has this name or id"),
+  });
   expect(await run("--delivery", "none")).toMatchObject({
     code: 0,
     out: "",
@@ -90,6 +94,12 @@ test("skyhook events reports what it cannot read", async () => {
     const renamed = { code: 2, err: `skyhook: ${before} is now ${now}\n` };
     expect(await run(before, "2h")).toMatchObject(renamed);
   }
+  expect(await skyhook(["tail", "--destination", "slack"])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /nothing has been delivered yet.*skyhook events --destination slack/,
+    ),
+  });
   const user = await served.app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
   expect(
     await skyhook(["events", "--url", served.url], { env: { OPERATOR_TOKEN: user } }),

@@ -303,6 +303,7 @@ describe("a bulk replay", () => {
       type: null,
       status: null,
       delivery: null,
+      destination: null,
       subject: null,
       idempotencyKey: null,
       q: null,

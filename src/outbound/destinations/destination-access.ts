@@ -1,6 +1,7 @@
 import { type Context, isAdmin, isOperator, requireAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Storage } from "../../db/storage.ts";
+import { isDestinationId } from "../destination-named.ts";
 import type { Destination, StoredDestination } from "../destination.ts";
 import { destinationById } from "../destinations.sql.ts";
 
@@ -32,8 +33,4 @@ export function destinationAccess(storage: Storage): DestinationAccess {
 
 function mayRead(ctx: Context, { ownerId }: Destination): boolean {
   return isAdmin(ctx) || ownerId === ctx.actor.id || (ownerId === null && isOperator(ctx));
-}
-
-function isDestinationId(id: string): id is Destination["id"] {
-  return /^dst_[0-9a-f]{32}$/.test(id);
 }

@@ -1,0 +1,29 @@
+import { invalidParameter } from "../base/parameters.ts";
+import type { Storage } from "../db/storage.ts";
+
+import type { Destination } from "./destination.ts";
+import { destinationById, destinationByName } from "./destinations.sql.ts";
+
+/**
+ * The id of the operators' destination with a name or id; undefined if none is given. Throws `invalid-parameter` if
+ * there is none, so that a typing error is not an empty list.
+ */
+export async function destinationNamed(
+  storage: Pick<Storage, "all">,
+  nameOrId: string | undefined,
+): Promise<Destination["id"] | undefined> {
+  if (nameOrId === undefined) return undefined;
+  const [named] = await storage.all(destinationByName, { name: nameOrId, ownerId: null });
+  if (named !== undefined) return named.id;
+  const [found] = isDestinationId(nameOrId)
+    ? await storage.all(destinationById, { id: nameOrId })
+    : [];
+  if (found !== undefined && found.ownerId === null) return found.id;
+  const detail =
+    "No destination of the operators has this name or id. GET /v1/destinations lists them";
+  throw invalidParameter("destination", detail);
+}
+
+export function isDestinationId(id: string): id is Destination["id"] {
+  return /^dst_[0-9a-f]{32}$/.test(id);
+}

@@ -1,0 +1,314 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { makeId } from "../../src/base/ids.ts";
+import { compilerOf } from "../../src/db/postgres/compile.ts";
+import { compile } from "../../src/db/sqlite/compile.ts";
+import { type Statement, write } from "../../src/db/statement.ts";
+import type { Storage } from "../../src/db/storage.ts";
+import { insertEvent } from "../../src/event/events.sql.ts";
+import { eventsMatching } from "../../src/events/event-search.ts";
+import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
+import type { StoredDestination } from "../../src/outbound/destination.ts";
+import { insertDestination } from "../../src/outbound/destinations.sql.ts";
+import { notificationStatuses } from "../../src/outbound/notification-words.ts";
+import { insertNotification } from "../../src/outbound/notifications.sql.ts";
+import { schema } from "../../src/schema/schema.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../support/databases.ts";
+import { dataOf } from "../support/graphql.ts";
+import { itemsOf } from "../support/operator.ts";
+import { deliveryRow, eventRow, notificationRow } from "../support/rows.ts";
+
+const idOf = (number: number) => `dst_${String(number).repeat(32)}` as const;
+
+const destinationRow = (
+  number: number,
+  name: string,
+  ownerId: string | null,
+): StoredDestination => ({
+  id: idOf(number),
+  name,
+  ownerId,
+  format: "json",
+  address: "https://example.com",
+  filter: null,
+  orderBy: null,
+  ratePerSecond: null,
+  maxConcurrent: 8,
+  alerts: false,
+  state: "disabled",
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  failures: 0,
+  openUntil: null,
+  sealed: new Uint8Array(1),
+});
+
+interface Sent {
+  readonly destination: number;
+  readonly status: (typeof notificationStatuses)[number];
+}
+interface Stored {
+  readonly id: string;
+  readonly at: number;
+  readonly provider: string;
+  readonly sent: readonly Sent[];
+}
+
+const providers = ["code_host", "task_tracker"];
+const start = Date.UTC(2026, 10, 21);
+const count = 60;
+
+/** Events of which several share a millisecond, with none to four deliveries, some of them to the same destination. */
+async function storeSome({ services: { storage } }: TestApp): Promise<readonly Stored[]> {
+  for (const row of [
+    destinationRow(1, "slack", null),
+    destinationRow(2, "mail", null),
+    destinationRow(3, "own", "user-1"),
+  ]) {
+    await storage.atomically(write(insertDestination, row));
+  }
+  const stored: Stored[] = [];
+  let notifications = 0;
+  for (let n = 0; n < count; n += 1) {
+    const at = start + Math.floor(n / 3) * 1_000;
+    const id = makeId("evt", at);
+    const provider = providers[n % 5 === 0 ? 0 : 1] ?? "";
+    const sent = Array.from({ length: n % 5 }, (_, each) => ({
+      destination: 1 + ((n + Math.floor(each / 2)) % 2),
+      status: notificationStatuses[(n + each * 3) % 4] ?? "pending",
+    }));
+    const fields = { id, provider, createdAt: new Date(at), idempotencyKey: `key:${n}` };
+    await storage.atomically(
+      write(insertEvent, eventRow(n, fields)),
+      ...sent.flatMap(({ destination, status }) => {
+        notifications += 1;
+        const row = notificationRow(notifications, {
+          eventId: id,
+          status,
+          createdAt: new Date(at),
+          dueAt: null,
+        });
+        const destinationId = idOf(destination);
+        return [
+          write(insertNotification, row),
+          write(insertDelivery, deliveryRow(row, { destinationId })),
+        ];
+      }),
+    );
+    stored.push({ id, at, provider, sent });
+  }
+  return stored;
+}
+
+describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) => {
+  let app: TestApp;
+  let stored: readonly Stored[];
+  beforeAll(async () => {
+    app = await startApp({}, undefined, { dialect });
+    stored = await storeSome(app);
+  });
+  afterAll(() => app.stop());
+
+  /** The ids on all pages of a list, from the newest or from the oldest. */
+  async function allOf(path: string, query: Record<string, string>, direction: string) {
+    const parameters = new URLSearchParams({ ...query, limit: "7", include: "total", direction });
+    const ids: string[] = [];
+    for (;;) {
+      const page = await json(await app.as("operator", `${path}?${parameters.toString()}`));
+      const items = itemsOf(page["data"]).map(({ id }) => String(id));
+      ids.splice(direction === "forward" ? ids.length : 0, 0, ...items);
+      const { hasMore, total, nextCursor, prevCursor } = Object(page["pagination"]);
+      if (hasMore !== true) return { ids, total };
+      parameters.set("cursor", direction === "forward" ? nextCursor : prevCursor);
+    }
+  }
+
+  const from = start + 4_000;
+  const to = start + 17_000;
+  const deliveries = [undefined, ...notificationStatuses];
+  const others = [
+    {},
+    { provider: "code_host" },
+    { q: "event" },
+    { type: "task.*" },
+    { idempotencyKey: "key:31" },
+    { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
+  ] as const;
+  test.each(others)("finds the events that were sent there, with %j", async (other) => {
+    for (const delivery of deliveries) {
+      const expected = stored
+        .filter(({ id, at, provider, sent }, n) => {
+          if ("provider" in other && provider !== other.provider) return false;
+          if ("idempotencyKey" in other && n !== 31) return false;
+          if ("from" in other && (at < from || at >= to)) return false;
+          const there = sent.filter(({ destination }) => destination === 1);
+          return id !== "" && there.some(({ status }) => (delivery ?? status) === status);
+        })
+        .map(({ id }) => id)
+        .toReversed();
+      const query = { destination: "slack", ...(delivery && { delivery }), ...other };
+      for (const direction of ["forward", "backward"]) {
+        expect({ query, direction, ...(await allOf("/v1/events", query, direction)) }).toEqual({
+          query,
+          direction,
+          ids: expected,
+          total: expected.length,
+        });
+      }
+    }
+  });
+
+  test("finds the notifications that were sent there, with their status there", async () => {
+    let number = 0;
+    const sent = stored.flatMap((event) =>
+      event.sent.map((each) => ({ ...each, at: event.at, id: notificationRow((number += 1)).id })),
+    );
+    for (const status of deliveries) {
+      const expected = sent
+        .filter((each) => each.destination === 2 && (status ?? each.status) === each.status)
+        .map(({ id }) => id)
+        .toReversed();
+      const query = { destination: idOf(2), ...(status && { status }) };
+      for (const direction of ["forward", "backward"]) {
+        expect({ query, ...(await allOf("/v1/notifications", query, direction)) }).toEqual({
+          query,
+          ids: expected,
+          total: expected.length,
+        });
+      }
+    }
+  });
+
+  test("is an argument in GraphQL", async () => {
+    const data = await dataOf(app, "operator", `{ events(destination: "slack") { totalCount } }`);
+    const expected = stored.filter(({ sent }) => sent.some((each) => each.destination === 1));
+    expect(data).toEqual({ events: { totalCount: expected.length } });
+  });
+
+  test.each([
+    ["destination=slak", "destination"],
+    [`destination=${idOf(3)}`, "destination"],
+    ["destination=own", "destination"],
+    ["destination=dst_x", "destination"],
+    ["destination=slack&delivery=none", "delivery"],
+  ])("refuses ?%s", async (query, parameter) => {
+    const response = await app.as("operator", `/v1/events?${query}`);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      code: "invalid-parameter",
+      errors: [{ parameter }],
+    });
+  });
+
+  test("limits a replay, which stores the id", async () => {
+    const body = { destination: "slack", delivery: "dead" };
+    const headers = { "content-type": "application/json" };
+    const preview = async (given: object) =>
+      json(
+        await app.as("operator", "/v1/replays/preview", {
+          method: "POST",
+          headers,
+          body: JSON.stringify(given),
+        }),
+      );
+    const dead = stored.filter(({ sent }) =>
+      sent.some(({ destination, status }) => destination === 1 && status === "dead"),
+    );
+    expect(await preview(body)).toMatchObject({
+      total: dead.length,
+      filters: { destination: idOf(1), delivery: "dead" },
+    });
+    expect(await preview({ ...body, destination: "slak" })).toMatchObject({
+      code: "invalid-parameter",
+    });
+  });
+});
+
+/** The statement that reads a page. */
+async function statementOf(filters: Parameters<typeof eventsMatching>[1], isNext: boolean) {
+  const read: [Statement<Record<string, unknown>, unknown>, Record<string, unknown>][] = [];
+  const storage = {
+    dialect: "postgres",
+    all(statement: Statement<Record<string, unknown>, unknown>, values: Record<string, unknown>) {
+      read.push([statement, values]);
+      return Promise.resolve([]);
+    },
+  };
+  // Guarantee: a source only reads.
+  const source = await eventsMatching(storage as unknown as Storage, filters);
+  const at = new Date(start + 2_000_000);
+  const position = isNext ? { createdAt: at, id: makeId("evt", at.getTime()) } : null;
+  await source.read({ order: "newest-first", from: position, offset: 0, limit: 20 });
+  const [first] = read;
+  if (first === undefined) throw new Error("No statement");
+  return first;
+}
+
+const searches = [
+  ["deliveries_events", { destination: idOf(1) }],
+  ["deliveries_undelivered", { destination: idOf(1), delivery: "dead" }],
+  ["deliveries_undelivered", { destination: idOf(1), delivery: "retrying", provider: "code_host" }],
+  [
+    "deliveries_undelivered",
+    {
+      destination: idOf(1),
+      delivery: "dead",
+      from: new Date(start),
+      to: new Date(start + 3_000_000),
+    },
+  ],
+  ["deliveries_events", { destination: idOf(1), delivery: "delivered" }],
+] as const;
+
+test.each(searches)("a page on SQLite reads %s in order, with %j", async (index, filters) => {
+  using database = new Database(":memory:");
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+  for (const isNext of [false, true]) {
+    const [statement] = await statementOf(filters, isNext);
+    const plan = database
+      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
+      .all()
+      .map(({ detail }) => detail);
+    expect(plan[0]?.replace("COVERING ", "")).toStartWith(
+      `SEARCH deliveries USING INDEX ${index} (destination_id=?`,
+    );
+    if (isNext || "to" in filters) expect(plan[0]).toContain("event_id<?");
+    expect(plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
+  }
+});
+
+test.skipIf(noManyConnections !== null)(
+  "a page on PostgreSQL reads the same indexes in order",
+  async () => {
+    await using database = await postgresDatabase();
+    for (const { sql: text } of schema.migrations.postgres) await database.run(text);
+    const id = (name: string) =>
+      `'${name}_' || lpad(to_hex(${start}::bigint + i * 1000), 12, '0') || repeat('0', 20)`;
+    await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, recovered)
+      select ${id("evt")}, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, ${start}::bigint + i * 1000, 't', '{}', 0, 0, false from generate_series(1, 20000) as i`);
+    await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, status, attempt_count)
+      select ${id("dlv")}, case when i % 50 = 0 then '${idOf(1)}' else '${idOf(2)}' end, ${id("ntf")}, ${id("evt")}, ${start}::bigint + i * 1000,
+        case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`);
+    await database.run("analyze");
+    await using client = new SQL(database.url, { max: 1 });
+    const explain = compilerOf(client);
+    for (const [index, filters] of searches) {
+      const [statement, values] = await statementOf(filters, true);
+      const asked: [string, unknown[]][] = [];
+      const unsafe = (text: string, given: unknown[] = []) => {
+        asked.push([text, given]);
+        return client.unsafe("select");
+      };
+      await explain(statement)({ unsafe }, values);
+      const [[text, given] = ["", []]] = asked;
+      const rows: Record<string, string>[] = await client.unsafe(`explain ${text}`, given);
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toContain(index);
+      expect(plan).not.toContain("Sort");
+    }
+  },
+);
