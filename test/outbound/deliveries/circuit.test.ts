@@ -66,10 +66,10 @@ describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
     const { app, times, attempts, deliveries, health } = await failing({ maxConcurrent: 1 });
     await deliver(app, 30);
     await passing(app, async () => (await health())["circuit"] === "open");
-    await passing(app, () => times.length >= threshold + 6);
+    // In small steps: the clock advances while a probe is claimed and sent, on a busy machine for long.
+    await passing(app, () => times.length >= threshold + 6, second / 5);
     const [first = 0, ...later] = times.slice(threshold, threshold + 6);
     const tookSeconds = ((later.at(-1) ?? 0) - first) / second;
-    // The clock advances while a probe is claimed and sent.
     expect(tookSeconds).toBeGreaterThan(5 * 30 - 15);
     expect(tookSeconds).toBeLessThan(2 * 5 * 30);
     // The clock stands still: with time passing, the next probe could be sent before it is recorded.
