@@ -6,6 +6,7 @@ import type { Filters as Defined } from "../../base/filters.ts";
 import { useLoad } from "./load.ts";
 import { filter, type Route, writeRoute } from "./route.ts";
 import { words } from "./text.tsx";
+import type { Page } from "./wire.ts";
 
 interface ControlsParts {
   readonly children: ComponentChildren;
@@ -252,6 +253,24 @@ export function ProviderFilter({
       label="Provider"
       all="All providers"
       options={options}
+    />
+  );
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Offers the operators' destinations. */
+export function DestinationFilter({ route }: { readonly route: Route }) {
+  const { value } = useLoad<Page<Named>>("v1/destinations?owner=operators&limit=100");
+  return (
+    <SelectFilter
+      route={route}
+      name="destination"
+      label="Destination"
+      all="All destinations"
+      options={value?.data.map(({ name }) => name) ?? []}
     />
   );
 }

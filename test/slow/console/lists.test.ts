@@ -70,6 +70,23 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
+  test("the destination filter finds what was sent to one, and what a replay of it would do", async () => {
+    const select =
+      "[...document.querySelectorAll('label')].find((label) => label.textContent.startsWith('Destination'))?.querySelector('select')";
+    await browser.go("#/events");
+    await browser.until(`${select}?.options.length === 2`);
+    await browser.read(
+      `((select) => { select.value = "operator-gateway"; select.dispatchEvent(new Event("change")); })(${select})`,
+    );
+    await browser.until("location.hash.includes('destination=operator-gateway')");
+    await browser.has("[data-row]", 2);
+    await browser.go("#/events?destination=operator-gateway&provider=code_host");
+    await browser.has("[data-row]", 1);
+    await browser.go("#/replays/new?destination=operator-gateway&since=24h");
+    await browser.shows(".dry-run", "2 events would be replayed");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
   test("a filter that only a link sets is shown, and can be removed", async () => {
     await browser.go("#/events?subject=nothing");
     await browser.shows(".filters .label", "Subject");
@@ -106,7 +123,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.go("#/rejections");
     await browser.shows("[data-row] .badge", "Newer word");
     await browser.click("[data-row]");
-    await browser.shows(".explanation", "A newer version of Skyhook rejected the delivery");
+    await browser.shows(".explanation", "A newer version of Skyhook rejected the webhook");
     await browser.go("#/issues");
     await browser.shows(".issue", "Newer word");
     await browser.shows(".issue", "Open the latest delivery");

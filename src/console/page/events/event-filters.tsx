@@ -1,10 +1,11 @@
-import { ProviderFilter } from "../filters.tsx";
+import { DestinationFilter, ProviderFilter } from "../filters.tsx";
 import { TimeFilter } from "../time-filter.tsx";
 
 /** The controls of the filters of events, for a list and for a replay, with the types on offer. */
 export const eventControls = (types: readonly string[]) => ({
   q: { placeholder: "Title, actor, data" },
   delivery: { all: "Any", options: ["dead", "retrying", "pending"] },
+  destination: DestinationFilter,
   provider: ProviderFilter,
   time: TimeFilter,
   type: { options: types },

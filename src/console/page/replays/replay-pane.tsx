@@ -178,7 +178,7 @@ const labels: ReadonlyMap<string, string> = new Map(
 );
 
 function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: Of<Replay>) {
-  const { from, to, ...others } = filters;
+  const { from, to, destination, ...others } = filters;
   // A newer version may have filters that this page does not know.
   const chosen = Object.entries(others).map(
     ([name, value]) => [labels.get(name) ?? name, value] as const,
@@ -189,6 +189,12 @@ function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: Of<Replay>) {
       <Facts
         of={[
           ...chosen,
+          [
+            "Destination",
+            destination ? (
+              <a href={writeRoute("destinations", destination)}>{destination}</a>
+            ) : null,
+          ],
           ["Received from", from ? <ExactTime at={from} /> : "the first event"],
           ["Received until", <ExactTime at={to} />],
           ["Rate", `at most ${counted(ratePerSecond, "event")} per second`],
