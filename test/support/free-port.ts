@@ -1,6 +1,15 @@
+/** Below the ports that systems give to outgoing connections, of which one could take it meanwhile. */
+const [first, last] = [10_000, 32_000];
+
 /** A port that is free now, for programs that cannot say which one they took. */
 export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
+  for (;;) {
+    const port = first + Math.floor(Math.random() * (last - first));
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch {
+      // Another program has it.
+    }
+  }
 }
