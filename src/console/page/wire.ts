@@ -1,50 +1,26 @@
-import type { Page as StoredPage } from "../../base/page.ts";
-import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking.schema.ts";
-import type {
-  DepartureLoads,
-  FlightLoad as StoredFlightLoad,
-} from "../../booking/flights/flight-load.schema.ts";
-import type { EventTimeline, ListedEvent } from "../../events/event.schema.ts";
-import type { ReplayPreview as MadePreview } from "../../events/replay.schema.ts";
-import type {
-  Replay as StoredReplay,
-  ReplayCounts,
-  ReplayFailure as StoredReplayFailure,
-} from "../../events/replay.ts";
-import type { AuditEntry } from "../../identity/audit/audit-entry.ts";
-import type { ConsoleSession } from "../../identity/sessions/session.ts";
-import type { User as StoredUser } from "../../identity/users/user.ts";
-import type {
-  Catalogue as StoredCatalogue,
-  CatalogueEntry as StoredEntry,
-  ProviderSetup as StoredSetup,
-  ProviderSetupWithSecret as StoredSetupWithSecret,
-} from "../../inbound/onboarding/onboarding.schema.ts";
-import type {
-  ProviderStatus,
-  ProviderStatuses,
-} from "../../inbound/provider-status/provider-status.schema.ts";
-import type { Rejection as StoredRejection } from "../../inbound/rejection.ts";
-import type { ExplainedRejection } from "../../inbound/rejections/rejection.schema.ts";
-import type { Acknowledgement as StoredAcknowledgement } from "../../inbound/webhook-request.ts";
-import type {
-  Issue as StoredIssue,
-  Issues as StoredIssues,
-} from "../../operations/issues/issue.ts";
-import type { DestinationLatency } from "../../operations/statistics/destination-latency.schema.ts";
-import type {
-  DeliveryStatistics,
-  HealthStatistics,
-} from "../../operations/statistics/statistics.schema.ts";
-import type { Destination as StoredDestination } from "../../outbound/destination.ts";
-import type { ListedDelivery, TestResult } from "../../outbound/destinations/delivery.schema.ts";
-import type { ListedDestination } from "../../outbound/destinations/destination-health.schema.ts";
-import type { DestinationWithSecret } from "../../outbound/destinations/destination.schema.ts";
-import type {
-  FilterPreview,
-  PreviewedNotification,
-} from "../../outbound/destinations/filter-preview.ts";
-import type { Notification as StoredNotification } from "../../outbound/notification.ts";
+import type * as page from "../../base/page.ts";
+import type * as booking from "../../booking/bookings/booking.schema.ts";
+import type * as flight from "../../booking/flights/flight-load.schema.ts";
+import type * as event from "../../events/event.schema.ts";
+import type * as replayed from "../../events/replay.schema.ts";
+import type * as replay from "../../events/replay.ts";
+import type * as audit from "../../identity/audit/audit-entry.ts";
+import type * as session from "../../identity/sessions/session.ts";
+import type * as user from "../../identity/users/user.ts";
+import type * as onboarding from "../../inbound/onboarding/onboarding.schema.ts";
+import type * as provider from "../../inbound/provider-status/provider-status.schema.ts";
+import type * as rejection from "../../inbound/rejection.ts";
+import type * as rejected from "../../inbound/rejections/rejection.schema.ts";
+import type * as webhook from "../../inbound/webhook-request.ts";
+import type * as issue from "../../operations/issues/issue.ts";
+import type * as latency from "../../operations/statistics/destination-latency.schema.ts";
+import type * as statistics from "../../operations/statistics/statistics.schema.ts";
+import type * as destination from "../../outbound/destination.ts";
+import type * as delivery from "../../outbound/destinations/delivery.schema.ts";
+import type * as health from "../../outbound/destinations/destination-health.schema.ts";
+import type * as destinations from "../../outbound/destinations/destination.schema.ts";
+import type * as preview from "../../outbound/destinations/filter-preview.ts";
+import type * as notification from "../../outbound/notification.ts";
 
 /** A type after a round trip through JSON: dates become strings. */
 export type Wire<Value> = Value extends Date
@@ -58,48 +34,50 @@ export type Wire<Value> = Value extends Date
 /** `Item` is already a JSON type. */
 export interface Page<Item> {
   readonly data: readonly Item[];
-  readonly pagination: Wire<StoredPage<never>["pagination"]>;
+  readonly pagination: Wire<page.Page<never>["pagination"]>;
 }
-export type EventItem = Wire<ListedEvent>;
-export type AuditItem = Wire<AuditEntry>;
-export type SessionInfo = Wire<ConsoleSession>;
-export type Issue = Wire<StoredIssue>;
-export type IssueList = Wire<StoredIssues>;
-export type Replay = Wire<StoredReplay>;
-export type ReplayFailure = Wire<StoredReplayFailure>;
-export type ReplayOutcome = keyof ReplayCounts;
-export type ReplayPreview = Wire<MadePreview>;
+export type EventItem = Wire<event.ListedEvent>;
+export type AuditItem = Wire<audit.AuditEntry>;
+export type SessionInfo = Wire<session.ConsoleSession>;
+export type Issue = Wire<issue.Issue>;
+export type IssueList = Wire<issue.Issues>;
+export type Replay = Wire<replay.Replay>;
+export type ReplayFailure = Wire<replay.ReplayFailure>;
+export type ReplayOutcome = keyof replay.ReplayCounts;
+export type ReplayPreview = Wire<replayed.ReplayPreview>;
 export type DeliveryState = NonNullable<EventItem["delivery"]>;
-export type EventDetail = Wire<EventTimeline>;
-export type NotificationItem = Wire<StoredNotification>;
+export type EventDetail = Wire<event.EventTimeline>;
+export type NotificationItem = Wire<notification.Notification>;
 export type NotificationDetail = EventDetail["notifications"][number];
-export type RejectionItem = Wire<StoredRejection>;
-export type BookingItem = Wire<BookingSummary>;
-export type RejectionDetail = Wire<ExplainedRejection>;
-export type Deliveries = Wire<DeliveryStatistics>;
-export type Health = Wire<HealthStatistics>;
-export type Provider = Wire<ProviderStatus>;
-export type Providers = Wire<ProviderStatuses>;
-export type Catalogue = Wire<StoredCatalogue>;
-export type CatalogueEntry = Wire<StoredEntry>;
-export type ProviderSetup = Wire<StoredSetup>;
-export type ProviderSetupWithSecret = Wire<StoredSetupWithSecret>;
-export type Acknowledgement = Wire<StoredAcknowledgement>;
-export type Destination = Wire<StoredDestination>;
+export type RejectionItem = Wire<rejection.Rejection>;
+export type BookingItem = Wire<booking.BookingSummary>;
+export type RejectionDetail = Wire<rejected.ExplainedRejection>;
+export type Deliveries = Wire<statistics.DeliveryStatistics>;
+export type Health = Wire<statistics.HealthStatistics>;
+export type Provider = Wire<provider.ProviderStatus>;
+export type Providers = Wire<provider.ProviderStatuses>;
+export type Catalogue = Wire<onboarding.Catalogue>;
+export type CatalogueEntry = Wire<onboarding.CatalogueEntry>;
+export type ProviderSetup = Wire<onboarding.ProviderSetup>;
+export type ProviderSetupWithSecret = Wire<onboarding.ProviderSetupWithSecret>;
+export type Acknowledgement = Wire<webhook.Acknowledgement>;
+export type Destination = Wire<destination.Destination>;
 /** Includes the health, which the page always asks for. */
-export type DestinationDetail = Wire<Required<ListedDestination>>;
-export type LatencySteps = Wire<DestinationLatency>;
-export type DestinationSecret = Wire<DestinationWithSecret>;
+export type DestinationDetail = Wire<Required<health.ListedDestination>>;
+export type LatencySteps = Wire<latency.DestinationLatency>;
+export type DestinationSecret = Wire<destinations.DestinationWithSecret>;
 /** Includes the attempts, which the page always asks for. */
-export type DeliveryItem = Wire<Required<ListedDelivery>>;
-export type TestOutcome = Wire<TestResult>;
-export type Preview = Wire<FilterPreview>;
-export type PreviewItem = Wire<PreviewedNotification>;
+export type DeliveryItem = Wire<Required<delivery.ListedDelivery>>;
+export type TestOutcome = Wire<delivery.TestResult>;
+export type Preview = Wire<preview.FilterPreview>;
+export type PreviewItem = Wire<preview.PreviewedNotification>;
 /** Includes the history, which the API returns to admins only. */
-export type BookingDetail = Wire<BookingDetails & Required<Pick<BookingDetails, "history">>>;
+export type BookingDetail = Wire<
+  booking.BookingDetails & Required<Pick<booking.BookingDetails, "history">>
+>;
 export type BookingStatus = BookingItem["status"];
-export type User = Wire<StoredUser>;
+export type User = Wire<user.User>;
 export type HistoryEntry = BookingDetail["history"][number];
-export type FlightLoad = Wire<StoredFlightLoad>;
+export type FlightLoad = Wire<flight.FlightLoad>;
 export type LoadDay = FlightLoad["days"][number];
-export type DayDepartures = Wire<DepartureLoads>;
+export type DayDepartures = Wire<flight.DepartureLoads>;
