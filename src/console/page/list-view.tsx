@@ -24,7 +24,7 @@ interface DetailParts {
 }
 
 /** A view that is a list, with the open item beside it. */
-export interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
+interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   readonly view: View;
   /** By default that of the item in this view. */
   readonly address?: Rows<Item>["address"];
