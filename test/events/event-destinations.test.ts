@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 
 import { makeId } from "../../src/base/ids.ts";
+import type { Source } from "../../src/db/paginate.ts";
 import { compilerOf } from "../../src/db/postgres/compile.ts";
 import { compile } from "../../src/db/sqlite/compile.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
@@ -14,7 +15,7 @@ import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
 import type { StoredDestination } from "../../src/outbound/destination.ts";
 import { insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../src/outbound/notification-words.ts";
-import { insertNotification } from "../../src/outbound/notifications.sql.ts";
+import { insertNotification, sentNotificationPages } from "../../src/outbound/notifications.sql.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
@@ -228,8 +229,11 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
   });
 });
 
-/** The statement that reads a page. */
-async function statementOf(filters: Parameters<typeof eventsMatching>[1], isNext: boolean) {
+/** The statement that reads a page, of the first or after a position. */
+async function statementOf(
+  sourceOn: (storage: Storage) => Source<unknown> | Promise<Source<unknown>>,
+  isNext: boolean,
+) {
   const read: [Statement<Record<string, unknown>, unknown>, Record<string, unknown>][] = [];
   const storage = {
     dialect: "postgres",
@@ -239,13 +243,23 @@ async function statementOf(filters: Parameters<typeof eventsMatching>[1], isNext
     },
   };
   // Guarantee: a source only reads.
-  const source = await eventsMatching(storage as unknown as Storage, filters);
+  const source = await sourceOn(storage as unknown as Storage);
   const at = new Date(start + 2_000_000);
   const position = isNext ? { createdAt: at, id: makeId("evt", at.getTime()) } : null;
   await source.read({ order: "newest-first", from: position, offset: 0, limit: 20 });
   const [first] = read;
   if (first === undefined) throw new Error("No statement");
   return first;
+}
+
+async function planOnSqlite(...of: Parameters<typeof statementOf>): Promise<readonly string[]> {
+  using database = new Database(":memory:");
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+  const [statement] = await statementOf(...of);
+  return database
+    .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
+    .all()
+    .map(({ detail }) => detail.replace("COVERING ", ""));
 }
 
 const searches = [
@@ -265,20 +279,26 @@ const searches = [
 ] as const;
 
 test.each(searches)("a page on SQLite reads %s in order, with %j", async (index, filters) => {
-  using database = new Database(":memory:");
-  for (const { sql } of schema.migrations.sqlite) database.run(sql);
   for (const isNext of [false, true]) {
-    const [statement] = await statementOf(filters, isNext);
-    const plan = database
-      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
-      .all()
-      .map(({ detail }) => detail);
-    expect(plan[0]?.replace("COVERING ", "")).toStartWith(
-      `SEARCH deliveries USING INDEX ${index} (destination_id=?`,
-    );
+    const plan = await planOnSqlite((storage) => eventsMatching(storage, filters), isNext);
+    expect(plan[0]).toStartWith(`SEARCH deliveries USING INDEX ${index} (destination_id=?`);
     if (isNext || "to" in filters) expect(plan[0]).toContain("event_id<?");
     expect(plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
   }
+});
+
+test.each([
+  ["deliveries_of_destination", {}],
+  ["deliveries_dead", { status: "dead" }],
+] as const)("a page of notifications on SQLite reads %s in order", async (index, status) => {
+  const filters = { destination: idOf(1), ...status };
+  const plan = await planOnSqlite((storage) => sentNotificationPages(storage, filters), true);
+  // Only notifications of one millisecond are sorted.
+  expect(plan).toEqual([
+    `SEARCH deliveries USING INDEX ${index} (destination_id=? AND created_at<?)`,
+    "SEARCH notifications USING INDEX notifications_of_event (event_id=?)",
+    "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
+  ]);
 });
 
 test.skipIf(noManyConnections !== null)(
@@ -297,7 +317,10 @@ test.skipIf(noManyConnections !== null)(
     await using client = new SQL(database.url, { max: 1 });
     const explain = compilerOf(client);
     for (const [index, filters] of searches) {
-      const [statement, values] = await statementOf(filters, true);
+      const [statement, values] = await statementOf(
+        (storage) => eventsMatching(storage, filters),
+        true,
+      );
       const asked: [string, unknown[]][] = [];
       const unsafe = (text: string, given: unknown[] = []) => {
         asked.push([text, given]);
