@@ -26,14 +26,15 @@ import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
 import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
 import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
+import { authenticate, authenticated } from "./web/auth.ts";
+import { type AddressOf, clientAddress } from "./web/client-address.ts";
+import { errorLog } from "./web/error-log.ts";
+import { problemResponse } from "./web/errors.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
+import { assignRequestId, requestIdOf } from "./web/request-id.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
-import { authenticate, authenticated } from "./web/rest/auth.ts";
-import { type AddressOf, clientAddress } from "./web/rest/client-address.ts";
 import { cors } from "./web/rest/cors.ts";
 import { docsRest } from "./web/rest/docs/docs.rest.ts";
-import { errorLog } from "./web/rest/error-log.ts";
-import { problemResponse } from "./web/rest/errors.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { homePage } from "./web/rest/home.ts";
 import { requireOneHost } from "./web/rest/host.ts";
@@ -41,10 +42,9 @@ import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-par
 import { noPipelining } from "./web/rest/no-pipelining.ts";
 import { observed } from "./web/rest/observed.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
-import { assignRequestId, requestIdOf } from "./web/rest/request-id.ts";
 import { allowedMethods, type Route } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
-import { pathOf } from "./web/rest/url.ts";
+import { pathOf } from "./web/url.ts";
 
 /** Mounts all routes. Does not listen; the caller does. */
 export function createApp(services: Services) {

@@ -1,5 +1,5 @@
 /**
- * The codes of all expected errors. A code names the cause and no transport: `web/rest/errors.ts` maps each
+ * The codes of all expected errors. A code names the cause and no transport: `web/errors.ts` maps each
  * code to its HTTP status.
  */
 export type ErrorCode =

@@ -90,3 +90,13 @@ export function wholeNumber(query: URLSearchParams, name: string, min: number): 
   }
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
+
+/** Validates an optional Idempotency-Key. Throws `invalid-parameter`, which names `parameter`, for an invalid key. */
+export function checkedIdempotencyKey(
+  key: string | null | undefined,
+  parameter: string,
+): string | null {
+  if (key === null || key === undefined) return null;
+  if (/^[\u0021-\u007e]{1,255}$/.test(key)) return key;
+  throw invalidParameter(parameter, "Must be 1 to 255 visible ASCII characters");
+}

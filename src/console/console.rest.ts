@@ -1,4 +1,5 @@
-import { asset, assetsRest, htmlPage, pageHeaders } from "../web/rest/asset.ts";
+import { asset, htmlPage, pageHeaders } from "../web/asset.ts";
+import { assetsRest } from "../web/rest/assets.rest.ts";
 
 function pageWith(issuer: string | null): string {
   const attribute = issuer === null ? "" : ` data-issuer="${Bun.escapeHTML(issuer)}"`;

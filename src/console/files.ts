@@ -1,6 +1,6 @@
 import { bundlePage } from "./bundle.ts" with { type: "macro" };
 
-import palette from "../web/rest/palette.css" with { type: "text" };
+import palette from "../web/palette.css" with { type: "text" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
 import bookings from "./page/style/bookings.css" with { type: "text" };

@@ -12,7 +12,7 @@ import {
   lastEventIdHeader,
   type ServerSentEvent,
 } from "../web/rest/sse.ts";
-import { urlOf } from "../web/rest/url.ts";
+import { urlOf } from "../web/url.ts";
 
 import { streamFilters } from "./event-filters.ts";
 import type { EventStreams, StreamItem } from "./event-streams.ts";

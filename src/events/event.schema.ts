@@ -6,7 +6,7 @@ import { filterExplanationSchema } from "../outbound/filters/filter.ts";
 import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
 import { attemptSchema, notificationSchema } from "../outbound/notification.ts";
 import { filterParameters } from "../web/filters.schema.ts";
-import { pageOf } from "../web/rest/page.schema.ts";
+import { pageOf } from "../web/page.schema.ts";
 import {
   documented,
   instant,

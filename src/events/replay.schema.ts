@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf } from "../web/rest/page.schema.ts";
+import { pageOf } from "../web/page.schema.ts";
 import { count, documented, listOf, nullable, prefixedId, resource, text } from "../web/schema.ts";
 
 import { replayFailureSchema, replayFiltersSchema, replaySchema } from "./replay.ts";

@@ -17,7 +17,7 @@ import { interpret, notificationsOf } from "../../src/inbound/providers/interpre
 import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
 import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";
 import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
-import { problems } from "../../src/web/rest/errors.ts";
+import { problems } from "../../src/web/errors.ts";
 
 import {
   catalogueTable,

@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
+import { withETag } from "../../web/etag.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { withETag } from "../../web/rest/etag.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { urlOf } from "../../web/rest/url.ts";
+import { urlOf } from "../../web/url.ts";
 import { flightSchema } from "../flight.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";

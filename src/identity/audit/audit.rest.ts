@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
-import { pageOf } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/page.schema.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 
 import { type AuditAction, auditActions, auditEntrySchema } from "./audit-entry.ts";

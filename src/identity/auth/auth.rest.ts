@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
-import { readBytes } from "../../web/rest/body.ts";
-import type { AddressOf } from "../../web/rest/client-address.ts";
-import { readJson } from "../../web/rest/json-body.ts";
+import { readBytes } from "../../web/body.ts";
+import type { AddressOf } from "../../web/client-address.ts";
+import { readJson } from "../../web/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 
 import { AppError, isServerError } from "../../base/errors.ts";
-import { htmlPage, pageHeaders } from "../../web/rest/asset.ts";
-import type { AddressOf, Connection } from "../../web/rest/client-address.ts";
-import type { ErrorLog } from "../../web/rest/error-log.ts";
-import { problems } from "../../web/rest/errors.ts";
-import { requestIdOf } from "../../web/rest/request-id.ts";
-import type { Exchange } from "../../web/rest/serve.ts";
-import { urlOf } from "../../web/rest/url.ts";
+import { htmlPage, pageHeaders } from "../../web/asset.ts";
+import type { Exchange } from "../../web/auth.ts";
+import type { AddressOf, Connection } from "../../web/client-address.ts";
+import type { ErrorLog } from "../../web/error-log.ts";
+import { problems } from "../../web/errors.ts";
+import { requestIdOf } from "../../web/request-id.ts";
+import { urlOf } from "../../web/url.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 import { cookieIn, type SessionCookies } from "../sessions/session-cookie.ts";
 import type { Sessions } from "../sessions/sessions.ts";

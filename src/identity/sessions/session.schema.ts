@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { pageOf } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/page.schema.ts";
 import { documented, flag, resource, text } from "../../web/schema.ts";
 
 import { sessionSchema } from "./session.ts";

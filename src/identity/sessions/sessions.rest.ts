@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 
 import type { Session } from "../../base/context.ts";
-import { readJson } from "../../web/rest/json-body.ts";
+import type { Exchange } from "../../web/auth.ts";
+import { readJson } from "../../web/json-body.ts";
+import { requestIdOf } from "../../web/request-id.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { requestIdOf } from "../../web/rest/request-id.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
-import type { Exchange } from "../../web/rest/serve.ts";
 import type { ConsoleCodes } from "../auth/console-codes.ts";
 
 import type { SessionCookies } from "./session-cookie.ts";

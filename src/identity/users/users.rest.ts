@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 
+import { pageQuery } from "../../web/page.schema.ts";
 import { documentedHeaders, linkHeaders, totalHeaders } from "../../web/rest/documented-headers.ts";
-import { pageQuery } from "../../web/rest/page.schema.ts";
+import { servePage } from "../../web/rest/pagination.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
-import { servePage } from "../../web/rest/serve.ts";
 
 import { userParams, usersSchema } from "./user.schema.ts";
 import { userSchema } from "./user.ts";

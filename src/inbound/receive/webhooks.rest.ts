@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 
-import { readBytes } from "../../web/rest/body.ts";
-import type { AddressOf, Connection } from "../../web/rest/client-address.ts";
+import type { Exchange } from "../../web/auth.ts";
+import { readBytes } from "../../web/body.ts";
+import type { AddressOf, Connection } from "../../web/client-address.ts";
+import { requestIdOf } from "../../web/request-id.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
-import { requestIdOf } from "../../web/rest/request-id.ts";
-import type { Exchange } from "../../web/rest/serve.ts";
-import { pathOf, targetOf } from "../../web/rest/url.ts";
+import { pathOf, targetOf } from "../../web/url.ts";
 import { catalogue } from "../providers/catalogue.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 

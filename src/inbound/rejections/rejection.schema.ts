@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../rejection.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { pageOf } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/page.schema.ts";
 import {
   count,
   documented,

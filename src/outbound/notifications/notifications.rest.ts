@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { pageOf } from "../../web/rest/page.schema.ts";
+import { pageOf } from "../../web/page.schema.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { type Callers, describedOperation, operatorsOnly, routes } from "../../web/rest/route.ts";
 import {

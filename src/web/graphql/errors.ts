@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
-import { problems } from "../rest/errors.ts";
+import { problems } from "../errors.ts";
 
 /** For a client that accepts none of the available media types. */
 export function notAcceptable(types: string): GraphQLError {

@@ -10,7 +10,7 @@ import {
 } from "graphql";
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from "graphql-yoga";
 
-import type { ErrorLog } from "../rest/error-log.ts";
+import type { ErrorLog } from "../error-log.ts";
 
 import { compiledQueries } from "./compiled.ts";
 import type { GraphqlContext } from "./context.ts";

@@ -3,11 +3,10 @@ import type { GraphQLSchema } from "graphql";
 
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
-import type { Credentials } from "../rest/auth.ts";
-import type { AddressOf, Connection } from "../rest/client-address.ts";
-import type { ErrorLog } from "../rest/error-log.ts";
-import { requestIdOf } from "../rest/request-id.ts";
-import type { Exchange } from "../rest/serve.ts";
+import type { Credentials, Exchange } from "../auth.ts";
+import type { AddressOf, Connection } from "../client-address.ts";
+import type { ErrorLog } from "../error-log.ts";
+import { requestIdOf } from "../request-id.ts";
 
 interface GraphqlRoute {
   /** Called once, at the first request. */

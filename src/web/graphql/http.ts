@@ -7,11 +7,11 @@ import {
 } from "graphql-yoga";
 
 import { AppError } from "../../base/errors.ts";
-import { mediaRanges } from "../rest/accept.ts";
-import { readBytes, requireUncompressed } from "../rest/body.ts";
-import type { ErrorLog } from "../rest/error-log.ts";
-import { jsonOf } from "../rest/json-body.ts";
-import { urlOf } from "../rest/url.ts";
+import { mediaRanges } from "../accept.ts";
+import { readBytes, requireUncompressed } from "../body.ts";
+import type { ErrorLog } from "../error-log.ts";
+import { jsonOf } from "../json-body.ts";
+import { urlOf } from "../url.ts";
 
 import type { GraphqlContext, ServerContext } from "./context.ts";
 import { notAcceptable } from "./errors.ts";

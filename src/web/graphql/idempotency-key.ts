@@ -1,4 +1,4 @@
-import { checkedIdempotencyKey } from "../rest/idempotency-key.ts";
+import { checkedIdempotencyKey } from "../../base/parameters.ts";
 
 /** The argument of mutations that create something. */
 export const idempotencyKeyArg = {

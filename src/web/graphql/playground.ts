@@ -6,7 +6,7 @@ import {
   jsonWorker,
 } from "@graphql-yoga/render-graphiql/graphiql";
 
-import { type Asset, asset, htmlPage, pageHeaders } from "../rest/asset.ts";
+import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 
 import { examples } from "./playground-examples.ts";
 

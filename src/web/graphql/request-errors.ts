@@ -2,8 +2,8 @@ import { GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
-import type { ErrorLog } from "../rest/error-log.ts";
-import { headersOf, problems } from "../rest/errors.ts";
+import type { ErrorLog } from "../error-log.ts";
+import { headersOf, problems } from "../errors.ts";
 
 import { appErrorOf, clientError, extensionsOf } from "./errors.ts";
 

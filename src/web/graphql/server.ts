@@ -2,8 +2,8 @@ import type { GraphQLSchema } from "graphql";
 import { YogaServer } from "graphql-yoga";
 
 import type { Context, Session } from "../../base/context.ts";
-import { authenticate, type Credentials, tokenMissing } from "../rest/auth.ts";
-import type { ErrorLog } from "../rest/error-log.ts";
+import { authenticate, type Credentials, tokenMissing } from "../auth.ts";
+import type { ErrorLog } from "../error-log.ts";
 
 import type { GraphqlContext, ServerContext } from "./context.ts";
 import { documentCache, useDocuments } from "./documents.ts";

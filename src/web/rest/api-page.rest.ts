@@ -1,10 +1,11 @@
 import licence from "../../../node_modules/@scalar/api-client/LICENSE" with { type: "text" };
 import script from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
+import { asset, htmlPage, pageHeaders } from "../asset.ts";
 
-import { asset, assetsRest, htmlPage, pageHeaders } from "./asset.ts";
+import { assetsRest } from "./assets.rest.ts";
 
+import palette from "../palette.css" with { type: "text" };
 import colours from "./api-page.css" with { type: "text" };
-import palette from "./palette.css" with { type: "text" };
 
 const page = htmlPage(
   "Skyhook API",

@@ -4,10 +4,10 @@ import { Elysia } from "elysia";
 import type { AppError } from "../../base/errors.ts";
 import { apiVersion, version } from "../../base/version.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { prefersHtml } from "../accept.ts";
+import type { Asset } from "../asset.ts";
 import { count, listOf, resource, text, word } from "../schema.ts";
 
-import { prefersHtml } from "./accept.ts";
-import type { Asset } from "./asset.ts";
 import { problemReferences } from "./problem.schema.ts";
 
 interface Parts {

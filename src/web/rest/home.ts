@@ -1,6 +1,5 @@
 import { apiVersion, version } from "../../base/version.ts";
-
-import { asset, htmlPage, pageHeaders } from "./asset.ts";
+import { asset, htmlPage, pageHeaders } from "../asset.ts";
 
 interface Link {
   readonly path: string;

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { AppError } from "../../base/errors.ts";
+import { checkedIdempotencyKey } from "../../base/parameters.ts";
 import { documented } from "../schema.ts";
 
 const header = "Idempotency-Key";
@@ -28,17 +28,4 @@ export function readIdempotencyKey(request: Request): string | null {
   const value = request.headers.get(header);
   if (value === null) return null;
   return checkedIdempotencyKey(/^"([^"\\]*)"$/.exec(value)?.[1] ?? value, header);
-}
-
-/** Validates an optional key. Throws `invalid-parameter`, which names `parameter`, for an invalid key. */
-export function checkedIdempotencyKey(
-  key: string | null | undefined,
-  parameter: string,
-): string | null {
-  if (key === null || key === undefined) return null;
-  if (/^[\u0021-\u007e]{1,255}$/.test(key)) return key;
-  const detail = "Must be 1 to 255 visible ASCII characters";
-  throw new AppError("invalid-parameter", `${parameter}: ${detail}`, {
-    errors: [{ parameter, code: "invalid-parameter", detail }],
-  });
 }

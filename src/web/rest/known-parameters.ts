@@ -1,7 +1,6 @@
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
-
-import { urlOf } from "./url.ts";
+import { urlOf } from "../url.ts";
 
 /** A route as Elysia lists it, with the query parameters that it declares. */
 export interface DeclaredRoute {

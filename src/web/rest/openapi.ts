@@ -2,8 +2,8 @@ import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import type { AnyElysia } from "elysia";
 
 import { apiVersion } from "../../base/version.ts";
+import { problems, problemSchema } from "../errors.ts";
 
-import { problems, problemSchema } from "./errors.ts";
 import { problemResponseNames } from "./problem.schema.ts";
 
 type Json = Record<string, unknown>;

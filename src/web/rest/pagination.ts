@@ -8,17 +8,43 @@ import {
 } from "../../base/page.ts";
 import {
   choice,
+  choices,
   invalidParameter,
   parameterError,
   single,
   wholeNumber,
 } from "../../base/parameters.ts";
+import type { Exchange } from "../auth.ts";
+import { urlOf } from "../url.ts";
+
+/**
+ * Serves a page of a list: reads the page parameters, calls `list` and sets the `Link` header. `extras` are
+ * the values that `include` supports besides `total`; `included` are the requested ones.
+ */
+export async function servePage<Item, const Extra extends string = never>(
+  { request, set }: Exchange,
+  idPrefix: string,
+  list: (
+    page: PageRequest,
+    query: URLSearchParams,
+    included: readonly (Extra | "total")[],
+  ) => Promise<Page<Item>>,
+  extras: readonly Extra[] = [],
+): Promise<Page<Item>> {
+  const url = urlOf(request);
+  const included = choices(url.searchParams, "include", ["total", ...extras]);
+  const pageRequest = readPageRequest(url.searchParams, idPrefix, included.includes("total"));
+  const page = await list(pageRequest, url.searchParams, included);
+  const link = linkHeader(url, pageRequest, page);
+  if (link !== null) set.headers["link"] = link;
+  return page;
+}
 
 /**
  * Reads the page parameters of a query. `idPrefix` is the prefix of the list's ids. Throws
  * `invalid-parameter`, `invalid-cursor` or `conflicting-parameters`, each with the name of the parameter.
  */
-export function readPageRequest(
+function readPageRequest(
   query: URLSearchParams,
   idPrefix: string,
   withTotal: boolean,

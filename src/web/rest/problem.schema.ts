@@ -1,8 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 
+import { problemSchema } from "../errors.ts";
 import { documented } from "../schema.ts";
-
-import { problemSchema } from "./errors.ts";
 
 /**
  * Not validated: one function makes all problems, and each compiled schema slows the first response of a

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 
 import { AppError, type ErrorCode } from "../../base/errors.ts";
+import { prefersHtml } from "../accept.ts";
+import { htmlPage, pageHeaders } from "../asset.ts";
+import { isErrorCode, problems } from "../errors.ts";
 
-import { prefersHtml } from "./accept.ts";
-import { htmlPage, pageHeaders } from "./asset.ts";
-import { isErrorCode, problems } from "./errors.ts";
 import { problemReferences } from "./problem.schema.ts";
 
 /** A short page for each error code, at the URL in `type` of a problem (RFC 9457 section 3.1.1). */

@@ -3,17 +3,17 @@ import type { Static, TSchema, TUnknown, TUnsafe } from "@sinclair/typebox";
 import type { Context } from "../../base/context.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import type { Authenticated, Exchange } from "../auth.ts";
+import type { AddressOf, Connection } from "../client-address.ts";
+import { readJson } from "../json-body.ts";
+import { type Included, listQuery } from "../page.schema.ts";
 import { documented } from "../schema.ts";
+import { urlOf } from "../url.ts";
 
-import type { Authenticated } from "./auth.ts";
-import type { AddressOf, Connection } from "./client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "./documented-headers.ts";
 import { idempotencyHeaders, readIdempotencyKey } from "./idempotency-key.ts";
-import { readJson } from "./json-body.ts";
-import { type Included, listQuery } from "./page.schema.ts";
+import { servePage } from "./pagination.ts";
 import { problemResponses, type Problems } from "./problem.schema.ts";
-import { type Exchange, servePage } from "./serve.ts";
-import { urlOf } from "./url.ts";
 
 /** How routes know who calls. */
 export interface Callers {

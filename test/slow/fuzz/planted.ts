@@ -27,7 +27,7 @@ export const planted: readonly Planted[] = [
   },
   {
     error: "two lengths are one that is no number, which no limit compares with",
-    file: "src/web/rest/body.ts",
+    file: "src/web/body.ts",
     changes: [
       ["if (Number.isSafeInteger(length)) return length;", "return length;"],
       ["contentLength <= smallBytes", "!(contentLength > smallBytes)"],
@@ -36,7 +36,7 @@ export const planted: readonly Planted[] = [
   },
   {
     error: "every chunk of a body is kept as an object, and read at once",
-    file: "src/web/rest/body.ts",
+    file: "src/web/body.ts",
     changes: [
       ["  let length = 0;\n", "  let length = 0;\n  const kept: Uint8Array[] = [];\n"],
       ["    length = end;\n", "    length = end;\n    kept.push(value);\n"],
@@ -55,7 +55,7 @@ export const planted: readonly Planted[] = [
   },
   {
     error: "memory is reserved for what is announced",
-    file: "src/web/rest/body.ts",
+    file: "src/web/body.ts",
     changes: [
       [
         "const memory = reservation(address);\n",

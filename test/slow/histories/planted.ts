@@ -139,11 +139,7 @@ export function seats(`,
     error: "the entity tag of a flight does not change with its seats",
     setup: onSqlite,
     changes: [
-      [
-        "src/web/rest/etag.ts",
-        "Bun.hash(body)",
-        `Bun.hash(body.replace(/"seatsAvailable":\\d+/, ""))`,
-      ],
+      ["src/web/etag.ts", "Bun.hash(body)", `Bun.hash(body.replace(/"seatsAvailable":\\d+/, ""))`],
     ],
   },
 ];

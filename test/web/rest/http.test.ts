@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { problems } from "../../../src/web/rest/errors.ts";
+import { problems } from "../../../src/web/errors.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -171,7 +171,7 @@ describe("problems", () => {
 
   test("list only codes that the program uses", async () => {
     const source = join(import.meta.dir, "../../../src");
-    const tables = ["base/errors.ts", "web/rest/errors.ts"];
+    const tables = ["base/errors.ts", "web/errors.ts"];
     const files = [...new Bun.Glob("**/*.ts").scanSync(source)].filter(
       (file) => !tables.includes(file),
     );

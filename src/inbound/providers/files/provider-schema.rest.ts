@@ -1,4 +1,5 @@
-import { asset, assetsRest } from "../../../web/rest/asset.ts";
+import { asset } from "../../../web/asset.ts";
+import { assetsRest } from "../../../web/rest/assets.rest.ts";
 
 import { providerFileSchema } from "./provider-file.schema.ts";
 

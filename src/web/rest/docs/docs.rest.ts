@@ -1,12 +1,13 @@
 import { Elysia } from "elysia";
 
 import { AppError } from "../../../base/errors.ts";
-import { type Asset, asset, assetsRest, htmlPage, pageHeaders } from "../asset.ts";
+import { type Asset, asset, htmlPage, pageHeaders } from "../../asset.ts";
+import { assetsRest } from "../assets.rest.ts";
 
 import type { DocsFolder } from "./folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
 
-import palette from "../palette.css" with { type: "text" };
+import palette from "../../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
 
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.

@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 
 import { systemClock } from "../../../../src/base/clock.ts";
-import { reservation } from "../../../../src/web/rest/body-budget.ts";
-import { readBytes } from "../../../../src/web/rest/body.ts";
+import { reservation } from "../../../../src/web/body-budget.ts";
+import { readBytes } from "../../../../src/web/body.ts";
 import { signed, startApp, testSecret } from "../../../support/app.ts";
 import { authorization, deliverTo } from "../../../support/load.ts";
 import type { RunningServer } from "../../../support/program.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
 

@@ -1,5 +1,5 @@
-import { AppError } from "../../base/errors.ts";
-import { subscriber } from "../../base/subscriber.ts";
+import { AppError } from "../base/errors.ts";
+import { subscriber } from "../base/subscriber.ts";
 
 /** Bodies up to this size are always read and do not count. */
 export const smallBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { clientAddress } from "../../../src/web/rest/client-address.ts";
+import { clientAddress } from "../../src/web/client-address.ts";
 
 // A real server has socket addresses. Every client of this test has the address 127.0.0.1.
 let server: ReturnType<typeof Bun.serve>;

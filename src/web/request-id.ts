@@ -1,4 +1,4 @@
-import type { MakeId } from "../../base/ids.ts";
+import type { MakeId } from "../base/ids.ts";
 
 const header = "x-request-id";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { AppError } from "../../../src/base/errors.ts";
-import { jsonOf } from "../../../src/web/rest/json-body.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { jsonOf } from "../../src/web/json-body.ts";
 
 function rejection(text: string): string | null {
   try {

@@ -1,5 +1,3 @@
-import { Elysia } from "elysia";
-
 import { matchesETag } from "./etag.ts";
 
 const policy = {
@@ -84,15 +82,6 @@ export function asset(
     }
     return new Response(isCompressed ? compressed : plain, { headers });
   };
-}
-
-/** Serves each asset at its path. The routes are hidden from the API reference. */
-export function assetsRest(name: string, assets: Readonly<Record<string, Asset>>): Elysia {
-  const app = new Elysia({ name });
-  for (const [path, serve] of Object.entries(assets)) {
-    app.get(path, ({ request }) => serve(request), { detail: { hide: true } });
-  }
-  return app;
 }
 
 /** As blobs: Bun sends those without a copy. Clients that do not read would make it keep a copy of a string each. */

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { AppError, type ErrorCode, type FieldError } from "../../base/errors.ts";
-import { count, listOf, resource, text, word } from "../schema.ts";
+import { AppError, type ErrorCode, type FieldError } from "../base/errors.ts";
+
+import { count, listOf, resource, text, word } from "./schema.ts";
 
 interface Problem {
   readonly status: number;

@@ -1,8 +1,13 @@
-import type { Context, Session, Verify } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
+import type { Context, Session, Verify } from "../base/context.ts";
+import { AppError } from "../base/errors.ts";
 
 import { requestIdOf } from "./request-id.ts";
-import type { Exchange } from "./serve.ts";
+
+/** The part of Elysia's context that the handlers use. */
+export interface Exchange {
+  readonly request: Request;
+  readonly set: { headers: Record<string, string | number>; status?: number | string };
+}
 
 /** The context of an authenticated request. Throws as `authenticate` does. */
 export type Authenticated = (exchange: Exchange) => Promise<Context>;

@@ -3,13 +3,13 @@ import { rmSync } from "node:fs";
 
 import pino from "pino";
 
-import { AppError } from "../../../src/base/errors.ts";
-import { at } from "../../../src/base/payload.ts";
-import { errorLog } from "../../../src/web/rest/error-log.ts";
-import { until } from "../../support/app.ts";
-import { manualClock } from "../../support/clock.ts";
-import { authorization, databaseIn } from "../../support/load.ts";
-import { resources } from "../../support/resources.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { at } from "../../src/base/payload.ts";
+import { errorLog } from "../../src/web/error-log.ts";
+import { until } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
+import { authorization, databaseIn } from "../support/load.ts";
+import { resources } from "../support/resources.ts";
 
 const taken = resources();
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { AppError } from "../../base/errors.ts";
-import type { Log } from "../../telemetry/log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { AppError } from "../base/errors.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** Equal `unavailable` errors are logged once in this interval and otherwise counted. */
 const quietMs = 10_000;

@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import {
   backslash,
   closeBrace,
@@ -6,7 +6,7 @@ import {
   openBrace,
   openBracket,
   quote,
-} from "../../base/json-bytes.ts";
+} from "../base/json-bytes.ts";
 
 import { readBytes, requireUncompressed } from "./body.ts";
 

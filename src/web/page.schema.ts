@@ -1,9 +1,10 @@
 import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 
-import type { Filters } from "../../base/filters.ts";
-import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "../../base/page.ts";
-import { filterParameters } from "../filters.schema.ts";
-import { count, documented, flag, listOf, nullable, resource, text, word } from "../schema.ts";
+import type { Filters } from "../base/filters.ts";
+import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "../base/page.ts";
+
+import { filterParameters } from "./filters.schema.ts";
+import { count, documented, flag, listOf, nullable, resource, text, word } from "./schema.ts";
 
 const cursor = "eyJjcmVhdGVkQXQiOiIyMDI2LTEyLTAxVDIzOjI1OjAwLjAwMFoiLCJpZCI6ImJrXzEifQ";
 
