@@ -11,6 +11,7 @@ import {
   destinationLatency,
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
+import { readBacklog } from "../outbound/backlog.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
 import { destinationCache } from "../outbound/deliveries/destination-cache.ts";
 import {
@@ -34,7 +35,7 @@ import {
   resealDestinations,
   storeOperatorGateway,
 } from "../outbound/destinations/operator-gateway.ts";
-import { summariseWithout, undelivered } from "../outbound/notifications.sql.ts";
+import { summariseWithout } from "../outbound/notifications.sql.ts";
 import type { Feed } from "../outbound/notifications/feed.ts";
 import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
 
@@ -87,7 +88,7 @@ export async function notificationServices(
   const { outbox, feed, eventFeed, ...dispatching } = dispatcher(
     {
       ...platform,
-      metrics: notificationMetrics(metrics, () => storage.all(undelivered, {}), now, labelOf),
+      metrics: notificationMetrics(metrics, () => readBacklog(storage, now()), labelOf),
       destinations: known,
       onNews,
     },

@@ -1,5 +1,6 @@
 import type { Storage } from "../../db/storage.ts";
-import { newestFailure, undelivered } from "../../outbound/notifications.sql.ts";
+import { readBacklog } from "../../outbound/backlog.ts";
+import { newestFailure } from "../../outbound/notifications.sql.ts";
 import { ago } from "../durations.ts";
 import { programName } from "../program.ts";
 
@@ -8,15 +9,13 @@ import { type Finding, good, odd } from "./finding.ts";
 /** Checks whether notifications fail to reach the destinations of the operators. */
 export async function checkOutbox(storage: Storage): Promise<Finding> {
   const about = "notifications";
-  const waiting = await storage.all(undelivered, {});
+  const { retrying, dead, oldestRetryingMs } = await readBacklog(storage, Date.now());
   const [failure] = await storage.all(newestFailure, {});
-  const of = (status: string) => waiting.find((group) => group.status === status);
-  const [retrying, dead] = [of("retrying"), of("dead")];
-  if (retrying === undefined && dead === undefined) return good(about, "none failed");
+  if (retrying === 0 && dead === 0) return good(about, "none failed");
   const parts = [
-    retrying && `${retrying.count} retrying, the oldest from ${ago(Date.now() - retrying.oldest)}`,
-    dead && `${dead.count} dead`,
-  ].filter((part) => part !== undefined);
+    oldestRetryingMs !== null && `${retrying} retrying, the oldest from ${ago(oldestRetryingMs)}`,
+    dead > 0 && `${dead} dead`,
+  ].filter((part) => part !== false);
   const why = failure?.lastError ?? "unknown";
   return odd(
     about,

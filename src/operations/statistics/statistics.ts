@@ -4,7 +4,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Latency } from "../../inbound/receive/latency.ts";
 import { minuteOf } from "../../inbound/webhook-count.ts";
 import { countsBySteps } from "../../inbound/webhook-counts.sql.ts";
-import { undelivered } from "../../outbound/notifications.sql.ts";
+import { readBacklog } from "../../outbound/backlog.ts";
 
 import type { Span } from "./span.ts";
 import type { DeliverySeries, DeliveryStatistics, HealthStatistics } from "./statistics.schema.ts";
@@ -50,22 +50,17 @@ export function statistics({ storage, latency, clock, version }: Parts): Statist
     },
     async health(ctx) {
       requireOperator(ctx);
-      const groups = await storage.all(undelivered, {});
-      const countOf = (status: string) =>
-        groups.find((group) => group.status === status)?.count ?? 0;
-      const waiting = groups.filter(({ status }) => status !== "dead");
-      const oldestMs = Math.min(...waiting.map(({ oldest }) => oldest));
+      const { pending, retrying, dead, oldestMs } = await readBacklog(storage, clock.now());
       return {
         version,
         uptimeSeconds: Math.floor(process.uptime()),
         database: storage.dialect,
         acknowledgements: latency.read(),
         outbox: {
-          pending: countOf("pending"),
-          retrying: countOf("retrying"),
-          dead: countOf("dead"),
-          oldestSeconds:
-            waiting.length === 0 ? null : Math.max(0, Math.floor((clock.now() - oldestMs) / 1_000)),
+          pending,
+          retrying,
+          dead,
+          oldestSeconds: oldestMs === null ? null : Math.floor(oldestMs / 1_000),
         },
       };
     },

@@ -1,26 +1,17 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Backlog } from "../backlog.ts";
 import type { Destination } from "../destination.ts";
 
 import type { DestinationLabel } from "./destination-metrics.ts";
 
 export type NotificationMetrics = ReturnType<typeof notificationMetrics>;
 
-/** The undelivered notifications of one status. */
-interface Undelivered {
-  readonly status: string;
-  readonly count: number;
-  /** Milliseconds since the epoch. */
-  readonly oldest: number;
-}
-
 /**
- * Counts attempts and subscribers, and reads the undelivered notifications from the database at each
- * scrape. `now`: milliseconds since the epoch.
+ * Counts attempts and subscribers, and reads the undelivered notifications from the database at each scrape.
  */
 export function notificationMetrics(
   metrics: Metrics,
-  readUndelivered: () => Promise<readonly Undelivered[]>,
-  now: () => number,
+  readBacklog: () => Promise<Backlog>,
   labelOf: DestinationLabel,
 ) {
   const attempts = metrics.counter({
@@ -50,7 +41,7 @@ export function notificationMetrics(
 
   metrics.onScrape(async () => {
     try {
-      show(await readUndelivered());
+      show(await readBacklog());
     } catch {
       // If the database is down, omits only these metrics, because the others are needed then.
       depth.reset();
@@ -58,14 +49,11 @@ export function notificationMetrics(
     }
   });
 
-  function show(undelivered: readonly Undelivered[]): void {
-    for (const status of ["pending", "retrying", "dead"]) {
-      depth.set({ status }, undelivered.find((entry) => entry.status === status)?.count ?? 0);
+  function show(backlog: Backlog): void {
+    for (const status of ["pending", "retrying", "dead"] as const) {
+      depth.set({ status }, backlog[status]);
     }
-    const waiting = undelivered.filter(({ status }) => status !== "dead");
-    const oldest = Math.min(...waiting.map((entry) => entry.oldest));
-    // After the clock was set back, creation times can be in the future.
-    age.set(waiting.length === 0 ? 0 : Math.max(0, now() - oldest) / 1_000);
+    age.set((backlog.oldestMs ?? 0) / 1_000);
   }
 
   return {

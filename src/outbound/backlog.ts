@@ -1,0 +1,32 @@
+import type { Storage } from "../db/storage.ts";
+
+import { undelivered } from "./notifications.sql.ts";
+
+/** The notifications that are not delivered. */
+export interface Backlog {
+  readonly pending: number;
+  readonly retrying: number;
+  readonly dead: number;
+  /** Age of the oldest pending or retrying one, in milliseconds; null without one. */
+  readonly oldestMs: number | null;
+  /** Age of the oldest retrying one, in milliseconds; null without one. */
+  readonly oldestRetryingMs: number | null;
+}
+
+export async function readBacklog(storage: Storage, nowMs: number): Promise<Backlog> {
+  const groups = await storage.all(undelivered, {});
+  const countOf = (status: string) => groups.find((group) => group.status === status)?.count ?? 0;
+  const ageOf = (...statuses: readonly string[]) => {
+    const times = groups.filter(({ status }) => statuses.includes(status));
+    const oldest = Math.min(...times.map((group) => group.oldest));
+    // After the clock was set back, creation times can be in the future.
+    return times.length === 0 ? null : Math.max(0, nowMs - oldest);
+  };
+  return {
+    pending: countOf("pending"),
+    retrying: countOf("retrying"),
+    dead: countOf("dead"),
+    oldestMs: ageOf("pending", "retrying"),
+    oldestRetryingMs: ageOf("retrying"),
+  };
+}
