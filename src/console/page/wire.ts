@@ -13,11 +13,8 @@ import type * as rejection from "../../inbound/rejection.ts";
 import type * as rejected from "../../inbound/rejections/rejection.schema.ts";
 import type * as webhook from "../../inbound/webhook-request.ts";
 import type * as issue from "../../operations/issues/issue.ts";
-import type * as latency from "../../operations/statistics/destination-latency.schema.ts";
 import type * as statistics from "../../operations/statistics/statistics.schema.ts";
 import type * as destination from "../../outbound/destination.ts";
-import type * as delivery from "../../outbound/destinations/delivery.schema.ts";
-import type * as health from "../../outbound/destinations/destination-health.schema.ts";
 import type * as destinations from "../../outbound/destinations/destination.schema.ts";
 import type * as preview from "../../outbound/destinations/filter-preview.ts";
 import type * as notification from "../../outbound/notification.ts";
@@ -63,12 +60,12 @@ export type ProviderSetupWithSecret = Wire<onboarding.ProviderSetupWithSecret>;
 export type Acknowledgement = Wire<webhook.Acknowledgement>;
 export type Destination = Wire<destination.Destination>;
 /** Includes the health, which the page always asks for. */
-export type DestinationDetail = Wire<Required<health.ListedDestination>>;
-export type LatencySteps = Wire<latency.DestinationLatency>;
+export type DestinationDetail = Wire<Required<destinations.ListedDestination>>;
+export type LatencySteps = Wire<statistics.DestinationLatency>;
 export type DestinationSecret = Wire<destinations.DestinationWithSecret>;
 /** Includes the attempts, which the page always asks for. */
-export type DeliveryItem = Wire<Required<delivery.ListedDelivery>>;
-export type TestOutcome = Wire<delivery.TestResult>;
+export type DeliveryItem = Wire<Required<destinations.ListedDelivery>>;
+export type TestOutcome = Wire<destinations.TestResult>;
 export type Preview = Wire<preview.FilterPreview>;
 export type PreviewItem = Wire<preview.PreviewedNotification>;
 /** Includes the history, which the API returns to admins only. */

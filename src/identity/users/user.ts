@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { defineTable } from "../../db/table.ts";
-import { emailAddress, instant, resource, text } from "../../web/schema.ts";
+import { documented, emailAddress, instant, listOf, resource, text } from "../../web/schema.ts";
 
-export const exampleUserId = "019377b0-7d40-7000-8000-000000000001";
+const exampleUserId = "019377b0-7d40-7000-8000-000000000001";
 
 export const userSchema = resource("User", "A person or program that can hold a token.", {
   id: Type.String({ format: "uuid", description: "A UUID.", examples: [exampleUserId] }),
@@ -15,3 +15,9 @@ export const userSchema = resource("User", "A person or program that can hold a 
 export interface User extends Static<typeof userSchema> {}
 
 export const usersTable = defineTable("users", userSchema.properties);
+
+export const usersSchema = listOf(userSchema, "Newest first.");
+
+export const userParams = documented(
+  Type.Object({ id: Type.String({ description: "The user's id.", examples: [exampleUserId] }) }),
+);

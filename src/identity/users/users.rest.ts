@@ -5,8 +5,7 @@ import { documentedHeaders, linkHeaders, totalHeaders } from "../../web/rest/doc
 import { servePage } from "../../web/rest/pagination.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 
-import { userParams, usersSchema } from "./user.schema.ts";
-import { userSchema } from "./user.ts";
+import { userParams, userSchema, usersSchema } from "./user.ts";
 import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";

@@ -1,8 +1,9 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
 import { defineTable, type Stored } from "../../db/table.ts";
 import {
   count,
+  documented,
   flag,
   instant,
   listOf,
@@ -65,3 +66,16 @@ export const mutesTable = defineTable("mutes", {
 });
 
 export interface Mute extends Stored<typeof mutesTable> {}
+
+export const issueParams = documented(Type.Object({ id: text("The issue's id.") }));
+
+/** The longest that an issue can be muted. */
+export const maxMuteDays = 30;
+
+export const muteSchema = Type.Object({
+  until: Type.String({
+    format: "date-time",
+    description: `When it is shown again, at most ${maxMuteDays} days from now.`,
+    examples: ["2026-12-01T08:00:00.000Z"],
+  }),
+});

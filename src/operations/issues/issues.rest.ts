@@ -3,11 +3,10 @@ import { Elysia } from "elysia";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { instantIn } from "../../base/parameters.ts";
-import { retriedSchema } from "../../outbound/destinations/delivery.schema.ts";
+import { retriedSchema } from "../../outbound/destinations/destination.schema.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
-import { issueParams, maxMuteDays, muteSchema } from "./issue.schema.ts";
-import { issueSchema, issuesSchema } from "./issue.ts";
+import { issueParams, issueSchema, issuesSchema, maxMuteDays, muteSchema } from "./issue.ts";
 import type { IssueService } from "./issues.ts";
 
 const dayMs = 86_400_000;

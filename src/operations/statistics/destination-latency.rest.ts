@@ -4,13 +4,13 @@ import type { Clock } from "../../base/clock.ts";
 import { destinationParams } from "../../outbound/destinations/destination.schema.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 
+import type { ReadLatency } from "./destination-latency.ts";
+import { readSpan } from "./span.ts";
 import {
   destinationLatencyQuery,
   destinationLatencySchema,
   maxLatencyPoints,
-} from "./destination-latency.schema.ts";
-import type { ReadLatency } from "./destination-latency.ts";
-import { readSpan } from "./span.ts";
+} from "./statistics.schema.ts";
 
 /** How long deliveries to a destination took, for those who may read it. */
 export const destinationLatencyRest = (

@@ -5,9 +5,9 @@ import { percentile } from "../../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../../outbound/destinations/destinations.ts";
 import type { Attempt } from "../../outbound/notification.ts";
 
-import type { DestinationLatency, LatencyStep } from "./destination-latency.schema.ts";
 import { attemptsIn } from "./destination-latency.sql.ts";
 import type { Span } from "./span.ts";
+import type { DestinationLatency, LatencyStep } from "./statistics.schema.ts";
 
 /** Throws as `Destinations.read` for the caller's rights. */
 export type ReadLatency = (ctx: Context, id: string, span: Span) => Promise<DestinationLatency>;

@@ -16,7 +16,7 @@ import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
 
 import type { DeliveryFilters } from "./delivery-filters.ts";
-import type { ListedDelivery, TestResult } from "./delivery.schema.ts";
+import type { ListedDelivery, TestResult } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 
 /** What was sent to a destination. Throws as `Destinations` for the caller's rights. */

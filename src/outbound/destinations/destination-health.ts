@@ -4,8 +4,8 @@ import type { Storage } from "../../db/storage.ts";
 import { isCircuitOpen } from "../deliveries/circuit.ts";
 import type { Destination } from "../destination.ts";
 
-import type { DestinationHealth, ListedDestination } from "./destination-health.schema.ts";
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
+import type { DestinationHealth, ListedDestination } from "./destination.schema.ts";
 
 /** Reads the health of destinations that the caller was allowed to read. */
 export interface DestinationHealthReader {

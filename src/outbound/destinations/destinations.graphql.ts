@@ -13,12 +13,15 @@ import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempoten
 import { loader } from "../../web/graphql/loaders.ts";
 import { type Destination, destinationSchema } from "../destination.ts";
 
-import { testResultSchema } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
-import { healthSchema } from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
 import { destinationInputSchema } from "./destination-input.ts";
-import { type DestinationWithSecret, destinationWithSecretSchema } from "./destination.schema.ts";
+import {
+  type DestinationWithSecret,
+  destinationWithSecretSchema,
+  healthSchema,
+  testResultSchema,
+} from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 
 interface Services {

@@ -5,17 +5,20 @@ import { type Callers, routes } from "../../web/rest/route.ts";
 import { destinationSchema } from "../destination.ts";
 
 import { deliveryFilters } from "./delivery-filters.ts";
-import { deliveryPageSchema, retriedSchema, testResultSchema } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
 import { destinationFilters } from "./destination-filters.ts";
-import {
-  destinationQuery,
-  listedDestinationPageSchema,
-  listedDestinationSchema,
-} from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
 import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
-import { destinationParams, destinationWithSecretSchema } from "./destination.schema.ts";
+import {
+  deliveryPageSchema,
+  destinationParams,
+  destinationQuery,
+  destinationWithSecretSchema,
+  listedDestinationPageSchema,
+  listedDestinationSchema,
+  retriedSchema,
+  testResultSchema,
+} from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 import {
   filterPreviewInputSchema,
