@@ -139,6 +139,14 @@ describe("imports", () => {
     expect(wrong.map(shown)).toEqual([]);
   });
 
+  test("of web/rest are in routes and in what mounts them, not in services or GraphQL", () => {
+    const wrong = internal
+      .filter(({ to }) => to.startsWith("web/rest/"))
+      .filter(({ from }) => !from.startsWith("web/rest/") && !from.endsWith(".rest.ts"))
+      .filter(({ from }) => layerOf(from) !== ".");
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
   test("of browser code reach only types, and files that import no package", () => {
     const scanner = new Bun.Transpiler({ loader: "tsx" });
     const page = "console/page/";
