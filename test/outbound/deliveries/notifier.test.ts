@@ -40,8 +40,10 @@ describe("an operator gateway that hangs", () => {
     await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
     await until(() => gateway.received.length === 16);
     const passing = (condition: () => boolean | Promise<boolean>) =>
-      until(() => {
+      until(async () => {
         app.clock.advance(second);
+        // As long as it takes to claim a probe: no more time may pass until it is sent.
+        await app.services.storage.atomically();
         return condition();
       }, 20_000);
     const path = "/v1/destinations?include=health";
