@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import {
   getNamedType,
@@ -14,12 +14,13 @@ import type { Role } from "../src/base/context.ts";
 import { createSchema } from "../src/graphql-schema.ts";
 import { operatorGateway } from "../src/outbound/destination.ts";
 
-import { json, startApp, type TestApp, until } from "./support/app.ts";
+import { json, startApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
 import { gatewaySecret } from "./support/gateway.ts";
 import { postQuery } from "./support/graphql.ts";
 import { listed } from "./support/operator.ts";
+import { appForAll } from "./support/running-app.ts";
 
 /** The callers and their roles, in the order of the table below. */
 const callers = {
@@ -116,14 +117,13 @@ const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
 const schema = createSchema(setUp.services);
 await setUp.stop();
 
-let app: TestApp;
 let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;
 let day: string;
+const app = appForAll({
+  OPERATOR_GATEWAY_URL: "http://127.0.0.1:9/",
+  OPERATOR_GATEWAY_SECRET: gatewaySecret,
+});
 beforeAll(async () => {
-  app = await startApp({
-    OPERATOR_GATEWAY_URL: "http://127.0.0.1:9/",
-    OPERATOR_GATEWAY_SECRET: gatewaySecret,
-  });
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
   const flight = await addFlight(app, { seats: 500 });
   const booked = await json(
@@ -143,7 +143,6 @@ beforeAll(async () => {
   };
   day = flight.departureTime.toISOString().slice(0, 10);
 });
-afterAll(() => app.stop());
 
 function secretBody(flightId: number) {
   const traveller = {

@@ -18,15 +18,12 @@ import {
   startServer,
   temporaryFolder,
 } from "../support/program.ts";
+import { appForAll } from "../support/running-app.ts";
 
 const maxCompressedBytes = 200_000;
 
 describe("the console's page", () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp();
-  });
-  afterAll(() => app.stop());
+  const app = appForAll();
   const compressed = { headers: { "accept-encoding": "gzip" } };
 
   test("is small and loads only files from this server, compressed and with ETags", async () => {
@@ -177,8 +174,7 @@ describe("skyhook console", () => {
       /^(http:\/\/127\.0\.0\.1:\d+\/console)#code=(\S+)\n$/.exec(out) ?? [];
     expect(address).toBe(`${server.url}/console`);
     expect((await fetch(address ?? "")).status).toBe(200);
-    const answer = await fetch(`${server.url}/v1/auth/console`, post({ code: secret }));
-    expect(answer.status).toBe(200);
+    expect((await fetch(`${server.url}/v1/auth/console`, post({ code: secret }))).status).toBe(200);
     expect(server.log()).not.toContain(String(secret));
   });
 

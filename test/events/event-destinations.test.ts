@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
@@ -17,11 +17,12 @@ import { insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../src/outbound/notification-words.ts";
 import { insertNotification, sentNotificationPages } from "../../src/outbound/notifications.sql.ts";
 import { schema } from "../../src/schema/schema.ts";
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json, jsonWith, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { dataOf } from "../support/graphql.ts";
 import { itemsOf } from "../support/operator.ts";
 import { deliveryRow, eventRow, notificationRow } from "../support/rows.ts";
+import { appForAll } from "../support/running-app.ts";
 
 const idOf = (number: number) => `dst_${String(number).repeat(32)}` as const;
 
@@ -106,13 +107,11 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
 }
 
 describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) => {
-  let app: TestApp;
   let stored: readonly Stored[];
+  const app = appForAll({}, undefined, { dialect });
   beforeAll(async () => {
-    app = await startApp({}, undefined, { dialect });
     stored = await storeSome(app);
   });
-  afterAll(() => app.stop());
 
   /** The ids on all pages of a list, from the newest or from the oldest. */
   async function allOf(path: string, query: Record<string, string>, direction: string) {
@@ -197,9 +196,7 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
     ["destination=dst_x", "destination"],
     ["destination=slack&delivery=none", "delivery"],
   ])("refuses ?%s", async (query, parameter) => {
-    const response = await app.as("operator", `/v1/events?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(await app.as("operator", `/v1/events?${query}`), 400)).toMatchObject({
       code: "invalid-parameter",
       errors: [{ parameter }],
     });

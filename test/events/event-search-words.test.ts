@@ -1,14 +1,15 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json, startApp } from "../support/app.ts";
 import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
+import { appForAll } from "../support/running-app.ts";
 
 const titles = [
   "हिन्दी में",
@@ -21,13 +22,11 @@ const titles = [
 ];
 
 describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
-  let app: TestApp;
+  const app = appForAll({}, undefined, { dialect });
   beforeAll(async () => {
-    app = await startApp({}, undefined, { dialect });
     const events = titles.map((title, index) => write(insertEvent, eventRow(index, { title })));
     await app.services.storage.atomically(...events);
   });
-  afterAll(() => app.stop());
 
   const found = async (q: string) => {
     const items = await listed(app, `/v1/events?q=${encodeURIComponent(q)}`);

@@ -9,7 +9,7 @@ import { indexQueued, queuedCount, stateAfter } from "../../src/events/event-sea
 import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
 import type { NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
@@ -85,8 +85,7 @@ describe("GET /v1/events?q=", () => {
   });
 
   test("finds a webhook as soon as it is acknowledged", async () => {
-    const response = await app.deliverSample("deploy_platform", "deploy.error");
-    const { id } = await json(response);
+    const { id } = await json(await app.deliverSample("deploy_platform", "deploy.error"));
     const { title } = await json(await app.as("operator", `/v1/events/${String(id)}`));
     const items = await listed(app, `/v1/events?q=${encodeURIComponent(`"${String(title)}"`)}`);
     expect(items.map((item) => item["id"])).toEqual([id]);
@@ -211,9 +210,9 @@ describe("GET /v1/events?delivery=", () => {
   });
 
   test("rejects other values and names the known ones", async () => {
-    const response = await app.as("operator", "/v1/events?delivery=failed");
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(
+      await jsonWith(await app.as("operator", "/v1/events?delivery=failed"), 400),
+    ).toMatchObject({
       code: "invalid-parameter",
       detail: "delivery: Must be one of: pending, retrying, delivered, dead, none",
     });
@@ -247,9 +246,7 @@ describe("GET /v1/events?from=&to=", () => {
     "subject=",
     "idempotencyKey=",
   ])("?%s is 400 and names the parameter", async (query) => {
-    const response = await app.as("operator", `/v1/events?${query}`);
-    expect(response.status).toBe(400);
-    const { code, errors } = await json(response);
+    const { code, errors } = await jsonWith(await app.as("operator", `/v1/events?${query}`), 400);
     expect(code).toBe("invalid-parameter");
     expect(query).toContain(String(itemsOf(errors)[0]?.["parameter"]));
   });
@@ -278,8 +275,7 @@ describe("GET /v1/events with an exact filter", () => {
     expect(await found({ type: "x*" })).toEqual([]);
     expect(await found({ type: "deploy.*", q: "event 2" })).toEqual([2]);
     for (let n = 10; n < 61; n += 1) await store(n, { type: `many.${n}` });
-    const response = await app.as("operator", "/v1/events?type=many.*");
-    expect(await json(response)).toMatchObject({
+    expect(await json(await app.as("operator", "/v1/events?type=many.*"))).toMatchObject({
       status: 400,
       detail: "type: More than 50 types match. Write more of the type",
     });

@@ -9,7 +9,7 @@ import { type EventStreams, eventStreams } from "../../src/events/event-streams.
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { eventFeed } from "../../src/outbound/notifications/event-feed.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { jsonWith, startApp, type TestApp, until } from "../support/app.ts";
 import { type FeedMessage, type FeedReader, readFeed } from "../support/feed.ts";
 import { itemsOf, listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
@@ -376,8 +376,6 @@ test.each([
   ["kind=x", "kind"],
 ])("rejects ?%s and names the parameter", async (query, parameter) => {
   const { ask } = await serve();
-  const response = await ask(`?${query}`, "operator");
-  expect(response.status).toBe(400);
-  const problem = await json(response);
+  const problem = await jsonWith(await ask(`?${query}`, "operator"), 400);
   expect(itemsOf(problem["errors"])).toMatchObject([{ parameter }]);
 });

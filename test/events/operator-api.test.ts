@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { ne } from "drizzle-orm";
 
@@ -6,9 +6,10 @@ import { statementsOver, write } from "../../src/db/statement.ts";
 import { insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
 import { deliveriesTable } from "../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../src/outbound/notifications.sql.ts";
-import { json, sample, startApp, type TestApp, until } from "../support/app.ts";
+import { json, jsonWith, sample, startApp, type TestApp, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
 import { eventRow } from "../support/rows.ts";
+import { appPerTest } from "../support/running-app.ts";
 
 /** What the retry schedule does after some seven hours. */
 const killDeliveries = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
@@ -18,11 +19,7 @@ const killDeliveries = statementsOver({ deliveries: deliveriesTable })()((db, { 
     .where(ne(deliveries.status, "delivered")),
 );
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const get = (path: string) => app.as("operator", path);
 const items = async (response: Response): Promise<Record<string, unknown>[]> => {
@@ -66,8 +63,7 @@ describe("access to the operator API", () => {
 
   test.each(routes)("%s %s rejects the role user [API5-1]", async (method, path) => {
     const response = await app.as("user", path, { method });
-    expect(response.status).toBe(403);
-    expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
+    expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
   });
 
   test.each(routes)("%s %s allows admins as well as operators", async (method, path) => {
@@ -218,8 +214,7 @@ describe("lists", () => {
     ["/v1/notifications", "include=severity"],
   ])("%s?%s returns 400 for an unknown include", async (path, query) => {
     const response = await get(`${path}?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ errors: [{ parameter: "include" }] });
+    expect(await jsonWith(response, 400)).toMatchObject({ errors: [{ parameter: "include" }] });
   });
 
   test.each([
@@ -251,8 +246,7 @@ describe("lists", () => {
     [`type=${"x".repeat(201)}`, "invalid-parameter", "type"],
   ])("return 400 for ?%s: %s", async (query, code, parameter) => {
     const response = await get(`/v1/events?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ code, errors: [{ parameter }] });
+    expect(await jsonWith(response, 400)).toMatchObject({ code, errors: [{ parameter }] });
   });
 
   test("reject a cursor from another list", async () => {
@@ -293,8 +287,7 @@ describe("an event", () => {
       for (const path of [`/v1/events/${id}`, `/v1/events/${id}/replay`]) {
         const method = path.endsWith("replay") ? "POST" : "GET";
         const response = await app.as("operator", path, { method });
-        expect(response.status).toBe(404);
-        expect(await json(response)).toMatchObject({ code: "not-found" });
+        expect(await jsonWith(response, 404)).toMatchObject({ code: "not-found" });
       }
     },
   );
@@ -315,8 +308,7 @@ describe("an event", () => {
     const response = await app.as("operator", `/v1/events/${String(id)}/replay`, {
       method: "POST",
     });
-    expect(response.status).toBe(200);
-    const after = await json(response);
+    const after = await jsonWith(response, 200);
     expect({ ...after, notifications: [] }).toEqual({ ...before, notifications: [] });
     expect(after["notifications"]).toHaveLength(2);
   });

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { insertRejection } from "../../src/inbound/rejections/rejections.sql.ts";
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json } from "../support/app.ts";
 import { itemsOf } from "../support/operator.ts";
 import { eventRow, rejectionRow } from "../support/rows.ts";
+import { appForAll } from "../support/running-app.ts";
 
 // A typing error in the filter for a provider must not look like an empty list.
 
-let app: TestApp;
+const app = appForAll({ WEBHOOK_PROVIDERS: "code_host" });
 beforeAll(async () => {
-  app = await startApp({ WEBHOOK_PROVIDERS: "code_host" });
   await app.services.storage.atomically(
     write(insertEvent, eventRow(1, { provider: "removed" })),
     write(insertRejection, rejectionRow(1, { provider: "rejected_only" })),
   );
 });
-afterAll(() => app.stop());
 
 const post = (path: string, body: object) =>
   app.as("operator", path, {

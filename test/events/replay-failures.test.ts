@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
@@ -6,16 +6,13 @@ import { replayRunner } from "../../src/events/replay-runner.ts";
 import { maxReplayFailures, noReplayCounts } from "../../src/events/replay.ts";
 import { deleteReplayFailures, insertReplay } from "../../src/events/replays.sql.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { json, until } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
+import { appPerTest } from "../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const id = "rpl_1";
 const read = async (replay = id) => json(await app.as("operator", `/v1/replays/${replay}`));

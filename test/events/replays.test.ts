@@ -8,7 +8,7 @@ import { insertReplay } from "../../src/events/replays.sql.ts";
 import { replays } from "../../src/events/replays.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../support/app.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
@@ -41,9 +41,7 @@ function ask(path: string, body: object | null, role: "operator" | "user" = "ope
 }
 
 async function started(body: object): Promise<Record<string, unknown>> {
-  const response = await ask("", body);
-  expect(response.status).toBe(201);
-  return json(response);
+  return jsonWith(await ask("", body), 201);
 }
 
 const read = async (id: unknown) => json(await app.as("operator", `/v1/replays/${String(id)}`));
@@ -270,9 +268,9 @@ describe("a bulk replay", () => {
   test("runs alone", async () => {
     await deliver(2);
     const first = await started({ ...everything, ratePerSecond: 1 });
-    const second = await ask("", everything);
-    expect(second.status).toBe(409);
-    expect(await json(second)).toMatchObject({ code: "replay-running" });
+    expect(await jsonWith(await ask("", everything), 409)).toMatchObject({
+      code: "replay-running",
+    });
     await ask(`/${String(first["id"])}/stop`, null);
     const third = await started({ ...everything, ratePerSecond: 1 });
     expect((await ask(`/${String(first["id"])}/resume`, null)).status).toBe(409);
@@ -351,9 +349,7 @@ test("rejects times that do not exist, and an end before the start", async () =>
       [{ from: "2026-02-29T00:00:00Z" }, "/from"],
       [{ from: "2026-11-21T09:00:01Z", to: "2026-11-21T09:00:00Z" }, "/to"],
     ] as const) {
-      const response = await ask(path, body);
-      expect(response.status).toBe(422);
-      expect(await json(response)).toMatchObject({ errors: [{ pointer }] });
+      expect(await jsonWith(await ask(path, body), 422)).toMatchObject({ errors: [{ pointer }] });
     }
   }
 });
@@ -416,8 +412,7 @@ test.each([`"code_host"`, `["code_host", "deploy_platform"]`, "7", "null"])(
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", headers, body };
       const response = await app.as("operator", `/v1/replays${path}`, init);
-      expect(response.status).toBe(400);
-      const { code, detail, errors } = await json(response);
+      const { code, detail, errors } = await jsonWith(response, 400);
       expect(code).toBe("invalid-body");
       expect(detail).toStartWith("The body: Expected object");
       expect(itemsOf(errors)).toMatchObject([{ pointer: "" }]);

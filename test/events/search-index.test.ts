@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
@@ -6,14 +6,10 @@ import { insertEvent } from "../../src/event/events.sql.ts";
 import { newestQueued, oldestQueued, stateAfter } from "../../src/events/event-search.sql.ts";
 import { searchIndex } from "../../src/events/search-index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { startApp, type TestApp } from "../support/app.ts";
 import { eventRow } from "../support/rows.ts";
+import { appPerTest } from "../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const log = createLog({ level: "silent", format: "json" });
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 
 import { createLog } from "../../src/telemetry/log.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { json, startApp, until } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../support/flights.ts";
 import { ask, postQuery } from "../support/graphql.ts";
 import { listed } from "../support/operator.ts";
@@ -15,15 +15,12 @@ import {
   startServer,
   temporaryFolder,
 } from "../support/program.ts";
+import { appPerTest } from "../support/running-app.ts";
 
 const bookings = "/v1/api/bookings";
 
 describe("fields that clients must not set", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   test("of a booking are ignored: owner, price, status, id and times [API3-1]", async () => {
     const { id } = await addFlight(app);
@@ -133,29 +130,27 @@ describe("an introspection query with aliases", () => {
   );
 
   test("returns less than 1 MiB to the largest unauthenticated query", async () => {
-    const app = await startApp();
+    await using app = await startApp();
     const all =
       "{ name description fields { name description type { name } args { name description type { name } } } }";
     const query = `{ ${Array.from({ length: 15 }, (_, n) => `a${n}: __schema { types ${all} }`).join(" ")} }`;
     const answer = await app.fetch("/graphql", postQuery(query));
     expect((await answer.arrayBuffer()).byteLength).toBeLessThan(1024 * 1024);
-    await app.stop();
   });
 });
 
 describe("client data in headers, notifications and logs", () => {
   test("the Link header contains no line breaks from the query [API10-7]", async () => {
-    const app = await startApp();
+    await using app = await startApp();
     const type = "%0d%0aSet-Cookie:%20a=b%3e%22%3c";
     const answer = await app.as("operator", `/v1/events?page=2&type=${type}`);
     expect(answer.headers.get("link")).toContain('rel="prev"');
     expect(answer.headers.get("link")).not.toMatch(/[\r\n]|Set-Cookie: |>"</);
     expect(answer.headers.get("set-cookie")).toBeNull();
-    await app.stop();
   });
 
   test("notifications contain no control characters and no unsafe links [API10-5]", async () => {
-    const app = await startApp();
+    await using app = await startApp();
     const evil = "\u001b[2J\u009b31m\r\nFAKE LINE\u202egnp.exe\u2028";
     const urls = ["javascript:alert(1)", "data:text/html,x", "https://good.example@evil.example/"];
     for (const url of urls) {
@@ -173,7 +168,6 @@ describe("client data in headers, notifications and logs", () => {
       expect(title).toContain("[2J 31m");
       expect(`${String(title)}${String(text)}`).not.toMatch(/[\p{Cc}\p{Zl}\p{Bidi_Control}]/u);
     }
-    await app.stop();
   });
 
   test("an entry of the pretty log is one line without control characters [API10-6]", async () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { postQuery } from "../support/graphql.ts";
+import { appForAll } from "../support/running-app.ts";
 
 const own = await startApp();
 const routes = own.app.routes.map(({ method, path }) => ({
@@ -10,11 +11,7 @@ const routes = own.app.routes.map(({ method, path }) => ({
 }));
 await own.stop();
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 describe("security headers", () => {
   const expectAll = ({ headers }: Response) => {

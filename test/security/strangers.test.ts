@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
 import { postQuery } from "../support/graphql.ts";
+import { appPerTest } from "../support/running-app.ts";
 
 const bookings = "/v1/api/bookings";
 const missing = `bk_${"0".repeat(32)}`;
@@ -11,13 +12,12 @@ const missing = `bk_${"0".repeat(32)}`;
  * Response times reveal whether a booking exists if the amount of work differs. So the tests compare the
  * executed statements, because measured times are unreliable on a busy machine.
  */
-let app: TestApp;
 let foreignId: string;
 let statements: unknown[];
 let rows: number;
 let transactions: number;
+const app = appPerTest();
 beforeEach(async () => {
-  app = await startApp();
   const { id } = await addFlight(app);
   foreignId = String(
     (await json(await app.as("user", bookings, post(bookingBody(id)), "owner")))["bookingId"],
@@ -41,7 +41,6 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => app.stop());
 
 const globalId = (id: string) => Buffer.from(`Booking:${id}`).toString("base64");
 const requests: readonly (readonly [string, (id: string) => [string, RequestInit]])[] = [

@@ -1,3 +1,5 @@
+import { expect } from "bun:test";
+
 import { type App, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Role } from "../../src/base/context.ts";
@@ -14,7 +16,7 @@ import { type ManualClock, manualClock } from "./clock.ts";
 import { databaseForApp, defaultDialect, testPoolSize } from "./databases.ts";
 
 /** The whole service in this process: real storage in memory and real routes, without a socket. */
-export interface TestApp {
+export interface TestApp extends AsyncDisposable {
   readonly app: App;
   readonly services: Services;
   readonly clock: ManualClock;
@@ -83,6 +85,19 @@ export async function startApp(
 
   const send = (path: string, init: RequestInit = {}) =>
     app.handle(new Request(`http://localhost${path}`, init));
+  const stop = async () => {
+    services.drain();
+    const stopped = services.stop();
+    // Advances past the time that a stop waits for open requests.
+    clock.advance(5_000);
+    await stopped;
+    // Lines are written in the background, and tests read the file afterwards.
+    await log.drain(logDrainMs);
+    const used = database;
+    // A test may stop its app before the cleanup stops it again.
+    database = null;
+    await used?.[Symbol.asyncDispose]();
+  };
   return {
     app,
     services,
@@ -99,19 +114,8 @@ export async function startApp(
       const { headers, body } = sample(id, event, clock);
       return send(`/webhooks/${id}`, signed(id, JSON.stringify(body), clock, { headers }));
     },
-    async stop() {
-      services.drain();
-      const stopped = services.stop();
-      // Advances past the time that a stop waits for open requests.
-      clock.advance(5_000);
-      await stopped;
-      // Lines are written in the background, and tests read the file afterwards.
-      await log.drain(logDrainMs);
-      const used = database;
-      // A test may stop its app before the cleanup stops it again.
-      database = null;
-      await used?.[Symbol.asyncDispose]();
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 
@@ -153,6 +157,12 @@ export async function json(response: Response): Promise<Record<string, unknown>>
   const value: unknown = await response.json();
   if (typeof value !== "object" || value === null) throw new Error("Not a JSON object");
   return { ...value };
+}
+
+/** Checks the status of a response, and parses it as a JSON object. */
+export function jsonWith(response: Response, status: number): Promise<Record<string, unknown>> {
+  expect(response.status).toBe(status);
+  return json(response);
 }
 
 /** Far longer than a busy machine needs. Mutants, which have tests wait in vain, set less. */

@@ -9,7 +9,7 @@ export interface Received {
 }
 
 /** An operator gateway on a free port. The test decides its responses. */
-export interface TestGateway {
+export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** The settings that make a server notify it. */
@@ -62,6 +62,7 @@ export function testGateway(
     received,
     mostInFlight: () => most,
     stop: () => server.stop(true),
+    [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
 

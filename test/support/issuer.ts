@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { lazy } from "../../src/base/lazy.ts";
 
 /** An OpenID provider on a free port, which signs in everybody as `subject`. */
-export interface FakeIssuer {
+export interface FakeIssuer extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string;
   readonly clientId: string;
@@ -137,6 +137,9 @@ export async function startIssuer(
     }
   }
 
+  const stop = async () => {
+    await Promise.all([server.stop(true), other?.stop(true)]);
+  };
   const issuer: FakeIssuer = {
     url,
     clientId,
@@ -146,9 +149,8 @@ export async function startIssuer(
     overrides: new Map(),
     requests: [],
     tokens: [],
-    async stop() {
-      await Promise.all([server.stop(true), other?.stop(true)]);
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
   return issuer;
 }

@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { startApp, type TestApp, until } from "../support/app.ts";
+import { startApp, until } from "../support/app.ts";
 import { metricsIn, valueOf } from "../support/exposition.ts";
 import { postQuery } from "../support/graphql.ts";
+import { appPerTest } from "../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const scrape = async (of = app) => (await of.fetch("/metrics")).text();
 

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/api/bookings";
 const holdMs = 20 * 60_000;
 
-let app: TestApp;
 let pay: ReturnType<typeof payer>;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   pay = payer(app);
 });
-afterAll(() => app.stop());
 
 let flights = 0;
 async function hold(): Promise<string> {

@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath as path } from "../../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 describe("a booking request", () => {
   const good = () => bookingBody(1);
@@ -167,8 +164,7 @@ describe("a booking request", () => {
   ])("with %s is rejected, naming the field", async (_, body, code, pointer) => {
     await addFlight(app);
     const response = await send(body);
-    expect(response.status).toBe(code === "invalid-body" ? 400 : 422);
-    const problem = await json(response);
+    const problem = await jsonWith(response, code === "invalid-body" ? 400 : 422);
     expect(problem).toMatchObject({ code });
     if (pointer !== "") expect(problem).toMatchObject({ errors: [{ pointer }] });
     expect(JSON.stringify(problem)).not.toMatch(/X0000001|1990-04-12/);
@@ -277,8 +273,7 @@ describe("a booking request", () => {
       const departureTime = new Date(app.clock.now() + minutes * 60_000);
       const { id } = await addFlight(app, { departureTime });
       const response = await send(bookingBody(id));
-      expect(response.status).toBe(422);
-      expect(await json(response)).toMatchObject({ code: "booking-closed" });
+      expect(await jsonWith(response, 422)).toMatchObject({ code: "booking-closed" });
     }
   });
 
@@ -288,9 +283,7 @@ describe("a booking request", () => {
       expect(response.status).toBe(415);
       expect(response.headers.get("accept")).toBe("application/json");
     }
-    const huge = await send({ ...good(), extra: "x".repeat(256 * 1024) });
-    expect(huge.status).toBe(413);
-    const deep = await send(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
-    expect(deep.status).toBe(400);
+    expect((await send({ ...good(), extra: "x".repeat(256 * 1024) })).status).toBe(413);
+    expect((await send(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)).status).toBe(400);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { setFoldedName, unfoldedNames } from "../../../src/booking/bookings/bookings.sql.ts";
 import { nameFolding } from "../../../src/booking/bookings/name-folding.ts";
@@ -6,15 +6,12 @@ import { insertDisclosure } from "../../../src/booking/personal-data/personal-da
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 /** Makes a booking and returns the response's body. */
 async function book(fields: Record<string, unknown> = {}, bearer?: string) {
@@ -143,9 +140,7 @@ describe("GET /v1/api/bookings?q=", () => {
   });
 
   test.each(["q=", "q=%20", "q=a&q=b", `q=${"x".repeat(255)}`])("?%s is 400", async (query) => {
-    const response = await app.as("admin", `/v1/api/bookings?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(await app.as("admin", `/v1/api/bookings?${query}`), 400)).toMatchObject({
       code: "invalid-parameter",
       errors: [{ parameter: "q" }],
     });
@@ -154,11 +149,9 @@ describe("GET /v1/api/bookings?q=", () => {
   test.each(["user", "operator"] as const)("is 403 for the role %s", async (role) => {
     for (const query of ["q=KXQWZA", "userId=somebody-else", "userId=somebody-else&q=bk_0"]) {
       const response = await app.as(role, `/v1/api/bookings?${query}`);
-      expect(response.status).toBe(403);
-      expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
+      expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
     }
-    const own = await app.as(role, `/v1/api/bookings?userId=test-${role}`);
-    expect(own.status).toBe(200);
+    expect((await app.as(role, `/v1/api/bookings?userId=test-${role}`)).status).toBe(200);
   });
 
   test("searches only the bookings of the user in userId", async () => {
@@ -240,8 +233,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     "is 404 for the unknown id %s",
     async (id) => {
       const response = await app.as("admin", `/v1/api/bookings/${id}`);
-      expect(response.status).toBe(404);
-      expect(await json(response)).toMatchObject({ code: "booking-not-found" });
+      expect(await jsonWith(response, 404)).toMatchObject({ code: "booking-not-found" });
     },
   );
 });

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { resources } from "../../support/resources.ts";
@@ -21,8 +21,7 @@ describe("a booking", () => {
   test("is created with 201 and exactly the specified fields", async () => {
     const flight = await addFlight(app);
     const response = await book(flight.id, 2);
-    expect(response.status).toBe(201);
-    const booking = await json(response);
+    const booking = await jsonWith(response, 201);
     expect(booking).toEqual({
       bookingId: expect.stringMatching(/^bk_[0-9a-f]{32}$/),
       status: "confirmed",
@@ -189,8 +188,7 @@ describe("access to bookings", () => {
     expect(await owners("user", "", "ada")).toEqual(["ada", "ada"]);
     expect(await owners("user", "?userId=ada", "ada")).toEqual(["ada", "ada"]);
     const anothers = await app.as("user", `${path}?userId=bob`, {}, "ada");
-    expect(anothers.status).toBe(403);
-    expect(await json(anothers)).toMatchObject({ code: "insufficient-scope" });
+    expect(await jsonWith(anothers, 403)).toMatchObject({ code: "insufficient-scope" });
     expect(await owners("admin", "", "root")).toEqual(["ada", "bob", "ada"]);
     expect(await owners("admin", "?userId=bob", "root")).toEqual(["bob"]);
     expect(await owners("user", "", "eve")).toEqual([]);

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls } from "../../support/bookings.ts";
 import { addFlight } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 const { book, cancel, get, quote } = bookingCalls(() => app);
 
 describe("a cancellation", () => {
@@ -45,9 +42,7 @@ describe("a cancellation", () => {
         status: amount === 0 ? "none" : "pending",
         reason: expect.any(String),
       });
-      const response = await cancel(bookingId);
-      expect(response.status).toBe(200);
-      const cancellation = await json(response);
+      const cancellation = await jsonWith(await cancel(bookingId), 200);
       expect(cancellation).toEqual({
         bookingId,
         status: "cancelled",
@@ -91,8 +86,7 @@ describe("a cancellation", () => {
   test("after departure is 400, as is its quote", async () => {
     const bookingId = await hoursBefore(0, 2);
     for (const answer of [await quote(bookingId), await cancel(bookingId)]) {
-      expect(answer.status).toBe(400);
-      expect(await json(answer)).toMatchObject({ code: "not-cancellable" });
+      expect(await jsonWith(answer, 400)).toMatchObject({ code: "not-cancellable" });
     }
   });
 });

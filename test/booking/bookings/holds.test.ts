@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { confirmHold, expireHold } from "../../../src/booking/bookings/bookings.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/api/bookings";
 const minuteMs = 60_000;
 const holdMs = 20 * minuteMs;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const held = (flightId: number, passengers = 1) => ({
   ...bookingBody(flightId, passengers),
@@ -21,9 +18,7 @@ const held = (flightId: number, passengers = 1) => ({
 });
 
 async function hold(flightId: number, bearer?: string): Promise<Record<string, unknown>> {
-  const response = await app.as("user", path, post(held(flightId)), bearer);
-  expect(response.status).toBe(201);
-  return json(response);
+  return jsonWith(await app.as("user", path, post(held(flightId)), bearer), 201);
 }
 
 async function read(id: unknown, bearer?: string): Promise<Record<string, unknown>> {
@@ -50,9 +45,7 @@ async function eventsOf(id: unknown): Promise<unknown[]> {
 describe("a hold", () => {
   test("takes seats at a frozen price until it expires", async () => {
     const flight = await addFlight(app, { flightNumber: "HD1" });
-    const response = await app.as("user", path, post(held(flight.id, 2)));
-    expect(response.status).toBe(201);
-    const body = await json(response);
+    const body = await jsonWith(await app.as("user", path, post(held(flight.id, 2))), 201);
     expect(Object.keys(body)).toEqual([
       "bookingId",
       "status",
@@ -93,8 +86,7 @@ describe("a hold", () => {
 
   test.each([["yes"], [1], [null]])("is refused for hold: %p", async (value) => {
     const response = await app.as("user", path, post({ ...bookingBody(1), hold: value }));
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(response, 400)).toMatchObject({
       code: "invalid-body",
       errors: [expect.objectContaining({ pointer: "/hold" })],
     });
@@ -110,9 +102,7 @@ describe("a hold", () => {
   test("is limited to three per user and flight", async () => {
     const flight = await addFlight(app, { flightNumber: "HD4" });
     const made = [await hold(flight.id), await hold(flight.id), await hold(flight.id)];
-    const fourth = await app.as("user", path, post(held(flight.id)));
-    expect(fourth.status).toBe(422);
-    expect(await json(fourth)).toMatchObject({
+    expect(await jsonWith(await app.as("user", path, post(held(flight.id))), 422)).toMatchObject({
       code: "validation-failed",
       errors: [expect.objectContaining({ pointer: "/hold" })],
     });
@@ -144,8 +134,7 @@ describe("cancelling a hold", () => {
     expect(quote["refund"]).toMatchObject({ amount: 0, fee: 0 });
     for (const _ of ["first", "again"]) {
       const response = await app.as("user", `${path}/${String(bookingId)}`, { method: "DELETE" });
-      expect(response.status).toBe(200);
-      expect(await json(response)).toMatchObject({
+      expect(await jsonWith(response, 200)).toMatchObject({
         status: "cancelled",
         refund: { amount: 0, fee: 0, reason: "Nothing was paid" },
       });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
 import { addFlight, seatsLeft } from "../../support/flights.ts";
 import { resources } from "../../support/resources.ts";
@@ -85,8 +85,7 @@ describe("Idempotency-Key", () => {
     const { id } = await addFlight(app);
     await keyed(id, "a");
     const response = await keyed(id, "a", 2);
-    expect(response.status).toBe(422);
-    expect(await json(response)).toMatchObject({ code: "idempotency-key-reused" });
+    expect(await jsonWith(response, 422)).toMatchObject({ code: "idempotency-key-reused" });
   });
 
   test("is independent for another user, and expires after a day [API1-5]", async () => {
@@ -109,7 +108,8 @@ describe("Idempotency-Key", () => {
   test.each(["", "a b", "ü", "x".repeat(256)])("%j is invalid: 400", async (key) => {
     const { id } = await addFlight(app);
     const response = await keyed(id, key);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ errors: [{ parameter: "Idempotency-Key" }] });
+    expect(await jsonWith(response, 400)).toMatchObject({
+      errors: [{ parameter: "Idempotency-Key" }],
+    });
   });
 });

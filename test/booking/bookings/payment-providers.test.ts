@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { json, sample, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, sample, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { run } from "../../support/reconcile.ts";
 import { fakeStripe } from "../../support/stripe.ts";
@@ -75,8 +75,7 @@ describe("a provider of a file", () => {
       const made = () => ({ headers: {}, body: whole });
       const { headers, bytes } = signedSample(readProvider("bank", file), made, { secret }, fresh);
       const response = await app.fetch("/webhooks/bank", { method: "POST", headers, body: bytes });
-      expect(response.status).toBe(200);
-      const { id } = await json(response);
+      const { id } = await jsonWith(response, 200);
       return (await json(await app.as("operator", `/v1/events/${String(id)}`)))["effect"];
     };
     return { app, deliver };

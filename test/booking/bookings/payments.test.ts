@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
 import {
@@ -10,19 +10,16 @@ import type { FlightPlan } from "../../../src/booking/flight.ts";
 import { giveSeatsBack } from "../../../src/booking/flights/flights.sql.ts";
 import type { Payment } from "../../../src/booking/payment.ts";
 import { write } from "../../../src/db/statement.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
 import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/api/bookings";
 const holdMs = 20 * 60_000;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 let number = 0;
 
@@ -34,9 +31,7 @@ function event(type: string, money: Money) {
 
 /** Delivers an event and returns its timeline. */
 async function deliver(body: string): Promise<Record<string, unknown>> {
-  const response = await app.deliver("payment_processor", body);
-  expect(response.status).toBe(200);
-  const { id } = await json(response);
+  const { id } = await jsonWith(await app.deliver("payment_processor", body), 200);
   return json(await app.as("operator", `/v1/events/${String(id)}`));
 }
 
@@ -57,8 +52,7 @@ async function holdOn(flightId: number, seats = 1, bearer?: string) {
     post({ ...bookingBody(flightId, seats), hold: true }),
     bearer,
   );
-  expect(response.status).toBe(201);
-  const { bookingId, reference } = await json(response);
+  const { bookingId, reference } = await jsonWith(response, 201);
   return { id: String(bookingId), reference: String(reference) };
 }
 
@@ -541,8 +535,7 @@ describe("a refund", () => {
       cancellation { refund { status } }
     } }`;
     const variables = { id: booked.id };
-    const response = await app.as("user", "/graphql", post({ query, variables }));
-    expect(await json(response)).toEqual({
+    expect(await json(await app.as("user", "/graphql", post({ query, variables })))).toEqual({
       data: {
         booking: {
           payments: [

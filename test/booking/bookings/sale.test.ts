@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { ask, at } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 const { book, cancel } = bookingCalls(() => app);
 
 describe("seats", () => {
@@ -39,9 +36,7 @@ describe("seats", () => {
   test("are sold all or none, and the error includes the number left", async () => {
     const { id } = await addFlight(app, { seats: 4 });
     await book(id, 3);
-    const response = await book(id, 2);
-    expect(response.status).toBe(409);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(await book(id, 2), 409)).toMatchObject({
       code: "no-seats",
       detail: "Only 1 seat is left",
       seatsAvailable: 1,

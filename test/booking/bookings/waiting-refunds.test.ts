@@ -1,19 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { waitingRefundsOf } from "../../../src/booking/bookings/waiting-refunds.sql.ts";
 import { waitingRefunds } from "../../../src/booking/bookings/waiting-refunds.ts";
 import type { Storage } from "../../../src/db/storage.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const payment = { provider: "payment_processor", reference: "pi_1" };
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 /** Another instance on the app's database. `onLook` is called when it has read the refunds of a payment. */
 function otherInstance(onLook: (looks: number) => void) {

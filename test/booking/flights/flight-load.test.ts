@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const at = (time: string) => new Date(`2026-${time}Z`);
 const get = async (path: string) => json(await app.as("operator", path));
@@ -55,9 +52,9 @@ describe("GET /v1/flights/load", () => {
     ["from=", "from"],
     ["from=-271821-04-19", "from"],
   ])("?%s is 400", async (query, parameter) => {
-    const response = await app.as("operator", `/v1/flights/load?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(
+      await jsonWith(await app.as("operator", `/v1/flights/load?${query}`), 400),
+    ).toMatchObject({
       code: "invalid-parameter",
       errors: [{ parameter }],
     });
@@ -115,8 +112,7 @@ describe("GET /v1/flights/load/{date}", () => {
 
   test.each(["2026-02-30", "1", "2026-12-02T00:00", "%00"])("%s is 400", async (date) => {
     const response = await app.as("operator", `/v1/flights/load/${date}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ code: "invalid-parameter" });
+    expect(await jsonWith(response, 400)).toMatchObject({ code: "invalid-parameter" });
   });
 
   test("is for operators and admins only", async () => {

@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
 import type { FlightPlan } from "../../../src/booking/flight.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const path = "/v1/api/flights";
 const hourMs = 3_600_000;
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const asked = { origin: "JFK", destination: "LHR", departureDate: "2026-12-01" };
 const searchFor = (query: Record<string, string> = {}) =>
@@ -196,9 +193,7 @@ describe("pages of a search", () => {
 
   test("end at 10,000 flights", async () => {
     expect((await searchFor({ page: "500" })).status).toBe(200);
-    const response = await searchFor({ page: "501" });
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(await searchFor({ page: "501" }), 400)).toMatchObject({
       errors: [{ parameter: "page", code: "invalid-parameter" }],
     });
   });
@@ -277,8 +272,7 @@ describe("a search with an invalid parameter is 400 and names it", () => {
     const query = new URLSearchParams(asked);
     query.delete(name);
     const response = await app.fetch(`${path}?${query.toString()}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
+    expect(await jsonWith(response, 400)).toMatchObject({ errors: [{ parameter: name }] });
   });
 
   test.each(Object.keys(table))("%s repeated", async (name) => {
@@ -291,8 +285,7 @@ describe("a search with an invalid parameter is 400 and names it", () => {
     query.set("limit", "5");
     query.append(name, query.get(name) ?? "");
     const response = await app.fetch(`${path}?${query.toString()}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
+    expect(await jsonWith(response, 400)).toMatchObject({ errors: [{ parameter: name }] });
   });
 
   test("all parameters invalid at once", async () => {
@@ -339,18 +332,14 @@ describe("a flight", () => {
   test.each(["0", "-1", "999999999999999", "424242", "9".repeat(20), "9".repeat(400)])(
     "with the unknown id %s is 404",
     async (id) => {
-      const response = await read(id);
-      expect(response.status).toBe(404);
-      expect(await json(response)).toMatchObject({ code: "flight-not-found" });
+      expect(await jsonWith(await read(id), 404)).toMatchObject({ code: "flight-not-found" });
     },
   );
 
   test.each(["x", "--1", "+1", "1.5", "1e3", "%00", "%20", "✈️", "0x1", "1;drop", "NaN"])(
     "with the non-numeric id %s is 400",
     async (id) => {
-      const response = await read(id);
-      expect(response.status).toBe(400);
-      expect(await json(response)).toMatchObject({ errors: [{ parameter: "id" }] });
+      expect(await jsonWith(await read(id), 400)).toMatchObject({ errors: [{ parameter: "id" }] });
     },
   );
 

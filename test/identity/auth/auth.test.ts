@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
 import { decodeJwt, decodeProtectedHeader } from "jose";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const path = "/v1/auth/token";
 const form = (fields: Record<string, string>, headers: Record<string, string> = {}) => ({
@@ -16,16 +17,14 @@ const basic = (id: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
 });
 
-let app: TestApp;
 let id: string;
 let secret: string;
+const app = appPerTest();
 beforeEach(async () => {
-  app = await startApp();
   const made = await app.services.clients.add("a client", ["operator"]);
   id = made.client.id;
   secret = made.secret;
 });
-afterEach(() => app.stop());
 
 describe("POST /v1/auth/token", () => {
   const requests: [string, () => RequestInit][] = [

@@ -150,8 +150,7 @@ describe("sign-in by OpenID Connect", () => {
   test("needs its callback in the address bar by GET", async () => {
     const { cookie, callback } = await begun();
     for (const method of ["POST", "PUT"]) {
-      const response = await app.fetch(callback, { method, headers: { cookie } });
-      expect(response.status).toBe(405);
+      expect((await app.fetch(callback, { method, headers: { cookie } })).status).toBe(405);
     }
     expect(issuer.tokens).toEqual([]);
   });
@@ -249,31 +248,22 @@ describe("sign-in by OpenID Connect", () => {
   test("goes on after a restart, or on another instance", async () => {
     const attempt = await begun();
     const settings = issuerSettings(issuer, publicUrl);
-    const other = await startApp(settings, app.clock);
-    try {
-      expect((await finish(attempt, {}, other)).status).toBe(302);
-    } finally {
-      await other.stop();
-    }
+    await using other = await startApp(settings, app.clock);
+    expect((await finish(attempt, {}, other)).status).toBe(302);
   });
 
   test("sends no code to another issuer, for another client or to another address [API2-20]", async () => {
     const attempt = await begun();
-    const second = await startIssuer(() => app.clock.now());
-    try {
-      for (const settings of [
-        issuerSettings(second, publicUrl),
-        { ...issuerSettings(issuer, publicUrl), OIDC_CLIENT_ID: "other" },
-        issuerSettings(issuer, "https://other.example.com"),
-      ]) {
-        const other = await startApp(settings, app.clock);
-        await expectRejected(await finish(attempt, {}, other), 401, "invalid-token");
-        await other.stop();
-      }
-      expect([...issuer.requests, ...second.requests]).not.toContain("/token");
-    } finally {
-      await second.stop();
+    await using second = await startIssuer(() => app.clock.now());
+    for (const settings of [
+      issuerSettings(second, publicUrl),
+      { ...issuerSettings(issuer, publicUrl), OIDC_CLIENT_ID: "other" },
+      issuerSettings(issuer, "https://other.example.com"),
+    ]) {
+      await using other = await startApp(settings, app.clock);
+      await expectRejected(await finish(attempt, {}, other), 401, "invalid-token");
     }
+    expect([...issuer.requests, ...second.requests]).not.toContain("/token");
   });
 
   test("explains that a user has no role, and escapes the name", async () => {
@@ -453,25 +443,20 @@ describe("without OIDC_ISSUER", () => {
 
 describe("an issuer with endpoints on another host", () => {
   test("signs in, and gets the code there", async () => {
-    const split = await startIssuer(() => app.clock.now(), "127.0.0.1", { split: true });
-    const there = await startApp(issuerSettings(split, publicUrl), app.clock);
-    try {
-      const started = await there.fetch(startPath);
-      const location = started.headers.get("location") ?? "";
-      const answer = await fetch(location, { redirect: "manual" });
-      const back = new URL(answer.headers.get("location") ?? "");
-      const attempt = { cookie: cookiesOf(started), callback: back.pathname + back.search };
-      expect((await finish(attempt, {}, there)).status).toBe(302);
-      expect(split.requests.map((each) => each.replace(/:\d+/, ""))).toEqual([
-        "/.well-known/openid-configuration",
-        "/authorize",
-        "http://localhost/token",
-        "http://localhost/jwks",
-      ]);
-    } finally {
-      await there.stop();
-      await split.stop();
-    }
+    await using split = await startIssuer(() => app.clock.now(), "127.0.0.1", { split: true });
+    await using there = await startApp(issuerSettings(split, publicUrl), app.clock);
+    const started = await there.fetch(startPath);
+    const location = started.headers.get("location") ?? "";
+    const answer = await fetch(location, { redirect: "manual" });
+    const back = new URL(answer.headers.get("location") ?? "");
+    const attempt = { cookie: cookiesOf(started), callback: back.pathname + back.search };
+    expect((await finish(attempt, {}, there)).status).toBe(302);
+    expect(split.requests.map((each) => each.replace(/:\d+/, ""))).toEqual([
+      "/.well-known/openid-configuration",
+      "/authorize",
+      "http://localhost/token",
+      "http://localhost/jwks",
+    ]);
   });
 });
 

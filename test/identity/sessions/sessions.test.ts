@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
 import { postQuery } from "../../support/graphql.ts";
@@ -67,7 +67,7 @@ describe("a session of the console", () => {
   test("is in a cookie that scripts and other sites cannot use", async () => {
     const plain = (await signIn(await codeFor("operator"))).headers.get("set-cookie") ?? "";
     expect(plain).toMatch(/^skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
-    const secure = await startApp({ PUBLIC_URL: "https://hooks.example.com" }, clock);
+    await using secure = await startApp({ PUBLIC_URL: "https://hooks.example.com" }, clock);
     const response = await signIn(await codeFor("operator"), {}, secure);
     expect(response.headers.get("set-cookie")).toMatch(
       /^__Host-skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
@@ -76,7 +76,6 @@ describe("a session of the console", () => {
     const tossed = cookieOf(response).replace("__Host-", "");
     const headers = { cookie: tossed };
     expect((await secure.fetch("/v1/events", { headers })).status).toBe(401);
-    await secure.stop();
   });
 
   test("is secure behind a proxy that ends TLS", async () => {
@@ -115,10 +114,8 @@ describe("a session of the console", () => {
     const { id } = await json(await get("/v1/auth/session", first));
     const token = await app.services.tokens.mint({ id: "grace", roles: ["admin"] }, 3_600);
     const headers = { ...own, cookie: first, authorization: `Bearer ${token}` };
-    const opened = await app.fetch("/v1/auth/session", { method: "POST", headers });
-    const next = await json(opened);
-    const again = await app.fetch("/v1/auth/session", { method: "POST", headers });
-    const last = await json(again);
+    const next = await json(await app.fetch("/v1/auth/session", { method: "POST", headers }));
+    const last = await json(await app.fetch("/v1/auth/session", { method: "POST", headers }));
     const entries = await listed(app, "/v1/audit", "admin");
     const fields = entries
       .slice(0, 4)
@@ -144,8 +141,7 @@ describe("a session of the console", () => {
     expect((await get("/v1/events", cookie)).status).toBe(200);
     clock.advance(11 * hourMs);
     const expired = await get("/v1/events", cookie);
-    expect(expired.status).toBe(401);
-    expect(await json(expired)).toMatchObject({ code: "invalid-token" });
+    expect(await jsonWith(expired, 401)).toMatchObject({ code: "invalid-token" });
   });
 
   test("is not opened for the role user, nor without a valid code or token", async () => {
@@ -173,8 +169,7 @@ describe("a session of the console", () => {
 
   test("gives way to a token in the same request", async () => {
     const cookie = await signedIn("admin");
-    const response = await app.as("user", "/v1/events", { headers: { cookie } });
-    expect(response.status).toBe(403);
+    expect((await app.as("user", "/v1/events", { headers: { cookie } })).status).toBe(403);
   });
 
   test("that ends twice at the same time is recorded as closed once", async () => {
@@ -238,8 +233,7 @@ describe("a request from another site", () => {
     const cookie = await signedIn("admin");
     for (const path of ["/v1/events/evt_1/replay", "/v1/issues/iss_1/retry"]) {
       const response = await postTo(path, cookie, headers);
-      expect(response.status).toBe(403);
-      expect(await json(response)).toMatchObject({ code: "cross-site-request" });
+      expect(await jsonWith(response, 403)).toMatchObject({ code: "cross-site-request" });
     }
     const body = JSON.stringify({ query: "mutation { replayEvent(eventId: 1) { eventId } }" });
     const init = { method: "POST", body, headers: { cookie, "content-type": "application/json" } };
@@ -281,7 +275,7 @@ describe("a request from another site", () => {
   });
 
   test("never gets permission to send cookies or the console's header", async () => {
-    const open = await startApp({ CORS_ORIGINS: "https://partner.example" }, clock);
+    await using open = await startApp({ CORS_ORIGINS: "https://partner.example" }, clock);
     const preflight = await open.fetch("/v1/events/evt_1/replay", {
       method: "OPTIONS",
       headers: {
@@ -294,7 +288,6 @@ describe("a request from another site", () => {
     expect(preflight.headers.get("access-control-allow-headers")?.toLowerCase()).not.toContain(
       "x-skyhook-console",
     );
-    await open.stop();
   });
 });
 

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const path = "/v1/users";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const create = (body: unknown, headers: Record<string, string> = {}, who = "ada") =>
   app.as("user", path, post(body, headers), who);
@@ -20,8 +17,7 @@ const get = (at: string) => app.as("user", at);
 describe("a user", () => {
   test("is created with 201, its Location and the specified fields", async () => {
     const response = await create(ada);
-    expect(response.status).toBe(201);
-    const user = await json(response);
+    const user = await jsonWith(response, 201);
     expect(user).toEqual({
       id: expect.stringMatching(
         /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -36,18 +32,14 @@ describe("a user", () => {
   test.each(["0", "nobody", "%00", "'%20or%201=1", "x".repeat(2_000)])(
     "with the unknown id %s is 404",
     async (id) => {
-      const response = await get(`${path}/${id}`);
-      expect(response.status).toBe(404);
-      expect(await json(response)).toMatchObject({ code: "not-found" });
+      expect(await jsonWith(await get(`${path}/${id}`), 404)).toMatchObject({ code: "not-found" });
     },
   );
 
   test("needs an e-mail address that is unique, ignoring case", async () => {
     await create(ada);
     for (const email of [ada.email, "ADA@EXAMPLE.COM", "Ada@example.Com"]) {
-      const response = await create({ name: "Other", email });
-      expect(response.status).toBe(409);
-      const problem = await json(response);
+      const problem = await jsonWith(await create({ name: "Other", email }), 409);
       expect(problem).toMatchObject({ code: "email-taken" });
       expect(JSON.stringify(problem)).not.toMatch(/ada@/i);
     }
@@ -56,9 +48,7 @@ describe("a user", () => {
 
   test("may have an address with non-ASCII letters, unique ignoring their case", async () => {
     for (const email of ["josé@bücher.example", "用户@例子.广告", "ünï@x.org"]) {
-      const made = await create({ ...ada, email });
-      expect(made.status).toBe(201);
-      expect(await json(made)).toMatchObject({ email });
+      expect(await jsonWith(await create({ ...ada, email }), 201)).toMatchObject({ email });
     }
     for (const local of ["x".repeat(65), "x".repeat(242)]) {
       expect((await create({ ...ada, email: `${local}@example.com` })).status).toBe(201);
@@ -152,15 +142,14 @@ describe("the list of users", () => {
   ])("answers an invalid %s with a 400 that names it", async (name, values) => {
     for (const value of values) {
       const response = await get(`${path}?${new URLSearchParams({ [name]: value }).toString()}`);
-      expect(response.status).toBe(400);
-      expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
+      expect(await jsonWith(response, 400)).toMatchObject({ errors: [{ parameter: name }] });
     }
     const twice = await get(`${path}?${name}=1&${name}=1`);
     expect(await json(twice)).toMatchObject({ status: 400, errors: [{ parameter: name }] });
   });
 
   test("is for admins only with USERS_ACCESS=admin [API5-8]", async () => {
-    const strict = await startApp({ USERS_ACCESS: "admin" });
+    await using strict = await startApp({ USERS_ACCESS: "admin" });
     const ask = (role: "user" | "operator" | "admin", init: RequestInit = {}) =>
       Promise.all([strict.as(role, path, init), strict.as(role, `${path}/x`)]);
     for (const role of ["user", "operator"] as const) {
@@ -172,7 +161,6 @@ describe("the list of users", () => {
     }
     expect((await strict.as("admin", path, post(ada))).status).toBe(201);
     expect((await strict.as("admin", path)).status).toBe(200);
-    await strict.stop();
   });
 });
 
@@ -238,9 +226,7 @@ describe("an invalid body", () => {
   ];
 
   test.each(bad)("with %s is 400 and names each field", async (_, body, pointers) => {
-    const response = await create(body);
-    expect(response.status).toBe(400);
-    const { code, errors } = await json(response);
+    const { code, errors } = await jsonWith(await create(body), 400);
     expect(code).toBe("invalid-body");
     expect(
       itemsOf(errors)
@@ -273,8 +259,7 @@ describe("an invalid body", () => {
       headers: { "content-type": "application/json" },
       body: new Uint8Array(Buffer.from(body)),
     });
-    expect(response.status).toBe(status);
-    expect(await json(response)).toMatchObject({ code });
+    expect(await jsonWith(response, status)).toMatchObject({ code });
   });
 
   test.each([
@@ -327,8 +312,7 @@ describe("Idempotency-Key", () => {
     await keyed(ada, "k1");
     const other = { name: "Bob", email: "bob@example.com" };
     const reused = await keyed(other, "k1");
-    expect(reused.status).toBe(422);
-    expect(await json(reused)).toMatchObject({ code: "idempotency-key-reused" });
+    expect(await jsonWith(reused, 422)).toMatchObject({ code: "idempotency-key-reused" });
     expect((await keyed(other, "k1", "bob")).status).toBe(201);
   });
 
@@ -346,7 +330,8 @@ describe("Idempotency-Key", () => {
 
   test.each(["", " ", "a b", "ü", "x".repeat(256)])("%j is invalid: 400", async (key) => {
     const response = await keyed(ada, key);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ errors: [{ parameter: "Idempotency-Key" }] });
+    expect(await jsonWith(response, 400)).toMatchObject({
+      errors: [{ parameter: "Idempotency-Key" }],
+    });
   });
 });

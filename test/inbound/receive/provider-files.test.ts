@@ -95,8 +95,7 @@ describe("a provider of a file", () => {
 
   test("never keeps a secret that is sent itself", async () => {
     const headers = { "x-gitlab-token": "another service's secret", "x-gitlab-event": "Push Hook" };
-    const response = await post("gitlab", { method: "POST", headers, body: "{}" });
-    expect(response.status).toBe(401);
+    expect((await post("gitlab", { method: "POST", headers, body: "{}" })).status).toBe(401);
     const { data } = await json(await app.as("operator", "/v1/rejections?provider=gitlab"));
     const [first] = Array.isArray(data) ? data : [];
     const rejection = await json(await app.as("operator", `/v1/rejections/${first.id}`));
@@ -224,27 +223,23 @@ describe("a secret in a handshake", () => {
 
   test("is stored once; another one is rejected", async () => {
     writeFileSync(join(own, "asana.yaml"), catalogueFiles["asana"] ?? "");
-    const asana = await startApp({ PROVIDERS_DIR: own }, undefined, { secretsDir: own });
+    await using asana = await startApp({ PROVIDERS_DIR: own }, undefined, { secretsDir: own });
     const greet = (text: string) =>
       asana.fetch("/webhooks/asana", {
         method: "POST",
         headers: { "x-hook-secret": text },
         body: "",
       });
-    try {
-      const first = await greet("b537207f20cbfa02357cf448134da559");
-      expect([first.status, first.headers.get("x-hook-secret")]).toEqual([
-        200,
-        "b537207f20cbfa02357cf448134da559",
-      ]);
-      expect(readFileSync(join(own, "asana_webhook_secret"), "utf8")).toStartWith("b537207f20cb");
-      expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
-      const second = await greet("another-secret-of-a-stranger");
-      expect([second.status, second.headers.get("x-hook-secret")]).toEqual([401, null]);
-      expect((await greet("short")).status).toBe(401);
-    } finally {
-      await asana.stop();
-    }
+    const first = await greet("b537207f20cbfa02357cf448134da559");
+    expect([first.status, first.headers.get("x-hook-secret")]).toEqual([
+      200,
+      "b537207f20cbfa02357cf448134da559",
+    ]);
+    expect(readFileSync(join(own, "asana_webhook_secret"), "utf8")).toStartWith("b537207f20cb");
+    expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
+    const second = await greet("another-secret-of-a-stranger");
+    expect([second.status, second.headers.get("x-hook-secret")]).toEqual([401, null]);
+    expect((await greet("short")).status).toBe(401);
   });
 
   test("is not stored if others can guess or know it, and the log says why", async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { json, sample, signed, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { complete } from "../../support/complete.ts";
 import { resources } from "../../support/resources.ts";
 
@@ -82,8 +82,10 @@ describe("a verified delivery", () => {
     app = await startApp();
     const body = `{"event_name":"item:deleted","event_data":{"id":"4"}}`;
     const response = await app.deliver("task_tracker", body);
-    expect(response.status).toBe(200);
-    expect(await json(response)).toMatchObject({ status: "ignored", event: "item:deleted" });
+    expect(await jsonWith(response, 200)).toMatchObject({
+      status: "ignored",
+      event: "item:deleted",
+    });
     expect(await listed("/v1/events?status=ignored")).toHaveLength(1);
     expect(await listed("/v1/notifications")).toHaveLength(0);
   });
@@ -205,8 +207,7 @@ describe("invalid requests, in the order of the checks", () => {
       app = await startApp();
       for (const method of ["POST", "GET", "DELETE"]) {
         const response = await app.fetch(`/webhooks/${name}`, { method });
-        expect(response.status).toBe(404);
-        expect(await json(response)).toMatchObject({ code: "unknown-provider" });
+        expect(await jsonWith(response, 404)).toMatchObject({ code: "unknown-provider" });
       }
     },
   );
@@ -300,8 +301,7 @@ describe("invalid requests, in the order of the checks", () => {
   test("stores unsupported-scheme as the reason for a webhook of a Front application", async () => {
     app = await startApp();
     const headers = { "x-front-request-timestamp": "1", "x-inbox-signature": "AAAA" };
-    const response = await app.deliver("shared_inbox", "{}", { headers });
-    expect(response.status).toBe(401);
+    expect((await app.deliver("shared_inbox", "{}", { headers })).status).toBe(401);
     expect(await listed("/v1/rejections")).toMatchObject([{ reason: "unsupported-scheme" }]);
   });
 

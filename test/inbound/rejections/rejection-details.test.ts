@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
-import { json, startApp, type TestApp, testSecret } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 
 /** The signature of task_tracker, made with node:crypto, not with the engine under test. */
@@ -13,8 +13,7 @@ describe("GET /v1/rejections/{id}", () => {
   afterEach(() => app.stop());
 
   const rejected = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
-    const sent = await app.deliver("task_tracker", body, { headers });
-    expect(sent.status).toBe(401);
+    expect((await app.deliver("task_tracker", body, { headers })).status).toBe(401);
     const [found] = await listed(app, "/v1/rejections?limit=1");
     const response = await app.as("operator", `/v1/rejections/${String(found?.["id"])}`);
     return { listed: { ...found }, text: await response.text() };
@@ -85,8 +84,7 @@ describe("GET /v1/rejections/{id}", () => {
     app = await startApp();
     for (const id of ["rej_0", "evt_1", "rej_%00", "x"]) {
       const response = await app.as("operator", `/v1/rejections/${id}`);
-      expect(response.status).toBe(404);
-      expect(await json(response)).toMatchObject({ code: "not-found" });
+      expect(await jsonWith(response, 404)).toMatchObject({ code: "not-found" });
     }
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import { asc, sql } from "drizzle-orm";
 
@@ -8,8 +8,8 @@ import { registry } from "../../../src/inbound/providers/registry.ts";
 import { rejectionsTable } from "../../../src/inbound/rejection.ts";
 import { insertRejection } from "../../../src/inbound/rejections/rejections.sql.ts";
 import { rejections } from "../../../src/inbound/rejections/rejections.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { rejectionRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 // Anyone can cause rejections. Whatever the number of providers, they must not fill the disk.
 
@@ -26,11 +26,7 @@ const stored = statementsOver({ rejections: rejectionsTable })()((db, t) =>
     .orderBy(asc(t.rejections.createdAt), asc(t.rejections.id)),
 );
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const maxKeptBytes = 160_000;
 

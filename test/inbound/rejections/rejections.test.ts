@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { listed } from "../../support/operator.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 describe("GET /v1/rejections", () => {
-  let app: TestApp;
   const minuteMs = 60_000;
   /** Provider and reason of what a query finds, newest first. */
   const found = async (query: string) =>
@@ -13,8 +13,8 @@ describe("GET /v1/rejections", () => {
     );
 
   /** Rejections at 09:00, 09:01, 09:02 and 09:03. */
+  const app = appForAll();
   beforeAll(async () => {
-    app = await startApp();
     const unsigned = {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -28,7 +28,6 @@ describe("GET /v1/rejections", () => {
     app.clock.advance(minuteMs);
     await app.fetch("/webhooks/code_host", unsigned);
   });
-  afterAll(() => app.stop());
 
   const [first, second, third, fourth] = [
     "code_host wrong-signature",
@@ -71,9 +70,7 @@ describe("GET /v1/rejections", () => {
     ["to=2026-11-21T09:00:00", "to"],
     ["from=2026-11-21T09:00:01Z&to=2026-11-21T09:00:00Z", "to"],
   ])("rejects %s", async (query, parameter) => {
-    const response = await app.as("operator", `/v1/rejections?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(await app.as("operator", `/v1/rejections?${query}`), 400)).toMatchObject({
       code: "invalid-parameter",
       errors: [{ parameter }],
     });

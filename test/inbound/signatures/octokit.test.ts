@@ -9,7 +9,7 @@ const accepted = new Set(["workflow_run completed", "package published"]);
 
 describe("real GitHub payloads, signed by @octokit/webhooks-methods", () => {
   test("all return 200; the two listed events are accepted, all others ignored", async () => {
-    const app = await startApp();
+    await using app = await startApp();
     const unexpected: string[] = [];
     let count = 0;
     for (const { name, examples: payloads } of examples) {
@@ -37,6 +37,5 @@ describe("real GitHub payloads, signed by @octokit/webhooks-methods", () => {
     }
     expect(unexpected).toEqual([]);
     expect(count).toBeGreaterThan(100);
-    await app.stop();
   });
 });

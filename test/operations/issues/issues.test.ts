@@ -5,7 +5,7 @@ import { ne, sql } from "drizzle-orm";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";
@@ -117,7 +117,7 @@ describe("issues", () => {
 
   test("of waiting deliveries are retried by provider, and the others keep waiting", async () => {
     const { env } = gateway;
-    const busy = await startApp(env);
+    await using busy = await startApp(env);
     status = 503;
     await busy.deliverSample("code_host", "package.published");
     await busy.deliverSample("code_host", "workflow_run.completed");
@@ -132,10 +132,8 @@ describe("issues", () => {
     );
     status = 200;
     const path = `/v1/issues/${String(issue?.["id"])}/retry`;
-    const response = await busy.as("operator", path, { method: "POST" });
-    expect(await json(response)).toEqual({ retried: 2 });
+    expect(await json(await busy.as("operator", path, { method: "POST" }))).toEqual({ retried: 2 });
     await until(async () => Bun.deepEquals(await counts(), { deploy_platform: 1 }));
-    await busy.stop();
   });
 
   test("of dead letters are retried by provider", async () => {
@@ -217,8 +215,7 @@ describe("issues", () => {
   ])("refuse a mute of %j", async (body) => {
     const [issue] = await found();
     const response = await act(issue?.["id"], "mute", body);
-    expect(response.status).toBe(422);
-    expect(await json(response)).toMatchObject({ errors: [{ pointer: "/until" }] });
+    expect(await jsonWith(response, 422)).toMatchObject({ errors: [{ pointer: "/until" }] });
   });
 
   test("open circuits are one issue, with what waits for the destination", async () => {

@@ -1,23 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { type Write, write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp({
-    DATABASE_URL: "sqlite::memory:",
-    DESTINATIONS_ALLOW_PRIVATE: "true",
-  });
+const app = appPerTest({
+  DATABASE_URL: "sqlite::memory:",
+  DESTINATIONS_ALLOW_PRIVATE: "true",
 });
-afterEach(() => app.stop());
 
 async function newDestination(name: string): Promise<Destination["id"]> {
   const body = { name, format: "json", url: "http://127.0.0.1:1099/" };

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { makeId, timeOfId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const startMs = Date.UTC(2026, 10, 21, 8);
 const minuteMs = 60_000;
@@ -26,11 +27,7 @@ test("an id has the time of its creation", () => {
 });
 
 describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %s", (dialect) => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
-  });
-  afterAll(() => app.stop());
+  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
 
   async function made(name: string, role: "admin" | "user" = "admin"): Promise<Destination["id"]> {
     const url = "http://127.0.0.1:1024/hook";
@@ -136,8 +133,7 @@ describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %
 
   test("operators do not see the destinations of users", async () => {
     const id = await made("hers", "user");
-    const answer = await app.as("operator", `/v1/destinations/${id}/latency`);
-    expect(answer.status).toBe(404);
+    expect((await app.as("operator", `/v1/destinations/${id}/latency`)).status).toBe(404);
     expect((await app.as("user", `/v1/destinations/${id}/latency`)).status).toBe(200);
   });
 });

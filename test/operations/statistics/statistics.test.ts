@@ -11,7 +11,7 @@ import { activeHours, countsBySteps } from "../../../src/inbound/webhook-counts.
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -126,8 +126,7 @@ describe("deliveries over time", () => {
   ])("return 400 for ?%s", async (query, parameter) => {
     app = await startApp();
     const response = await app.as("operator", `/v1/statistics/deliveries?${query}`);
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(response, 400)).toMatchObject({
       code: "invalid-parameter",
       errors: [{ parameter }],
     });

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import type { Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-});
-afterAll(() => app.stop());
+const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 
 const create = (name: string, bearer: string, role: Role = "user") =>
   app.as(role, path, post({ name, format: "json", url }), bearer);
@@ -123,8 +120,7 @@ test("the operator gateway cannot be resumed while its settings are missing", as
   const without = await startApp(database);
   try {
     const refused = await act(without, "resume");
-    expect(refused.status).toBe(422);
-    expect(await json(refused)).toMatchObject({ errors: [{ pointer: "/state" }] });
+    expect(await jsonWith(refused, 422)).toMatchObject({ errors: [{ pointer: "/state" }] });
     expect((await act(without, "disable")).status).toBe(200);
   } finally {
     await without.stop();

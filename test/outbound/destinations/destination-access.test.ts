@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1024/hook";
 
 describe("an operator", () => {
-  let app: TestApp;
   let shared: string;
   let hers: string;
+  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
   beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const made = await app.as("admin", path, post({ name: "shared", format: "json", url }));
     shared = `${path}/${String((await json(made))["id"])}`;
     const own = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
     hers = `${path}/${String((await json(own))["id"])}`;
   });
-  afterAll(() => app.stop());
 
   test("reads the destinations of the operators, not those of users", async () => {
     await app.as("operator", path, post({ name: "own", format: "json", url }));
@@ -36,8 +35,7 @@ describe("an operator", () => {
       const response = await app.as("operator", `${shared}/${action}`, { method: "POST" });
       expect(response.status).toBe(403);
       expect((await json(response))["code"]).toBe("insufficient-scope");
-      const foreign = await app.as("operator", `${hers}/${action}`, { method: "POST" });
-      expect(foreign.status).toBe(404);
+      expect((await app.as("operator", `${hers}/${action}`, { method: "POST" })).status).toBe(404);
     },
   );
 
@@ -51,7 +49,7 @@ describe("an operator", () => {
 
 describe("the deliveries of a destination", () => {
   test("have the title of their notification and, on request, their attempts", async () => {
-    const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const made = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
     const deliveries = `${path}/${String((await json(made))["id"])}/deliveries`;
     const flight = await addFlight(app);
@@ -70,16 +68,11 @@ describe("the deliveries of a destination", () => {
       ],
     });
     expect(JSON.stringify(await read())).not.toContain('attempts"');
-    await app.stop();
   });
 });
 
 describe.each(["sqlite", "postgres"] as const)("a name on %s", (dialect) => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
-  });
-  afterAll(() => app.stop());
+  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   const create = (name: string) => app.as("admin", path, post({ name, format: "json", url }));
 
   test("goes to one of several destinations that are renamed or created at once", async () => {

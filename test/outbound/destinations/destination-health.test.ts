@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
@@ -7,17 +7,14 @@ import type { Destination } from "../../../src/outbound/destination.ts";
 import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { deliveryRow, notificationRow } from "../../support/rows.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s", (dialect) => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
-  });
-  afterAll(() => app.stop());
+  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
 
   /** A paused destination, so that nothing sends what the test stores. */
   async function paused(name: string): Promise<Destination["id"]> {
@@ -110,7 +107,6 @@ describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s
   test("is included only on request", async () => {
     const page = await json(await app.as("operator", "/v1/destinations?limit=1"));
     expect(itemsOf(page["data"])[0]).not.toHaveProperty("health");
-    const wrong = await app.as("operator", "/v1/destinations?include=severity");
-    expect(wrong.status).toBe(400);
+    expect((await app.as("operator", "/v1/destinations?include=severity")).status).toBe(400);
   });
 });

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-});
-afterAll(() => app.stop());
+const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 
 async function ask(
   query: string,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 
 const path = "/v1/destinations";
@@ -29,8 +29,7 @@ const create = (body: object, headers: Record<string, string> = {}, bearer?: str
 describe("POST /v1/destinations", () => {
   test("returns the secret once, and the place of the destination", async () => {
     const response = await create({ name: "rest-1", format: "json", url, filter: "true" });
-    expect(response.status).toBe(201);
-    const body = await json(response);
+    const body = await jsonWith(response, 201);
     expect(response.headers.get("location")).toBe(`${path}/${String(body["id"])}`);
     expect(body).toMatchObject({ name: "rest-1", state: "active", filter: "true", ownerId: null });
     expect(body["secret"]).toMatch(/^whsec_/);
@@ -55,8 +54,7 @@ describe("POST /v1/destinations", () => {
 
   test("names the place of a bad filter", async () => {
     const response = await create({ name: "a", format: "json", url, filter: 'event.typ == "x"' });
-    expect(response.status).toBe(422);
-    expect(await json(response)).toMatchObject({
+    expect(await jsonWith(response, 422)).toMatchObject({
       code: "validation-failed",
       errors: [
         {
@@ -88,8 +86,7 @@ describe("a destination", () => {
         ...(body === undefined ? {} : post(body)),
         method,
       });
-      expect(response.status).toBe(200);
-      return json(response);
+      return jsonWith(response, 200);
     };
     expect(await act("PATCH", "", { filter: "false", ratePerSecond: 5 })).toMatchObject({
       filter: "false",

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 describe("POST /v1/destinations/preview", () => {
-  let app: TestApp;
+  const app = appForAll();
   beforeAll(async () => {
-    app = await startApp();
     for (let sent = 0; sent < 60; sent += 1) {
       await app.deliverSample("task_tracker", "task.completed");
     }
     await app.deliverSample("deploy_platform", "deploy.error");
     await app.deliverSample("deploy_platform", "deploy.succeeded");
   });
-  afterAll(() => app.stop());
   const preview = (filter: unknown, role: "user" | "operator" = "operator") =>
     app.as(role, "/v1/destinations/preview", post({ filter }));
 

@@ -83,8 +83,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
       const statuses = await twelve((n) => create(n, `d${n}`, `ada-${round}`));
       expect(statuses).toEqual(successes(5));
     }
-    const last = await create(0, "d12", "ada-0");
-    expect(await json(last)).toMatchObject({
+    expect(await json(await create(0, "d12", "ada-0"))).toMatchObject({
       code: "validation-failed",
       detail: "There are 5 destinations already. Remove one first.",
     });

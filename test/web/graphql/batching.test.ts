@@ -1,16 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
 import { runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 describe("database statements", () => {
-  let app: TestApp;
   let statements = 0;
+  const app = appPerTest();
   beforeEach(async () => {
-    app = await startApp();
     const { storage } = app.services;
     const all = storage.all.bind(storage);
     Object.assign(storage, {
@@ -20,7 +20,6 @@ describe("database statements", () => {
       },
     });
   });
-  afterEach(() => app.stop());
 
   const countOf = async (query: string, variables = {}) => {
     // Both interpreted and compiled: compiled queries resolve fields in another order.

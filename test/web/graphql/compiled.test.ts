@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 import { buildSchema, getOperationAST, parse } from "graphql";
 
 import { compiledQueries, runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
 import { limitErrors } from "../../../src/web/graphql/limits.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { postQuery, sendAs } from "../../support/graphql.ts";
+import { appForAll } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
 const queries: readonly (readonly [string, Record<string, unknown>?])[] = [
@@ -113,13 +113,11 @@ const documents = fc
 
 // Responses are compared as text: the order of fields matters.
 describe("compiled queries", () => {
-  let app: TestApp;
+  const app = appForAll();
   beforeAll(async () => {
-    app = await startApp();
     for (const number of [1, 2, 3]) await addFlight(app, { flightNumber: `SK${number}` });
     for (const id of [1, 2]) await app.as("user", "/v1/api/bookings", post(bookingBody(id, 2)));
   });
-  afterAll(() => app.stop());
 
   test.each(queries)(
     "return the same response to %s as the interpreter",

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { startApp, type TestApp } from "../../support/app.ts";
 import { postQuery } from "../../support/graphql.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 /** Limit of processor time for one document. Wall time would count other processes. */
 const mostMs = 200;
 
-let app: TestApp;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   // The first request loads the schema.
   await app.fetch("/graphql", postQuery("{ __typename }"));
 });
-afterAll(() => app.stop());
 
 const requests = {
   POST: (query: string, variables: Record<string, unknown> = {}) =>

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { at, postQuery } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const newType = "application/graphql-response+json";
 const oldType = "application/json";
@@ -10,11 +11,7 @@ const oldType = "application/json";
 // What clients rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
 // SHOULDs that clients really need). Every audit of the npm package graphql-http passes as well.
 describe("GraphQL over HTTP", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   const send = (init: RequestInit) => app.fetch("/graphql", init);
   const sendBody = (body: unknown, accept = newType, type = oldType) =>
@@ -140,8 +137,7 @@ describe("GraphQL over HTTP", () => {
   test("answers 200 with data, error and path if a field fails", async () => {
     for (const type of [newType, oldType]) {
       const response = await sendBody({ query: "{ __typename me { name } }" }, type);
-      expect(response.status).toBe(200);
-      expect(await json(response)).toMatchObject({
+      expect(await jsonWith(response, 200)).toMatchObject({
         data: { __typename: "Query", me: null },
         errors: [{ path: ["me"], locations: [{ line: 1, column: 14 }] }],
       });
@@ -193,8 +189,7 @@ describe("GraphQL over HTTP", () => {
     }
     const bytes = Buffer.from('{"query":"{ __typename } # \u00ff"}', "latin1");
     const headers = { "content-type": oldType };
-    const response = await send({ method: "POST", headers, body: bytes });
-    expect(response.status).toBe(400);
+    expect((await send({ method: "POST", headers, body: bytes })).status).toBe(400);
   });
 
   test("rejects lone surrogates, escaped in JSON or in the query", async () => {
@@ -211,8 +206,7 @@ describe("GraphQL over HTTP", () => {
       expect([body, response.status]).toEqual([body, 400]);
       expect(at(await json(response), "errors", 0, "extensions", "code")).toBe(code);
     }
-    const response = await get({ query, variables: String.raw`{"id":"\ud800"}` });
-    expect(response.status).toBe(400);
+    expect((await get({ query, variables: String.raw`{"id":"\ud800"}` })).status).toBe(400);
   });
 
   test("allows GET only for queries [API8-6]", async () => {
@@ -253,8 +247,7 @@ describe("GraphQL over HTTP", () => {
     expect(response.status).toBe(401);
     expect(response.headers.get("content-type")).toBe(`${newType}; charset=utf-8`);
     for (const authorization of ["Bearer", "Bearer ", "bearer  "]) {
-      const anonymous = await send(postQuery("{ __typename }", {}, { authorization }));
-      expect(anonymous.status).toBe(200);
+      expect((await send(postQuery("{ __typename }", {}, { authorization }))).status).toBe(200);
     }
     expect((await send(postQuery("{ __typename }", {}, { authorization: "Basic x" }))).status).toBe(
       401,

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../../support/app.ts";
 import { ask } from "../../support/graphql.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const booking =
   "mutation ($input: CreateBookingInput!) { createBooking(input: $input) { reference } }";

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { getNamedType, isInputObjectType, isRequiredArgument, isRequiredInputField } from "graphql";
 
 import { createSchema } from "../../../src/graphql-schema.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   await addFlight(app);
 });
-afterAll(() => app.stop());
 
 /** The required arguments of the fields that have any. */
 const required: Readonly<Record<string, string>> = {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { ask, type Asker, at, type GraphqlFault, sendAs } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const flightFields = `id: flightId flightNumber airline origin destination departureTime arrivalTime
   duration durationMinutes departureLocal arrivalLocal cabinClass price { amount currency }
@@ -23,11 +24,7 @@ const madeUser = `mutation ($input: CreateUserInput!, $key: String) {
 const cancelled = `mutation ($id: ID!) { result: cancelBooking(bookingId: $id) { ${cancellationFields} } }`;
 
 describe("GraphQL", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   const rest = (who: Asker, path: string, init: RequestInit = {}) => {
     if (who === null) return app.fetch(path, init);

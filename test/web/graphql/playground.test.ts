@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { parse, validate } from "graphql";
 
 import { createSchema } from "../../../src/graphql-schema.ts";
 import { examples } from "../../../src/web/graphql/playground-examples.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const files = [
   "graphiql.js",
@@ -16,11 +16,7 @@ const files = [
 ];
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 test.each(examples)("the example $title is valid for the schema", async ({ query }) => {
   expect(validate(createSchema(app.services), parse(query)).map(({ message }) => message)).toEqual(

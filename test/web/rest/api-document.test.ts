@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { type Static, Type } from "@sinclair/typebox";
 
 import { count, instant, resource, text } from "../../../src/web/schema.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, startApp } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
 let document: Record<string, unknown>;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   document = await json(await app.fetch("/openapi.json"));
 });
-afterAll(() => app.stop());
 
 /** All objects nested in a value, with their paths. */
 function* objectsIn(value: unknown, path = ""): Generator<[string, Record<string, unknown>]> {
@@ -131,7 +130,7 @@ describe("the OpenAPI document", () => {
 
 describe("a response", () => {
   test("that breaks its schema is a 500 without details", async () => {
-    const broken = await startApp();
+    await using broken = await startApp();
     const { flights } = broken.services;
     const secret = "4111-1111";
     const invalid = { flights: [{ id: secret }], totalResults: 1, page: 1, pageSize: 20 };
@@ -151,16 +150,14 @@ describe("a response", () => {
         requestId,
       });
     }
-    await broken.stop();
   });
 
   test("omits fields that its schema does not have [API3-4]", async () => {
-    const other = await startApp();
+    await using other = await startApp();
     const user = { id: crypto.randomUUID(), name: "Ada", email: "a@b.co", createdAt: new Date(0) };
     Object.assign(other.services.users, { read: async () => ({ ...user, passwordHash: "x" }) });
     const response = await other.as("user", `/v1/users/${user.id}`);
     expect(await json(response)).toEqual({ ...user, createdAt: user.createdAt.toISOString() });
-    await other.stop();
   });
 });
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const files = [
   ["/swagger", "text/html; charset=utf-8"],

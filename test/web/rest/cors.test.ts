@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const ours = "https://app.example.com";
 const corsHeaders = (response: Response): string[] =>
   [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp({ CORS_ORIGINS: `${ours}, http://localhost:5173` });
-});
-afterEach(() => app.stop());
+const app = appPerTest({ CORS_ORIGINS: `${ours}, http://localhost:5173` });
 
 const preflight = (origin: string) =>
   app.fetch("/v1/api/bookings", {
@@ -24,7 +21,7 @@ const preflight = (origin: string) =>
 
 describe("by default", () => {
   test("no origin is allowed, and OPTIONS has no special meaning [API8-4]", async () => {
-    const closed = await startApp();
+    await using closed = await startApp();
     const headers = { origin: ours, "access-control-request-method": "GET" };
     const answers = [
       await closed.fetch("/", { headers }),
@@ -36,7 +33,6 @@ describe("by default", () => {
       expect(corsHeaders(response)).toEqual([]);
       expect(response.headers.get("vary") ?? "").not.toContain("Origin");
     }
-    await closed.stop();
   });
 });
 

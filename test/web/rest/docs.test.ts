@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const folder = join(import.meta.dir, "../../../docs");
 const files = [...new Bun.Glob("**/*.md").scanSync(folder)].toSorted();
@@ -64,8 +61,7 @@ describe("the documentation", () => {
     const { headers } = await app.fetch("/docs");
     expect(headers.get("content-security-policy")).toContain("style-src 'self';");
     const etag = headers.get("etag") ?? "";
-    const again = await app.fetch("/docs", { headers: { "if-none-match": etag } });
-    expect(again.status).toBe(304);
+    expect((await app.fetch("/docs", { headers: { "if-none-match": etag } })).status).toBe(304);
   });
 
   test("serves its pictures", async () => {

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { problems } from "../../../src/web/errors.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, startApp } from "../../support/app.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 describe("GET /", () => {
   test("describes the service and lists the registered providers", async () => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, startApp } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const own = await startApp();
 const routes = own.app.routes.map(({ method, path, hooks }) => {
@@ -27,8 +24,7 @@ describe("unknown query parameters", () => {
 
   test.each(operations)("are rejected at $name", async ({ method, path, declared }) => {
     const response = await ask(method, path, "zzz=1&%F0%9F%9B%AB=&zzz=2");
-    expect(response.status).toBe(400);
-    const { code, detail, errors } = await json(response);
+    const { code, detail, errors } = await jsonWith(response, 400);
     expect(code).toBe("invalid-parameter");
     expect(errors).toMatchObject([{ parameter: "zzz" }, { parameter: "🛫" }]);
     expect(String(detail)).toStartWith("zzz: ");
@@ -49,9 +45,7 @@ describe("unknown query parameters", () => {
     operations.flatMap(({ declared, ...route }) => declared.map((known) => ({ ...route, known }))),
   )("suggest the nearest name at $name: $known", async ({ method, path, known }) => {
     for (const query of [`${known}x`, `${known}%20=1`, `${known.toUpperCase()}=1`]) {
-      const response = await ask(method, path, query);
-      expect(response.status).toBe(400);
-      const { errors } = await json(response);
+      const { errors } = await jsonWith(await ask(method, path, query), 400);
       expect(errors).toMatchObject([{ detail: `Unknown parameter. Did you mean ${known}?` }]);
     }
     // The parameter itself is known, whatever its value.

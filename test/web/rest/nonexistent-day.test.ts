@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
 let flightId: number;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   flightId = (await addFlight(app)).id;
 });
-afterAll(() => app.stop());
 
 const instant = "2026-11-31T00:00:00Z";
 const day = "2026-02-30";
@@ -33,8 +31,7 @@ test.each([
 });
 
 test("a day that does not exist is refused in bodies", async () => {
-  const replay = await app.as("admin", "/v1/replays", post({ from: instant }));
-  expect(replay.status).toBe(422);
+  expect((await app.as("admin", "/v1/replays", post({ from: instant }))).status).toBe(422);
   const body = bookingBody(flightId);
   const passengers = body.passengers.map((one) => ({ ...one, dateOfBirth: "1990-02-30" }));
   const booking = await app.as("user", "/v1/api/bookings", post({ ...body, passengers }));

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, startApp } from "../../support/app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 /** All routes that need no token. The tests fail for a new route without authentication until it is listed here. */
 const publicRoutes = [
@@ -53,11 +54,7 @@ const routes = own.app.routes.map(({ method, path }) => ({
 await own.stop();
 const guarded = routes.filter(({ name }) => !publicRoutes.includes(name));
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 const addressOf = (path: string): string => path.replaceAll(/:[^/]+/g, "1");
 

@@ -1,0 +1,37 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
+
+import { startApp, type TestApp } from "./app.ts";
+
+type Start = Parameters<typeof startApp>;
+
+/** A new app for each test of a file or `describe`. */
+export const appPerTest = (...start: Start) => running(beforeEach, afterEach, start);
+
+/** One app for all tests of a file or `describe`. */
+export const appForAll = (...start: Start) => running(beforeAll, afterAll, start);
+
+/** Starts and stops apps by hooks, and passes each call to the running one. */
+function running(before: typeof beforeAll, after: typeof afterAll, start: Start): TestApp {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp(...start);
+  });
+  after(() => app.stop());
+  return {
+    get app() {
+      return app.app;
+    },
+    get services() {
+      return app.services;
+    },
+    get clock() {
+      return app.clock;
+    },
+    fetch: (...request) => app.fetch(...request),
+    as: (...request) => app.as(...request),
+    deliver: (...delivery) => app.deliver(...delivery),
+    deliverSample: (...delivery) => app.deliverSample(...delivery),
+    stop: () => app.stop(),
+    [Symbol.asyncDispose]: () => app.stop(),
+  };
+}
