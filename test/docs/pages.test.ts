@@ -114,28 +114,24 @@ test("docs/architecture.md names files that exist", () => {
 });
 
 test("all routes that pages name are there", async () => {
-  const app = await startApp();
-  try {
-    const routes = app.app.routes.map(({ method, path }) => `${method} ${path}`);
-    const all = pages.flatMap(({ text }) =>
-      codeIn(text).flatMap((code) => [
-        ...code.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[\w./{}:-]*)/g),
-      ]),
-    );
-    const used = all.map(([, method = "", path = ""]) => ({ method, path: shape(path) }));
-    expect(used.length).toBeGreaterThan(20);
-    const known = routes.map((route) => {
-      const [method = "", path = ""] = route.split(" ");
-      return { method, path: shape(path) };
-    });
-    const unknown = used.filter(
-      ({ method, path }) =>
-        !known.some((route) => ["ALL", method].includes(route.method) && route.path === path),
-    );
-    expect(unknown).toEqual([]);
-  } finally {
-    await app.stop();
-  }
+  await using app = await startApp();
+  const routes = app.app.routes.map(({ method, path }) => `${method} ${path}`);
+  const all = pages.flatMap(({ text }) =>
+    codeIn(text).flatMap((code) => [
+      ...code.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[\w./{}:-]*)/g),
+    ]),
+  );
+  const used = all.map(([, method = "", path = ""]) => ({ method, path: shape(path) }));
+  expect(used.length).toBeGreaterThan(20);
+  const known = routes.map((route) => {
+    const [method = "", path = ""] = route.split(" ");
+    return { method, path: shape(path) };
+  });
+  const unknown = used.filter(
+    ({ method, path }) =>
+      !known.some((route) => ["ALL", method].includes(route.method) && route.path === path),
+  );
+  expect(unknown).toEqual([]);
 });
 
 /** A path with its parameters nameless. */

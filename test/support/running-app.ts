@@ -4,6 +4,11 @@ import { startApp, type TestApp } from "./app.ts";
 
 type Start = Parameters<typeof startApp>;
 
+interface RunningApp extends TestApp {
+  /** Stops the app, and starts a new one in its place. */
+  restart(...start: Start): Promise<void>;
+}
+
 /** A new app for each test of a file or `describe`. */
 export const appPerTest = (...start: Start) => running(beforeEach, afterEach, start);
 
@@ -11,7 +16,7 @@ export const appPerTest = (...start: Start) => running(beforeEach, afterEach, st
 export const appForAll = (...start: Start) => running(beforeAll, afterAll, start);
 
 /** Starts and stops apps by hooks, and passes each call to the running one. */
-function running(before: typeof beforeAll, after: typeof afterAll, start: Start): TestApp {
+function running(before: typeof beforeAll, after: typeof afterAll, start: Start): RunningApp {
   let app: TestApp;
   before(async () => {
     app = await startApp(...start);
@@ -31,6 +36,10 @@ function running(before: typeof beforeAll, after: typeof afterAll, start: Start)
     as: (...request) => app.as(...request),
     deliver: (...delivery) => app.deliver(...delivery),
     deliverSample: (...delivery) => app.deliverSample(...delivery),
+    async restart(...restarted) {
+      await app.stop();
+      app = await startApp(...restarted);
+    },
     stop: () => app.stop(),
     [Symbol.asyncDispose]: () => app.stop(),
   };

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { startApp, until } from "../support/app.ts";
+import { startApp, type TestApp, until } from "../support/app.ts";
 import { metricsIn, valueOf } from "../support/exposition.ts";
 import { postQuery } from "../support/graphql.ts";
 import { appPerTest } from "../support/running-app.ts";
 
 const app = appPerTest();
 
-const scrape = async (of = app) => (await of.fetch("/metrics")).text();
+const scrape = async (of: TestApp = app) => (await of.fetch("/metrics")).text();
 
 describe("metrics", () => {
   test("follow Prometheus' conventions", async () => {

@@ -263,16 +263,12 @@ describe("a payment", () => {
     ["false", {}],
     [null, {}],
   ])("with livemode %p confirms its booking with the settings %j", async (livemode, env) => {
-    const other = await startApp(env);
-    try {
-      const booking = await holdSeat(other, (await addFlight(other)).id);
-      const body = JSON.parse(paymentEvent(other, 1, "payment_intent.succeeded", { booking }));
-      await other.deliver("payment_processor", JSON.stringify({ ...body, livemode }));
-      const shown = await json(await other.as("admin", `${path}/${booking}`));
-      expect(shown["status"]).toBe("confirmed");
-    } finally {
-      await other.stop();
-    }
+    await using other = await startApp(env);
+    const booking = await holdSeat(other, (await addFlight(other)).id);
+    const body = JSON.parse(paymentEvent(other, 1, "payment_intent.succeeded", { booking }));
+    await other.deliver("payment_processor", JSON.stringify({ ...body, livemode }));
+    const shown = await json(await other.as("admin", `${path}/${booking}`));
+    expect(shown["status"]).toBe("confirmed");
   });
 
   test("to another account, which can name any booking, confirms nothing", async () => {

@@ -93,26 +93,22 @@ test.each([
   ["x-hub-signature-256", {}],
   ["x-codehost-signature-256", { "skyhook-signature-header": "1" }],
 ])("a server knows that a delivery came under %s, and keeps no signature", async (name, kept) => {
-  const app = await startApp();
-  try {
-    const init = signed("code_host", body, app.clock);
-    const { "x-codehost-signature-256": value = "", ...others } = Object(init.headers);
-    const headers = { ...others, [name]: value };
-    const { id } = await json(await app.fetch("/webhooks/code_host", { ...init, headers }));
-    const { receipt } = await json(await app.as("operator", `/v1/events/${String(id)}`));
-    const stored = Object(receipt).headers;
-    expect(stored).toEqual({ "content-type": "application/json", ...kept });
-    const delivery = { id: "evt_1", provider: "code_host", type: "created", headers: stored };
-    const request = localRequest(
-      { ...delivery, bytes: new Uint8Array(Buffer.from(body)) },
-      providerOf("code_host"),
-      { secret: "a secret of the listener", privateKey: null },
-      { url: "http://localhost:3000/", withAll: true },
-    );
-    expect(await octokitVerify("a secret of the listener", body, request.headers[name] ?? "")).toBe(
-      true,
-    );
-  } finally {
-    await app.stop();
-  }
+  await using app = await startApp();
+  const init = signed("code_host", body, app.clock);
+  const { "x-codehost-signature-256": value = "", ...others } = Object(init.headers);
+  const headers = { ...others, [name]: value };
+  const { id } = await json(await app.fetch("/webhooks/code_host", { ...init, headers }));
+  const { receipt } = await json(await app.as("operator", `/v1/events/${String(id)}`));
+  const stored = Object(receipt).headers;
+  expect(stored).toEqual({ "content-type": "application/json", ...kept });
+  const delivery = { id: "evt_1", provider: "code_host", type: "created", headers: stored };
+  const request = localRequest(
+    { ...delivery, bytes: new Uint8Array(Buffer.from(body)) },
+    providerOf("code_host"),
+    { secret: "a secret of the listener", privateKey: null },
+    { url: "http://localhost:3000/", withAll: true },
+  );
+  expect(await octokitVerify("a secret of the listener", body, request.headers[name] ?? "")).toBe(
+    true,
+  );
 });

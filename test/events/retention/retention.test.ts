@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
@@ -9,15 +9,15 @@ import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
 
-let app: TestApp;
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
@@ -47,7 +47,6 @@ const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id })
 
 describe("retention", () => {
   test("deletes bodies, then events with their notifications, but keeps events with undelivered ones", async () => {
-    app = await startApp();
     const [fresh, older, delivered, dead, pending] = [
       await store(1, 1, "delivered"),
       await store(2, 31, "delivered"),
@@ -67,7 +66,6 @@ describe("retention", () => {
   });
 
   test("deletes the bodies of old rejections but keeps the rejections", async () => {
-    app = await startApp();
     const reject = async (body: string) => {
       const headers = { "x-codehost-signature-256": `sha256=${"0".repeat(64)}` };
       await app.fetch("/webhooks/code_host", { method: "POST", body, headers });
@@ -95,7 +93,7 @@ describe("retention", () => {
   });
 
   test("deletes many events in batches and runs again after a minute", async () => {
-    app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
+    await app.restart({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
     for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");
     app.clock.advance(minuteMs);
     await until(async () => (await ids()).length === 0);
@@ -122,7 +120,6 @@ describe("retention", () => {
     (await listed(app, "/v1/audit?actor=ada&limit=100", "admin")).map(({ action }) => action);
 
   test("deletes audit entries after 400 days, whatever was done", async () => {
-    app = await startApp();
     await audited(1, 401, "session.opened");
     await audited(2, 401, "event.revealed");
     await audited(3, 401, "flight.renamed by a newer version");
@@ -134,7 +131,7 @@ describe("retention", () => {
   });
 
   test("deletes many audit entries in batches, after AUDIT_RETENTION_DAYS", async () => {
-    app = await startApp({ AUDIT_RETENTION_DAYS: "1" });
+    await app.restart({ AUDIT_RETENTION_DAYS: "1" });
     for (let number = 0; number < 250; number += 1) await audited(number, 2, "session.opened");
     await audited(999, 0, "session.closed");
     app.clock.advance(minuteMs);
@@ -143,7 +140,6 @@ describe("retention", () => {
   });
 
   test("keeps idempotency keys for a day", async () => {
-    app = await startApp();
     const { id } = await addFlight(app);
     const book = (key: string) =>
       app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": key }));
@@ -168,7 +164,6 @@ describe("retention", () => {
   });
 
   test("deletes idempotency keys after a day", async () => {
-    app = await startApp();
     const { id } = await addFlight(app);
     const request = post(bookingBody(id), { "idempotency-key": "k" });
     await app.as("user", "/v1/api/bookings", request);
@@ -183,7 +178,7 @@ test.skipIf(skips(noManyConnections))(
   "an event that is replayed during its deletion stays, with its new notification",
   async () => {
     await using database = await postgresDatabase();
-    app = await startApp({ DATABASE_URL: database.url });
+    await app.restart({ DATABASE_URL: database.url });
     const id = await store(1, 91, "delivered");
     // A replay between its last statement and its commit.
     await using other = new SQL(database.url, { max: 1 });

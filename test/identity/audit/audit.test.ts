@@ -15,219 +15,193 @@ import { listed } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 test("the audit list tells admins who changed what, without secrets", async () => {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-  try {
-    const body = { name: "audited", format: "json", url: "http://127.0.0.1:1099/hunter2" };
-    const made = await json(await app.as("admin", "/v1/destinations", post(body), "root"));
-    const one = `/v1/destinations/${String(made["id"])}`;
-    await app.as("admin", one, { ...post({ filter: "false" }), method: "PATCH" }, "other");
-    for (const verb of ["pause", "resume", "disable", "rotate", "retry"]) {
-      await app.as("admin", `${one}/${verb}`, { method: "POST" }, "root");
-    }
-    await app.as("admin", one, { method: "DELETE" }, "root");
-    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
-    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" }, "op");
-    const { data } = await json(await app.as("admin", "/v1/audit"));
-    expect(data).toMatchObject([
-      { actor: "op", action: "event.revealed", subject: id },
-      { actor: "op", action: "event.replayed", subject: id },
-      { actor: "root", action: "destination.removed" },
-      { actor: "root", action: "destination.retried" },
-      { actor: "root", action: "destination.rotated" },
-      { actor: "root", action: "destination.disabled" },
-      { actor: "root", action: "destination.resumed" },
-      { actor: "root", action: "destination.paused" },
-      { actor: "other", action: "destination.updated", detail: "filter" },
-      { actor: "root", action: "destination.created", subject: "audited" },
-    ]);
-    expect(JSON.stringify(data)).not.toMatch(/hunter2|whsec_/);
-  } finally {
-    await app.stop();
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  const body = { name: "audited", format: "json", url: "http://127.0.0.1:1099/hunter2" };
+  const made = await json(await app.as("admin", "/v1/destinations", post(body), "root"));
+  const one = `/v1/destinations/${String(made["id"])}`;
+  await app.as("admin", one, { ...post({ filter: "false" }), method: "PATCH" }, "other");
+  for (const verb of ["pause", "resume", "disable", "rotate", "retry"]) {
+    await app.as("admin", `${one}/${verb}`, { method: "POST" }, "root");
   }
+  await app.as("admin", one, { method: "DELETE" }, "root");
+  const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+  await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" }, "op");
+  const { data } = await json(await app.as("admin", "/v1/audit"));
+  expect(data).toMatchObject([
+    { actor: "op", action: "event.revealed", subject: id },
+    { actor: "op", action: "event.replayed", subject: id },
+    { actor: "root", action: "destination.removed" },
+    { actor: "root", action: "destination.retried" },
+    { actor: "root", action: "destination.rotated" },
+    { actor: "root", action: "destination.disabled" },
+    { actor: "root", action: "destination.resumed" },
+    { actor: "root", action: "destination.paused" },
+    { actor: "other", action: "destination.updated", detail: "filter" },
+    { actor: "root", action: "destination.created", subject: "audited" },
+  ]);
+  expect(JSON.stringify(data)).not.toMatch(/hunter2|whsec_/);
 });
 
 test("the audit list can be filtered by action, actor, subject and time", async () => {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-  try {
-    const create = async (name: string, by: string) => {
-      const body = { name, format: "json", url: "http://127.0.0.1:1099/" };
-      const made = await json(await app.as("admin", "/v1/destinations", post(body), by));
-      app.clock.advance(60_000);
-      return `/v1/destinations/${String(made["id"])}`;
-    };
-    const startMs = app.clock.now();
-    const first = await create("first", "root");
-    await create("second", "other");
-    await app.as("admin", `${first}/pause`, { method: "POST" }, "root");
-    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
-    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" }, "root");
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  const create = async (name: string, by: string) => {
+    const body = { name, format: "json", url: "http://127.0.0.1:1099/" };
+    const made = await json(await app.as("admin", "/v1/destinations", post(body), by));
+    app.clock.advance(60_000);
+    return `/v1/destinations/${String(made["id"])}`;
+  };
+  const startMs = app.clock.now();
+  const first = await create("first", "root");
+  await create("second", "other");
+  await app.as("admin", `${first}/pause`, { method: "POST" }, "root");
+  const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+  await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" }, "root");
 
-    const at = (minutes: number) =>
-      encodeURIComponent(new Date(startMs + minutes * 60_000).toISOString());
-    const found = async (query: string) =>
-      (await listed(app, `/v1/audit?${query}`, "admin")).map(
-        ({ action, actor }) => `${String(action)} by ${String(actor)}`,
-      );
-    const [created, second] = ["destination.created by root", "destination.created by other"];
-    const paused = "destination.paused by root";
-    const replayed = ["event.revealed by root", "event.replayed by root"];
-    const expected: Record<string, readonly string[]> = {
-      "": [...replayed, paused, second, created],
-      "action=*": [...replayed, paused, second, created],
-      "action=destination.*": [paused, second, created],
-      "action=destination.*&limit=1": [paused],
-      "action=destination.created": [second, created],
-      "action=session.*": [],
-      "actor=root": [...replayed, paused, created],
-      "actor=nobody": [],
-      "actor=root&action=destination.*": [paused, created],
-      "subject=first": [paused, created],
-      [`subject=${String(id)}`]: replayed,
-      [`from=${at(1)}`]: [...replayed, paused, second],
-      [`to=${at(1)}`]: [created],
-      [`from=${at(1)}&to=${at(2)}&action=dest*&actor=other&subject=second`]: [second],
-      "action=dest*&direction=backward&limit=2": [second, created],
-    };
-    for (const [query, entries] of Object.entries(expected)) {
-      expect([query, await found(query)]).toEqual([query, [...entries]]);
-    }
-    const page = await json(await app.as("admin", "/v1/audit?action=dest*&limit=1&include=total"));
-    expect(page).toMatchObject({ pagination: { hasMore: true, total: 3 } });
-    const { nextCursor } = Object(page["pagination"]);
-    const rest = await found(`action=dest*&limit=5&cursor=${String(nextCursor)}`);
-    expect(rest).toEqual([second, created]);
-
-    for (const [query, parameter] of [
-      ["action=sesion.*", "action"],
-      ["action=", "action"],
-      ["action=session.opened&action=session.closed", "action"],
-      ["actor=", "actor"],
-      ["subject=", "subject"],
-      ["from=yesterday", "from"],
-      [`from=${at(1)}&to=${at(0)}`, "to"],
-      ["user=root", "user"],
-    ] as const) {
-      const { code, errors } = await jsonWith(await app.as("admin", `/v1/audit?${query}`), 400);
-      expect([query, code, errors]).toMatchObject([query, "invalid-parameter", [{ parameter }]]);
-    }
-    expect((await app.as("operator", "/v1/audit?actor=root")).status).toBe(403);
-  } finally {
-    await app.stop();
+  const at = (minutes: number) =>
+    encodeURIComponent(new Date(startMs + minutes * 60_000).toISOString());
+  const found = async (query: string) =>
+    (await listed(app, `/v1/audit?${query}`, "admin")).map(
+      ({ action, actor }) => `${String(action)} by ${String(actor)}`,
+    );
+  const [created, second] = ["destination.created by root", "destination.created by other"];
+  const paused = "destination.paused by root";
+  const replayed = ["event.revealed by root", "event.replayed by root"];
+  const expected: Record<string, readonly string[]> = {
+    "": [...replayed, paused, second, created],
+    "action=*": [...replayed, paused, second, created],
+    "action=destination.*": [paused, second, created],
+    "action=destination.*&limit=1": [paused],
+    "action=destination.created": [second, created],
+    "action=session.*": [],
+    "actor=root": [...replayed, paused, created],
+    "actor=nobody": [],
+    "actor=root&action=destination.*": [paused, created],
+    "subject=first": [paused, created],
+    [`subject=${String(id)}`]: replayed,
+    [`from=${at(1)}`]: [...replayed, paused, second],
+    [`to=${at(1)}`]: [created],
+    [`from=${at(1)}&to=${at(2)}&action=dest*&actor=other&subject=second`]: [second],
+    "action=dest*&direction=backward&limit=2": [second, created],
+  };
+  for (const [query, entries] of Object.entries(expected)) {
+    expect([query, await found(query)]).toEqual([query, [...entries]]);
   }
+  const page = await json(await app.as("admin", "/v1/audit?action=dest*&limit=1&include=total"));
+  expect(page).toMatchObject({ pagination: { hasMore: true, total: 3 } });
+  const { nextCursor } = Object(page["pagination"]);
+  const rest = await found(`action=dest*&limit=5&cursor=${String(nextCursor)}`);
+  expect(rest).toEqual([second, created]);
+
+  for (const [query, parameter] of [
+    ["action=sesion.*", "action"],
+    ["action=", "action"],
+    ["action=session.opened&action=session.closed", "action"],
+    ["actor=", "actor"],
+    ["subject=", "subject"],
+    ["from=yesterday", "from"],
+    [`from=${at(1)}&to=${at(0)}`, "to"],
+    ["user=root", "user"],
+  ] as const) {
+    const { code, errors } = await jsonWith(await app.as("admin", `/v1/audit?${query}`), 400);
+    expect([query, code, errors]).toMatchObject([query, "invalid-parameter", [{ parameter }]]);
+  }
+  expect((await app.as("operator", "/v1/audit?actor=root")).status).toBe(403);
 });
 
 test("the total of a filtered audit list reads the entries that match, not the whole list", async () => {
-  const app = await startApp({ DATABASE_URL: "sqlite::memory:" });
-  try {
-    const { storage } = app.services;
-    const row = (number: number, action: AuditAction, actor: string): AuditEntry => {
-      const id = `aud_${String(number).padStart(32, "0")}` as const;
-      return { id, createdAt: new Date(number), actor, action, subject: id, detail: null };
-    };
-    await storage.atomically(
-      ...Array.from({ length: 2 * rowsPerSlice + 1 }, (_, number) =>
-        write(insertAudit, row(number, "session.opened", "busy")),
-      ),
-      ...[1, 2].map((number) =>
-        write(insertAudit, row(10 ** 6 + number, "provider.added", "root")),
-      ),
+  await using app = await startApp({ DATABASE_URL: "sqlite::memory:" });
+  const { storage } = app.services;
+  const row = (number: number, action: AuditAction, actor: string): AuditEntry => {
+    const id = `aud_${String(number).padStart(32, "0")}` as const;
+    return { id, createdAt: new Date(number), actor, action, subject: id, detail: null };
+  };
+  await storage.atomically(
+    ...Array.from({ length: 2 * rowsPerSlice + 1 }, (_, number) =>
+      write(insertAudit, row(number, "session.opened", "busy")),
+    ),
+    ...[1, 2].map((number) => write(insertAudit, row(10 ** 6 + number, "provider.added", "root"))),
+  );
+  const all = storage.all.bind(storage);
+  let slices = 0;
+  const counted: Storage["all"] = async (statement, values) => {
+    const rows = await all(statement, values);
+    const [first] = rows;
+    if (typeof first === "object" && first !== null && "total" in first) slices += 1;
+    return rows;
+  };
+  storage.all = counted;
+  for (const filter of ["action=provider.added", "actor=root"]) {
+    slices = 0;
+    const page = await json(
+      await app.as("admin", `/v1/audit?${filter}&limit=1&include=total`, {}, "reader"),
     );
-    const all = storage.all.bind(storage);
-    let slices = 0;
-    const counted: Storage["all"] = async (statement, values) => {
-      const rows = await all(statement, values);
-      const [first] = rows;
-      if (typeof first === "object" && first !== null && "total" in first) slices += 1;
-      return rows;
-    };
-    storage.all = counted;
-    for (const filter of ["action=provider.added", "actor=root"]) {
-      slices = 0;
-      const page = await json(
-        await app.as("admin", `/v1/audit?${filter}&limit=1&include=total`, {}, "reader"),
-      );
-      expect(page).toMatchObject({ pagination: { total: 2 } });
-      expect([filter, slices]).toEqual([filter, 1]);
-    }
-  } finally {
-    await app.stop();
+    expect(page).toMatchObject({ pagination: { total: 2 } });
+    expect([filter, slices]).toEqual([filter, 1]);
   }
 });
 
 test("shows an action of a newer version as stored", async () => {
-  const app = await startApp();
-  try {
-    const { storage } = app.services;
-    const entry: AuditEntry = {
-      id: `aud_${"0".repeat(32)}`,
-      createdAt: new Date(app.clock.now()),
-      actor: "root",
-      action: "flight.renamed",
-      subject: "1",
-      detail: null,
-    };
-    await storage.atomically(write(insertAudit, entry));
-    for (const query of ["", "?actor=root", "?subject=1&action=*"]) {
-      const [found] = await listed(app, `/v1/audit${query}`, "admin");
-      expect(found).toEqual({ ...entry, createdAt: entry.createdAt.toISOString() });
-    }
-  } finally {
-    await app.stop();
+  await using app = await startApp();
+  const { storage } = app.services;
+  const entry: AuditEntry = {
+    id: `aud_${"0".repeat(32)}`,
+    createdAt: new Date(app.clock.now()),
+    actor: "root",
+    action: "flight.renamed",
+    subject: "1",
+    detail: null,
+  };
+  await storage.atomically(write(insertAudit, entry));
+  for (const query of ["", "?actor=root", "?subject=1&action=*"]) {
+    const [found] = await listed(app, `/v1/audit${query}`, "admin");
+    expect(found).toEqual({ ...entry, createdAt: entry.createdAt.toISOString() });
   }
 });
 
 test("the audit list says who read the body of an event or of a rejected delivery", async () => {
-  const app = await startApp();
-  try {
-    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
-    await app.deliver("task_tracker", "{}", { secret: "wrong" });
-    const [rejection] = await listed(app, "/v1/rejections", "operator");
-    const event = `/v1/events/${String(id)}`;
-    const rejected = `/v1/rejections/${String(rejection?.["id"])}`;
-    const revealed = async () =>
-      (await listed(app, "/v1/audit", "admin")).map(
-        ({ action, actor, subject }) => `${String(action)} ${String(subject)} by ${String(actor)}`,
-      );
-    const ofEvent = (by: string) => `event.revealed ${String(id)} by ${by}`;
-    const ofRejection = `rejection.revealed ${String(rejection?.["id"])} by ada`;
+  await using app = await startApp();
+  const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+  await app.deliver("task_tracker", "{}", { secret: "wrong" });
+  const [rejection] = await listed(app, "/v1/rejections", "operator");
+  const event = `/v1/events/${String(id)}`;
+  const rejected = `/v1/rejections/${String(rejection?.["id"])}`;
+  const revealed = async () =>
+    (await listed(app, "/v1/audit", "admin")).map(
+      ({ action, actor, subject }) => `${String(action)} ${String(subject)} by ${String(actor)}`,
+    );
+  const ofEvent = (by: string) => `event.revealed ${String(id)} by ${by}`;
+  const ofRejection = `rejection.revealed ${String(rejection?.["id"])} by ada`;
 
-    // The list has no bodies, and nobody without a role reads one.
-    expect((await app.as("user", event)).status).toBe(403);
-    expect((await app.as("operator", "/v1/events/evt_0")).status).toBe(404);
-    await app.as("operator", "/v1/events", {}, "ada");
-    expect(await revealed()).toEqual([]);
-    for (const path of [event, event, rejected, rejected]) {
-      expect((await app.as("operator", path, {}, "ada")).status).toBe(200);
-    }
-    // At the same time, as the console does.
-    await Promise.all([1, 2].map(() => app.as("admin", event, {}, "grace")));
-    expect(await revealed()).toEqual([ofEvent("grace"), ofRejection, ofEvent("ada")]);
-    app.clock.advance(3_599_000);
-    await app.as("operator", event, {}, "ada");
-    expect(await revealed()).toHaveLength(3);
-    app.clock.advance(1_000);
-    await app.as("operator", event, {}, "ada");
-    expect(await revealed()).toHaveLength(4);
-  } finally {
-    await app.stop();
+  // The list has no bodies, and nobody without a role reads one.
+  expect((await app.as("user", event)).status).toBe(403);
+  expect((await app.as("operator", "/v1/events/evt_0")).status).toBe(404);
+  await app.as("operator", "/v1/events", {}, "ada");
+  expect(await revealed()).toEqual([]);
+  for (const path of [event, event, rejected, rejected]) {
+    expect((await app.as("operator", path, {}, "ada")).status).toBe(200);
   }
+  // At the same time, as the console does.
+  await Promise.all([1, 2].map(() => app.as("admin", event, {}, "grace")));
+  expect(await revealed()).toEqual([ofEvent("grace"), ofRejection, ofEvent("ada")]);
+  app.clock.advance(3_599_000);
+  await app.as("operator", event, {}, "ada");
+  expect(await revealed()).toHaveLength(3);
+  app.clock.advance(1_000);
+  await app.as("operator", event, {}, "ada");
+  expect(await revealed()).toHaveLength(4);
 });
 
 test("the audit list says who read the body in the response of a replay", async () => {
-  const app = await startApp();
-  try {
-    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
-    const path = `/v1/events/${String(id)}/replay`;
-    const replayed = await json(await app.as("operator", path, { method: "POST" }, "ada"));
-    expect(replayed["body"]).toBeString();
-    const entries = await listed(app, "/v1/audit?action=event*", "admin");
-    expect(entries.map(({ action, actor }) => `${String(action)} by ${String(actor)}`)).toEqual([
-      "event.revealed by ada",
-      "event.replayed by ada",
-    ]);
-  } finally {
-    await app.stop();
-  }
+  await using app = await startApp();
+  const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+  const path = `/v1/events/${String(id)}/replay`;
+  const replayed = await json(await app.as("operator", path, { method: "POST" }, "ada"));
+  expect(replayed["body"]).toBeString();
+  const entries = await listed(app, "/v1/audit?action=event*", "admin");
+  expect(entries.map(({ action, actor }) => `${String(action)} by ${String(actor)}`)).toEqual([
+    "event.revealed by ada",
+    "event.replayed by ada",
+  ]);
 });
 
 test("a body that is read is in the log if the audit entry cannot be stored", async () => {

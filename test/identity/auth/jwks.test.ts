@@ -152,15 +152,15 @@ describe("a token from an identity provider", () => {
     ["realm_access.roles", ["admin"], 200],
   ])("with %s = %p has these roles, and a text is one role", async (claim, value, status) => {
     const [name = "", inner] = claim.split(".");
-    const other = await startApp({ JWKS_URL: provider.url, ...expected, JWT_ROLES_CLAIM: claim });
-    try {
-      const claims = { roles: undefined, [name]: inner === undefined ? value : { [inner]: value } };
-      const bearer = await token("k1", "ES256", claims);
-      const headers = { authorization: `Bearer ${bearer}` };
-      expect((await other.fetch("/v1/audit", { headers })).status).toBe(status);
-    } finally {
-      await other.stop();
-    }
+    await using other = await startApp({
+      JWKS_URL: provider.url,
+      ...expected,
+      JWT_ROLES_CLAIM: claim,
+    });
+    const claims = { roles: undefined, [name]: inner === undefined ? value : { [inner]: value } };
+    const bearer = await token("k1", "ES256", claims);
+    const headers = { authorization: `Bearer ${bearer}` };
+    expect((await other.fetch("/v1/audit", { headers })).status).toBe(status);
   });
 
   test.each([
@@ -170,13 +170,9 @@ describe("a token from an identity provider", () => {
     ["at+jwt,JWT", undefined, 401],
     ["JWT", "at+jwt", 401],
   ])("is accepted with JWT_TYPES=%s and typ %p: %i", async (types, typ, status) => {
-    const other = await startApp({ JWKS_URL: provider.url, ...expected, JWT_TYPES: types });
-    try {
-      const headers = { authorization: `Bearer ${await token("k1", "ES256", {}, { typ })}` };
-      expect((await other.fetch("/v1/events", { headers })).status).toBe(status);
-    } finally {
-      await other.stop();
-    }
+    await using other = await startApp({ JWKS_URL: provider.url, ...expected, JWT_TYPES: types });
+    const headers = { authorization: `Bearer ${await token("k1", "ES256", {}, { typ })}` };
+    expect((await other.fetch("/v1/events", { headers })).status).toBe(status);
   });
 
   const bad: [string, () => Promise<string>][] = [

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -8,9 +8,10 @@ import { countWrites } from "../../../src/inbound/receive/tally.ts";
 import { secretFingerprint } from "../../../src/inbound/secret-use.ts";
 import { type ActiveHour, recordSecretUse } from "../../../src/inbound/webhook-counts.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { listed } from "../../support/operator.ts";
 import { removeFolder, runSkyhook, temporaryFolder } from "../../support/program.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -154,14 +155,13 @@ describe("rotation", () => {
 });
 
 describe("GET /v1/providers", () => {
-  let app: TestApp;
-  afterEach(() => app.stop());
+  const app = appPerTest();
   const flushMs = 2_000;
   const status = async (id: string) =>
     (await listed(app, "/v1/providers")).find(({ provider }) => provider === id);
 
   test("lists the registered providers, with and without a secret", async () => {
-    app = await startApp({
+    await app.restart({
       WEBHOOK_PROVIDERS: "code_host,task_tracker",
       TASK_TRACKER_WEBHOOK_SECRET: undefined,
     });
@@ -196,7 +196,7 @@ describe("GET /v1/providers", () => {
   });
 
   test("returns when each secret last matched, and when the previous one is safe to remove", async () => {
-    app = await startApp({ CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the one before" });
+    await app.restart({ CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the one before" });
     const start = new Date(app.clock.now()).toISOString();
     await app.deliver("code_host", '{"n":1}', { secret: "the one before" });
     app.clock.advance(flushMs);
@@ -220,7 +220,6 @@ describe("GET /v1/providers", () => {
   });
 
   test("does not count a rejected delivery as a match or as activity", async () => {
-    app = await startApp();
     await app.deliver("code_host", "{}", { secret: "wrong" });
     app.clock.advance(flushMs);
     expect(await status("code_host")).toMatchObject({
@@ -230,7 +229,6 @@ describe("GET /v1/providers", () => {
   });
 
   test("reports a silent provider", async () => {
-    app = await startApp();
     await app.deliver("code_host", "{}");
     const minute = Math.floor(app.clock.now() / 60_000);
     for (let hour = 0; hour < 3; hour += 1) {

@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { json, jsonWith, sample, signed, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, sample, signed } from "../../support/app.ts";
 import { complete } from "../../support/complete.ts";
 import { resources } from "../../support/resources.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const taken = resources();
-let app: TestApp;
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const task = (id: number, extra = "") =>
   `{"event_name":"item:completed","event_data":{"id":"${id}","content":"Rotate"}${extra}}`;
@@ -21,7 +21,6 @@ async function listed(path: string): Promise<Record<string, unknown>[]> {
 
 describe("a verified delivery", () => {
   test("returns the id, idempotency key and type of the stored event", async () => {
-    app = await startApp();
     const headers = { "x-tasktracker-delivery-id": "d-1" };
     const response = await app.deliver("task_tracker", task(1), { headers });
     expect(response.status).toBe(200);
@@ -36,7 +35,6 @@ describe("a verified delivery", () => {
   });
 
   test("is verified and stored as the bytes that were sent", async () => {
-    app = await startApp();
     const body = ` { "event_name":"item:completed",\r\n "event_data": {"id":"1", "n": 1.0, "k": "\\u00e9\\/"} } `;
     const { id } = await json(await app.deliver("task_tracker", body));
     const event = await json(await app.as("operator", `/v1/events/${String(id)}`));
@@ -45,7 +43,7 @@ describe("a verified delivery", () => {
 
   test("is not stored if one of its notifications cannot be", async () => {
     const file = join(taken.newFolder(), "skyhook.db");
-    app = await startApp({ DATABASE_URL: `sqlite:${file}` });
+    await app.restart({ DATABASE_URL: `sqlite:${file}` });
     using other = new Database(file);
     other.run(
       "create trigger broken before insert on notifications begin select raise(abort, 'broken'); end",
@@ -59,7 +57,6 @@ describe("a verified delivery", () => {
   });
 
   test("without a delivery id gets the hash of its body as the key", async () => {
-    app = await startApp();
     const body = task(2);
     const hash = new Bun.CryptoHasher("sha256").update(body).digest("hex");
     const answer = await json(await app.deliver("task_tracker", body));
@@ -69,7 +66,6 @@ describe("a verified delivery", () => {
   test.each(["\u0000", "a b", "x".repeat(201), "ü"])(
     "with the invalid delivery id %j gets the hash of its body as the key",
     async (id) => {
-      app = await startApp();
       const headers = {
         "x-tasktracker-delivery-id": encodeURI(id) === id ? id : `a ${escape(id)}`,
       };
@@ -79,7 +75,6 @@ describe("a verified delivery", () => {
   );
 
   test("of an unlisted type is ignored, stored under its own type, and sends no notification", async () => {
-    app = await startApp();
     const body = `{"event_name":"item:deleted","event_data":{"id":"4"}}`;
     const response = await app.deliver("task_tracker", body);
     expect(await jsonWith(response, 200)).toMatchObject({
@@ -91,7 +86,6 @@ describe("a verified delivery", () => {
   });
 
   test("from the deploy platform gets the same type for its new and its old name", async () => {
-    app = await startApp();
     const body = (type: string) => JSON.stringify({ id: `x-${type}`, type, payload: {} });
     for (const type of ["deployment.error", "deploy.error"]) {
       const answer = await json(await app.deliver("deploy_platform", body(type)));
@@ -100,7 +94,6 @@ describe("a verified delivery", () => {
   });
 
   test("posted as a form is verified as sent and parsed from the form field", async () => {
-    app = await startApp();
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const form = `payload=${encodeURIComponent(JSON.stringify(body))}`;
     const type = { "content-type": "application/x-www-form-urlencoded" };
@@ -116,7 +109,6 @@ describe("a verified delivery", () => {
     ["unusual white space", `\r\n\t ${task(6)} \n\n`],
     ["emoji", task(7, `,"note":"🛩️"`)],
   ])("with %s is verified over the exact bytes sent", async (_, body) => {
-    app = await startApp();
     const response = await app.deliver("task_tracker", body);
     expect(await json(response)).toMatchObject({ status: "accepted" });
     const [event] = await listed("/v1/events");
@@ -133,7 +125,6 @@ describe("a verified body that cannot be parsed", () => {
     ["an array", Buffer.from("[1]")],
     ["null", Buffer.from("null")],
   ])("(%s) returns 400 each time and is stored once, byte for byte", async (_, bytes) => {
-    app = await startApp();
     for (const round of [1, 2]) {
       const response = await app.deliver("task_tracker", bytes);
       expect([round, response.status]).toEqual([round, 400]);
@@ -150,7 +141,6 @@ describe("a verified body that cannot be parsed", () => {
 
 describe("duplicates", () => {
   test("200 concurrent copies create one event, one notification and 199 duplicates", async () => {
-    app = await startApp();
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const request = signed("code_host", JSON.stringify(body), app.clock, { headers });
     const responses = await Promise.all(
@@ -165,7 +155,6 @@ describe("duplicates", () => {
   });
 
   test("the same signed bytes with a forged id are a duplicate of the first [API10-2]", async () => {
-    app = await startApp();
     const send = (id: string) =>
       app.deliver("code_host", `{"action":"published","package":{"name":"web"}}`, {
         headers: { "x-github-event": "package", "x-github-delivery": id },
@@ -175,7 +164,6 @@ describe("duplicates", () => {
   });
 
   test("another body with the same signed id is a duplicate", async () => {
-    app = await startApp();
     const body = (note: string) => `{"id":"evt_1","type":"inbound","note":"${note}"}`;
     const first = await json(await app.deliver("shared_inbox", body("a")));
     const second = await json(await app.deliver("shared_inbox", body("b")));
@@ -183,7 +171,6 @@ describe("duplicates", () => {
   });
 
   test("equal ids from two providers are two events", async () => {
-    app = await startApp();
     const body = `{"id":"evt_1","type":"inbound"}`;
     const answers = await Promise.all(
       ["shared_inbox", "deploy_platform"].map(async (id) => json(await app.deliver(id, body))),
@@ -192,7 +179,6 @@ describe("duplicates", () => {
   });
 
   test("are counted in the receipt of the first event", async () => {
-    app = await startApp();
     for (const _ of [1, 2, 3]) await app.deliver("task_tracker", task(1));
     const [event] = await listed("/v1/events");
     const timeline = await json(await app.as("operator", `/v1/events/${String(event?.["id"])}`));
@@ -204,7 +190,6 @@ describe("invalid requests, in the order of the checks", () => {
   test.each(["nobody", "Task_tracker", "task_tracker%20", "..%2ftask_tracker", "task_tracker%00"])(
     "returns 404 unknown-provider for %s, for every method",
     async (name) => {
-      app = await startApp();
       for (const method of ["POST", "GET", "DELETE"]) {
         const response = await app.fetch(`/webhooks/${name}`, { method });
         expect(await jsonWith(response, 404)).toMatchObject({ code: "unknown-provider" });
@@ -213,7 +198,7 @@ describe("invalid requests, in the order of the checks", () => {
   );
 
   test("returns the same 404 for an unregistered provider as for an unknown one [API9-3]", async () => {
-    app = await startApp({ WEBHOOK_PROVIDERS: "task_tracker" });
+    await app.restart({ WEBHOOK_PROVIDERS: "task_tracker" });
     const known = await app.fetch("/webhooks/payment_processor", { method: "POST" });
     const unknown = await app.fetch("/webhooks/nobody", { method: "POST" });
     expect(known.status).toBe(404);
@@ -227,7 +212,6 @@ describe("invalid requests, in the order of the checks", () => {
   test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])(
     "returns 405 with Allow for %s",
     async (method) => {
-      app = await startApp();
       const response = await app.fetch("/webhooks/task_tracker", { method });
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")).toBe("POST");
@@ -235,7 +219,6 @@ describe("invalid requests, in the order of the checks", () => {
   );
 
   test("returns 415 for a compressed body and stores the rejection", async () => {
-    app = await startApp();
     const headers = { "content-encoding": "gzip" };
     const response = await app.deliver("task_tracker", Bun.gzipSync(task(1)), { headers });
     expect(response.status).toBe(415);
@@ -245,7 +228,6 @@ describe("invalid requests, in the order of the checks", () => {
   });
 
   test("returns 413 for a body one byte over the limit and stores the rejection, 200 at the limit", async () => {
-    app = await startApp();
     const limit = 5 * 1024 * 1024;
     const padded = (length: number) => task(1).padEnd(length, " ");
     expect((await app.deliver("task_tracker", padded(limit + 1))).status).toBe(413);
@@ -254,7 +236,6 @@ describe("invalid requests, in the order of the checks", () => {
   });
 
   test("aborts an oversized body without Content-Length while it streams in [API4-1]", async () => {
-    app = await startApp();
     let sent = 0;
     const endless = new ReadableStream({
       pull(controller) {
@@ -268,7 +249,6 @@ describe("invalid requests, in the order of the checks", () => {
   });
 
   test("returns the same 401 for every signature error; only operators see the reason [API10-1]", async () => {
-    app = await startApp();
     const header = "x-tasktracker-hmac-sha256";
     const good = signed("task_tracker", task(1), app.clock);
     const { [header]: mac = "", ...others } = Object.fromEntries(new Headers(good.headers));
@@ -299,21 +279,20 @@ describe("invalid requests, in the order of the checks", () => {
   });
 
   test("stores unsupported-scheme as the reason for a webhook of a Front application", async () => {
-    app = await startApp();
     const headers = { "x-front-request-timestamp": "1", "x-inbox-signature": "AAAA" };
     expect((await app.deliver("shared_inbox", "{}", { headers })).status).toBe(401);
     expect(await listed("/v1/rejections")).toMatchObject([{ reason: "unsupported-scheme" }]);
   });
 
   test("returns 503 with Retry-After while the provider has no secret", async () => {
-    app = await startApp({ CODE_HOST_WEBHOOK_SECRET: undefined });
+    await app.restart({ CODE_HOST_WEBHOOK_SECRET: undefined });
     const response = await app.deliver("code_host", "{}");
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("60");
   });
 
   test("stores at most 20 rejections a minute per address that were not checked for a signature", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     const compressed = (from: string) =>
       app.fetch("/webhooks/code_host", {
         method: "POST",
@@ -326,7 +305,7 @@ describe("invalid requests, in the order of the checks", () => {
   });
 
   test("stores only the last 200 rejections per provider", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     for (let index = 0; index < 230; index += 1) {
       const headers = { "x-forwarded-for": `10.0.0.${index}`, "x-hub-signature-256": "no" };
       await app.fetch("/webhooks/code_host", { method: "POST", body: `${index}`, headers });
@@ -351,7 +330,7 @@ describe("the failure limiter", () => {
     app.deliver("task_tracker", task(id), { headers: { "x-forwarded-for": from } });
 
   test("returns 429 after 20 failures from an address until the minute has passed", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     for (let count = 1; count <= 20; count += 1)
       expect((await wrong("192.0.2.1")).status).toBe(401);
     app.clock.advance(15_000);
@@ -367,14 +346,14 @@ describe("the failure limiter", () => {
   });
 
   test("returns no more than 20 times 401 to a burst of wrong signatures", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     const responses = await Promise.all(Array.from({ length: 100 }, () => wrong("192.0.2.1")));
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(20);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(80);
   });
 
   test("returns 429 for a body that arrives after the address was blocked", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     const send = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const body = new ReadableStream({
@@ -395,7 +374,7 @@ describe("the failure limiter", () => {
   });
 
   test("does not count unknown providers, wrong methods and unreadable bodies", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     const headers = { "x-forwarded-for": "192.0.2.1" };
     for (let count = 0; count < 30; count += 1) {
       await app.fetch("/webhooks/nobody", { method: "POST", headers });
@@ -406,14 +385,14 @@ describe("the failure limiter", () => {
   });
 
   test("counts the IPv6 addresses of a /64 as one client", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     for (let count = 1; count <= 20; count += 1) await wrong(`2001:db8:1:2::${count}`);
     expect((await right("2001:db8:1:2:ffff::1", 1)).status).toBe(429);
     expect((await right("2001:db8:1:3::1", 2)).status).toBe(200);
   });
 
   test("ignores X-Forwarded-For entries beyond the trusted proxies [API10-4]", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "2" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "2" });
     for (let count = 1; count <= 20; count += 1)
       await wrong(`10.9.9.${count}, 192.0.2.1, 10.0.0.1`);
     expect((await right("203.0.113.9, 192.0.2.1, 10.0.0.1", 1)).status).toBe(429);
@@ -427,7 +406,6 @@ describe("every provider", () => {
   )(
     "%s %s: the sample is accepted and stored with a title, a URL and an actor",
     async (id, event) => {
-      app = await startApp();
       const response = await app.deliverSample(id, event);
       expect(await json(response)).toMatchObject({ status: "accepted", event });
       const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);

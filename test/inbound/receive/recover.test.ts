@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
@@ -7,11 +7,11 @@ import { deleteBody } from "../../../src/events/retention/retention.sql.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import type { LoggedRequest } from "../../../src/inbound/webhook-request.ts";
-import { json, providerOf, sample, startApp, type TestApp, testSecret } from "../../support/app.ts";
+import { json, providerOf, sample, testSecret } from "../../support/app.ts";
+import { appPerTest } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
-let app: TestApp;
-afterEach(() => app.stop());
+const app = appPerTest();
 
 /** A delivery of a provider, with the id in a header or in the body. */
 interface Sent {
@@ -64,7 +64,6 @@ const renderings: readonly Rendering[] = ["signed", "reformatted"];
 
 describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   test("is stored with its notification and marked as recovered", async () => {
-    app = await startApp();
     const delivery = sent();
     const answer = await recover(delivery, rendering);
     expect(answer).toMatchObject({
@@ -96,7 +95,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   });
 
   test("is a duplicate if it arrived, and counts as no delivery", async () => {
-    app = await startApp();
     const delivery = sent();
     const first = await deliver(delivery);
     expect(await recover(delivery, rendering)).toMatchObject({
@@ -110,7 +108,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   });
 
   test("makes the delivery that comes later a duplicate", async () => {
-    app = await startApp();
     const delivery = sent();
     const first = await recover(delivery, rendering);
     expect(await deliver(delivery)).toMatchObject({ status: "duplicate", id: first?.id });
@@ -122,7 +119,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   });
 
   test("is still a duplicate after retention deleted the body", async () => {
-    app = await startApp();
     const [arrived, missed] = [sent(), sent()];
     const ids = [await deliver(arrived), await recover(missed, rendering)].map(
       (answer) => `evt_${String(answer?.["id"]).slice(4)}` as const,
@@ -133,7 +129,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   });
 
   test("is stored although another body was sent under its id", async () => {
-    app = await startApp();
     const [captured, delivery] = [sent(), sent()];
     await deliver(captured, idOf(delivery));
     const recovered = await recover(delivery, rendering);
@@ -147,7 +142,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
   });
 
   test("is a duplicate of the delivery that another body under its id displaced", async () => {
-    app = await startApp();
     const [captured, delivery] = [sent(), sent()];
     await deliver(captured, idOf(delivery));
     const arrived = await deliver(delivery);
@@ -160,7 +154,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
 });
 
 test("is identified by the id in its signed body, whatever its bytes", async () => {
-  app = await startApp();
   const [arrived, missed] = [
     sent("payment_processor", "invoice.paid"),
     sent("payment_processor", "invoice.paid"),
@@ -176,7 +169,6 @@ test("is identified by the id in its signed body, whatever its bytes", async () 
 });
 
 test("stores nothing for an event that the provider does not list, or that cannot be parsed", async () => {
-  app = await startApp();
   const ping = { ...sent(), body: `{"zen":"Keep it logically awesome.","hook_id":1}` };
   expect(await recover(ping, "signed")).toBeNull();
   const { headers } = logged(ping, "signed");
@@ -209,11 +201,9 @@ function forgedId({ kind, otherId }: Step, all: readonly Sent[]): string | null 
 
 describe.each(renderings)("with a log whose payloads are %s", (rendering) => {
   test("every delivery is stored once, in any order of arrival, recovery and forgery", async () => {
-    app = await startApp();
     await fc.assert(
       fc.asyncProperty(anyHistory, async ({ count, steps, isAtOnce }) => {
-        await app.stop();
-        app = await startApp();
+        await app.restart();
         const all = Array.from({ length: count }, () => sent());
         const pick = (number: number): Sent => all[number % count] ?? sent();
         const take = (step: Step): Promise<unknown> => {

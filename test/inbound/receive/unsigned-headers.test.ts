@@ -1,16 +1,16 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
 import { write } from "../../../src/db/statement.ts";
 import { reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { json, providerOf, sample, signed, startApp, type TestApp } from "../../support/app.ts";
+import { json, providerOf, sample, signed } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
-let app: TestApp;
-afterEach(() => app.stop());
+const app = appPerTest();
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -43,7 +43,6 @@ describe("a captured body sent first with other headers", () => {
     ["a form's content type", form],
     ["no event", {}],
   ])("(%s) becomes the event that its body describes", async (_, hostile) => {
-    app = await startApp();
     const { headers, body } = run();
     const first = await send("code_host", body, hostile);
     expect(first.answer).toMatchObject({ status: "accepted", event: "workflow_run.completed" });
@@ -55,7 +54,6 @@ describe("a captured body sent first with other headers", () => {
   });
 
   test("is parsed as a form even with the content type of JSON", async () => {
-    app = await startApp();
     const { headers, body } = run();
     const text = `payload=${encodeURIComponent(body)}`;
     const first = await send("code_host", text, { "content-type": "application/json" });
@@ -74,7 +72,6 @@ describe("a captured body sent first with other headers", () => {
     ],
     ["ping", { zen: "Keep it logically awesome.", hook_id: 1, hook: {} }, "ping"],
   ])("never turns a %s into another event", async (event, payload, type) => {
-    app = await startApp();
     const body = JSON.stringify(payload);
     for (const hostile of ["workflow_run.completed", "package", "issues", event]) {
       const { answer } = await send("code_host", body, { "x-codehost-event": hostile });
@@ -84,7 +81,6 @@ describe("a captured body sent first with other headers", () => {
   });
 
   test("with an id that looks like the key of another body does not take that key", async () => {
-    app = await startApp();
     const captured = `{"event_name":"item:deleted"}`;
     const genuine = `{"event_name":"item:completed"}`;
     const id = `sha256:${sha256(genuine)}`;
@@ -98,7 +94,6 @@ describe("a captured body sent first with other headers", () => {
   });
 
   test("with the id of a future delivery does not suppress that delivery [API10-3]", async () => {
-    app = await startApp();
     const captured = run();
     const next = run();
     const first = await send("code_host", captured.body, next.headers);
@@ -116,7 +111,6 @@ describe("a captured body sent first with other headers", () => {
   });
 
   test("with white space inside tokens, which the signature does not cover, is parsed without it", async () => {
-    app = await startApp();
     const genuine = `{"type":"inbound","emitted_at":1763716364,"conversation":{"id":"cnv_1"}}`;
     const first = await app.fetch("/webhooks/shared_inbox", {
       ...signed("shared_inbox", genuine, app.clock),
@@ -234,11 +228,9 @@ describe("with captured deliveries sent before, between and during them", () => 
   test.each(catalogue.map(({ id }) => id))(
     "each genuine delivery of %s is stored once with its true status and type",
     async (provider) => {
-      app = await startApp();
       await fc.assert(
         fc.asyncProperty(anyAttack, async ({ captures, order, isAtOnce }) => {
-          await app.stop();
-          app = await startApp();
+          await app.restart();
           const genuine = genuineOf(provider);
           const attacks = captures.map((capture) => hostile(genuine, capture));
           const all = [...genuine, ...attacks]
@@ -275,7 +267,6 @@ describe("an event that an older version stored with the type from unsigned head
     ["unreadable", "unreadable", ""],
     ["unreadable", "unreadable", "?onlyUndelivered=true"],
   ] as const)("(%s %s) is corrected by a replay%s", async (status, type, query) => {
-    app = await startApp();
     const { headers, body } = run();
     const text = status === "unreadable" ? `payload=${encodeURIComponent(body)}` : body;
     const { answer } = await send("code_host", text, headers);

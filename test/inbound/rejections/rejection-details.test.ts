@@ -1,16 +1,16 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
-import { json, jsonWith, startApp, type TestApp, testSecret } from "../../support/app.ts";
+import { json, jsonWith, testSecret } from "../../support/app.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 /** The signature of task_tracker, made with node:crypto, not with the engine under test. */
 const signatureOf = (body: string | Uint8Array, provider: string) =>
   createHmac("sha256", testSecret(provider)).update(body).digest("base64");
 
 describe("GET /v1/rejections/{id}", () => {
-  let app: TestApp;
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   const rejected = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
     expect((await app.deliver("task_tracker", body, { headers })).status).toBe(401);
@@ -20,7 +20,6 @@ describe("GET /v1/rejections/{id}", () => {
   };
 
   test("returns the received data and why it was rejected, but no signature", async () => {
-    app = await startApp();
     const body = '{"event_name":"ping"}';
     const signature = signatureOf(body, "task_tracker");
     const headers = { "x-tasktracker-hmac-sha256": signature, "x-extra": "1" };
@@ -42,7 +41,6 @@ describe("GET /v1/rejections/{id}", () => {
   });
 
   test("returns a binary body as base64 and detects the secret of another provider", async () => {
-    app = await startApp();
     const bytes = Buffer.from([0xff, 0x00]);
     const signature = signatureOf(bytes, "code_host");
     const { text: answer } = await rejected(bytes, { "x-tasktracker-hmac-sha256": signature });
@@ -55,7 +53,6 @@ describe("GET /v1/rejections/{id}", () => {
   });
 
   test("explains every reason for which a delivery is stored", async () => {
-    app = await startApp();
     const url = "/webhooks/task_tracker";
     const post = (headers: Record<string, string>, body = "{}") =>
       app.fetch(url, { method: "POST", headers, body });
@@ -81,7 +78,6 @@ describe("GET /v1/rejections/{id}", () => {
   });
 
   test("returns 404 for an unknown id", async () => {
-    app = await startApp();
     for (const id of ["rej_0", "evt_1", "rej_%00", "x"]) {
       const response = await app.as("operator", `/v1/rejections/${id}`);
       expect(await jsonWith(response, 404)).toMatchObject({ code: "not-found" });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { openStorage } from "../../../src/db/open.ts";
@@ -11,15 +11,15 @@ import { activeHours, countsBySteps } from "../../../src/inbound/webhook-counts.
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { notificationRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-afterEach(() => app?.stop());
+const app = appPerTest();
 
 const flushMs = 2_000;
 const minuteMs = 60_000;
@@ -61,7 +61,6 @@ async function totals() {
 
 describe("deliveries over time", () => {
   test("are counted by provider and verdict within seconds", async () => {
-    app = await startApp();
     await app.deliverSample("code_host", "workflow_run.completed");
     await app.deliver("task_tracker", "{}");
     await app.deliver("task_tracker", "{}");
@@ -81,7 +80,6 @@ describe("deliveries over time", () => {
   });
 
   test("default to the last hour, in whole steps", async () => {
-    app = await startApp();
     await counted(0, { deliveries: 7 });
     await counted(minuteMs, { deliveries: 2 });
     await counted(minuteMs, { deliveries: 3 });
@@ -99,7 +97,6 @@ describe("deliveries over time", () => {
   });
 
   test("are summed in longer steps", async () => {
-    app = await startApp();
     for (const minutes of [1, 30, 59, 61, 119]) await counted(minutes * minuteMs);
     const query = "from=2026-11-21T07:30:00%2B01:00&to=2026-11-21T08:59:00Z&step=3600";
     expect(await get(`/v1/statistics/deliveries?${query}`)).toMatchObject({
@@ -124,7 +121,6 @@ describe("deliveries over time", () => {
     ["to=-271821-04-20T00:00:30Z", "to"],
     ["to=%2B275760-09-13T00:00:00Z", "to"],
   ])("return 400 for ?%s", async (query, parameter) => {
-    app = await startApp();
     const response = await app.as("operator", `/v1/statistics/deliveries?${query}`);
     expect(await jsonWith(response, 400)).toMatchObject({
       code: "invalid-parameter",
@@ -133,7 +129,6 @@ describe("deliveries over time", () => {
   });
 
   test("are deleted after 31 days", async () => {
-    app = await startApp();
     await counted(30 * dayMs);
     for (let minute = 0; minute < 250; minute += 1) await counted(32 * dayMs + minute * minuteMs);
     app.clock.advance(minuteMs);
@@ -196,7 +191,6 @@ describe("the tally", () => {
   });
 
   test("counts verified deliveries of any verdict per hour", async () => {
-    app = await startApp();
     for (const verdict of ["accepted", "duplicate", "ignored", "unreadable"] as const) {
       await counted(minuteMs, { verdict });
     }
@@ -211,7 +205,6 @@ describe("the tally", () => {
 
 describe("health", () => {
   test("returns the outbox, acknowledgements, version and database", async () => {
-    app = await startApp();
     const at = (seconds: number) => new Date(app.clock.now() - seconds * 1_000);
     const stored = [
       notificationRow(1, { status: "pending", createdAt: at(10) }),
@@ -234,7 +227,6 @@ describe("health", () => {
   });
 
   test("returns null quantiles before the first delivery", async () => {
-    app = await startApp();
     expect(await get("/v1/statistics/health")).toMatchObject({
       acknowledgements: { count: 0, p50Ms: null, p95Ms: null, p99Ms: null },
       outbox: { pending: 0, retrying: 0, dead: 0, oldestSeconds: null },

@@ -1,20 +1,21 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
 import type { Context, Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const ends = endsAfterEach();
 
-async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });
-  ends.push(() => app.stop());
-  return app;
-}
+const app = appPerTest({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+let destinations: typeof app.services.destinations;
+beforeEach(() => {
+  destinations = app.services.destinations;
+});
 
 /** A server that records what it receives. */
 function receiver(respond: () => Response | Promise<Response> = () => new Response()) {
@@ -44,9 +45,7 @@ const input = (name: string, url: string, fields: Partial<DestinationInput> = {}
 
 describe("an event", () => {
   test("reaches every destination whose filter it matches", async () => {
-    const app = await start();
     const [all, failures, others] = [receiver(), receiver(), receiver()];
-    const { destinations } = app.services;
     await destinations.create(admin, input("all", all.url));
     const filter = 'event.type == "deploy.error"';
     await destinations.create(admin, input("failures", failures.url, { filter, format: "slack" }));
@@ -66,8 +65,6 @@ describe("an event", () => {
   });
 
   test("shows what became of it at each destination, and why a filter did not match", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const all = receiver();
     await destinations.create(admin, input("all", all.url));
     const filter = 'event.provider == "task_tracker" && event.severity == "error"';
@@ -93,9 +90,7 @@ describe("an event", () => {
   });
 
   test("is not delayed by a destination that hangs or fails", async () => {
-    const app = await start();
     const good = receiver();
-    const { destinations } = app.services;
     const hanging = receiver(() => new Promise(() => {}));
     const failing = receiver(() => new Response("no", { status: 500 }));
     await destinations.create(admin, input("hanging", hanging.url));
@@ -107,9 +102,7 @@ describe("an event", () => {
   });
 
   test("waits while its destination is paused, and goes out in order afterwards", async () => {
-    const app = await start();
     const [slow, other] = [receiver(), receiver()];
-    const { destinations } = app.services;
     await destinations.create(admin, input("other", other.url));
     const { made: destination } = await destinations.create(
       admin,
@@ -131,12 +124,10 @@ describe("an event", () => {
   });
 
   test("keeps its order by key while deliveries fail", async () => {
-    const app = await start();
     let calls = 0;
     const flaky = receiver(
       () => new Response(null, { status: (calls += 1) % 3 === 0 ? 503 : 200 }),
     );
-    const { destinations } = app.services;
     await destinations.create(
       admin,
       input("flaky", flaky.url, { orderBy: "event.provider", format: "cloudevents" }),
@@ -157,9 +148,7 @@ describe("an event", () => {
   });
 
   test("does not exceed the rate of its destination", async () => {
-    const app = await start();
     const limited = receiver();
-    const { destinations } = app.services;
     await destinations.create(admin, input("limited", limited.url, { ratePerSecond: 5 }));
     for (let n = 0; n < 20; n += 1) await app.deliverSample("task_tracker", "task.completed");
     const sent = () => limited.received.length;
@@ -178,8 +167,6 @@ describe("an event", () => {
 
 describe("a destination", () => {
   test("shows its secret once, and never the secret parts of its address", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const { made: created } = await destinations.create(admin, input("a", receiver().url));
     expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const read = await destinations.read(admin, created.id);
@@ -189,9 +176,7 @@ describe("a destination", () => {
   });
 
   test("signs with both secrets for a day after a rotation", async () => {
-    const app = await start();
     const signed = receiver();
-    const { destinations } = app.services;
     const { made: destination } = await destinations.create(admin, input("signed", signed.url));
     const signatures = async () => {
       const before = signed.received.length;
@@ -216,7 +201,7 @@ describe("a destination", () => {
     [{ maxConcurrent: 65 }, "/maxConcurrent"],
     [{ format: "pagerduty" }, "/secret"],
   ] as const)("is refused with %j", async (fields, pointer) => {
-    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "false" });
+    await app.restart({ DESTINATIONS_ALLOW_PRIVATE: "false" });
     const bad = { ...input("a", "https://example.com/"), ...fields };
     expect(await failure(app.services.destinations.create(admin, bad))).toMatchObject({
       code: "validation-failed",
@@ -225,8 +210,8 @@ describe("a destination", () => {
   });
 
   test("of a user has a public address, also where those of operators may be private", async () => {
-    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
-    const { destinations } = app.services;
+    await app.restart({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+    destinations = app.services.destinations;
     const { url } = receiver();
     await destinations.create(admin, input("a", url));
     const ada = as("user", "ada");
@@ -239,8 +224,6 @@ describe("a destination", () => {
   });
 
   test("is refused under a name that is taken", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     await destinations.create(admin, input("a", receiver().url));
     expect(await failure(destinations.create(admin, input("a", receiver().url)))).toMatchObject({
       code: "validation-failed",
@@ -249,8 +232,6 @@ describe("a destination", () => {
   });
 
   test("is removed with its deliveries", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const gone = receiver(() => new Response(null, { status: 500 }));
     const { made: destination } = await destinations.create(admin, input("gone", gone.url));
     await app.deliverSample("task_tracker", "task.completed");
@@ -271,8 +252,6 @@ describe("a destination", () => {
 
 describe("a change", () => {
   test("of the format drops a secret of the other kind, and a secret of one's own is refused", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const target = receiver();
     const { made } = await destinations.create(admin, input("a", target.url));
     const toPagerduty = destinations.update(admin, made.id, { format: "pagerduty" });
@@ -289,8 +268,6 @@ describe("a change", () => {
   });
 
   test("does not undo a concurrent one", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const { made } = await destinations.create(admin, input("a", receiver().url));
     const changes = [
       destinations.rotate(admin, made.id),
@@ -314,12 +291,11 @@ describe("the operator gateway", () => {
       OPERATOR_GATEWAY_URL: gateway.url,
       OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
     };
-    const without = await start();
     const named = input(operatorGateway.name, gateway.url);
-    const taken = without.services.destinations.create(as("user", "ada"), named);
+    const taken = destinations.create(as("user", "ada"), named);
     expect(await failure(taken)).toMatchObject({ extras: { errors: [{ pointer: "/name" }] } });
 
-    const app = await start(env);
+    await app.restart(env);
     const changed = { filter: 'event.provider == "code_host"' };
     expect(
       await app.services.destinations.update(admin, operatorGateway.id, changed),
@@ -331,7 +307,8 @@ describe("the operator gateway", () => {
   });
 
   test("can be changed although its port is one that other destinations may not have", async () => {
-    const app = await start({
+    await app.restart({
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       OPERATOR_GATEWAY_URL: "http://127.0.0.1:81/",
       OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
     });
@@ -343,8 +320,6 @@ describe("the operator gateway", () => {
 });
 
 test("a disabled destination receives nothing, also not what waited", async () => {
-  const app = await start();
-  const { destinations } = app.services;
   const target = receiver();
   const { made } = await destinations.create(admin, input("a", target.url));
   await destinations.setState(admin, made.id, "paused");
@@ -359,9 +334,7 @@ test("a disabled destination receives nothing, also not what waited", async () =
 
 describe("a user's destination", () => {
   test("receives the events of the user's bookings, and no others", async () => {
-    const app = await start();
     const [mine, everything] = [receiver(), receiver()];
-    const { destinations } = app.services;
     await destinations.create(as("user", "ada"), input("mine", mine.url));
     await destinations.create(admin, input("everything", everything.url));
     const flight = await addFlight(app);
@@ -378,8 +351,6 @@ describe("a user's destination", () => {
   });
 
   test("is not seen or changed by other users", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const { made } = await destinations.create(as("user", "ada"), input("mine", receiver().url));
     const bob = as("user", "bob");
     for (const act of [
@@ -393,8 +364,6 @@ describe("a user's destination", () => {
   });
 
   test("is limited in number and to signed formats", async () => {
-    const app = await start();
-    const { destinations } = app.services;
     const ada = as("user", "ada");
     const slack = input("slack", receiver().url, { format: "slack" });
     expect(await failure(destinations.create(ada, slack))).toMatchObject({

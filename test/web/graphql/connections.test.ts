@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
@@ -6,10 +6,11 @@ import { type Flight } from "../../../src/booking/flight.ts";
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { flightPlan } from "../../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../../support/graphql.ts";
 import { eventRow } from "../../support/rows.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const page = `pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
 const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
@@ -18,11 +19,7 @@ const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: St
 const flightsQuery = eventsQuery.replace("events(", "flights(").replace("eventId", "flightId");
 
 describe("a connection", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   /** Events at the given milliseconds. Times are often equal, so that the id decides the order. */
   const addEvents = (times: readonly number[]) =>
@@ -53,8 +50,7 @@ describe("a connection", () => {
         fc.integer({ min: 1, max: 9 }),
         fc.constantFrom("forward", "backward"),
         async (times, limit, direction) => {
-          await app.stop();
-          app = await startApp();
+          await app.restart();
           await addEvents(times);
           const isForward = direction === "forward";
           let cursor: string | null = null;
@@ -144,8 +140,7 @@ describe("a connection", () => {
     expect(
       await flags({ last: 1, before: future.replace(/.$/, "") + "" }).catch(() => "fault"),
     ).toBe("fault");
-    await app.stop();
-    app = await startApp();
+    await app.restart();
     expect(await flags({})).toEqual([false, false]);
     expect(await flags({ first: 5, after: future })).toEqual([false, false]);
   });

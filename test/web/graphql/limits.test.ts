@@ -1,16 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { getIntrospectionQuery } from "graphql";
 
-import { startApp, type TestApp } from "../../support/app.ts";
 import { ask, at, dataOf, postQuery, sendAs } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 describe("limits", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
+  const app = appPerTest();
 
   const repeat = (count: number, text: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => text(index)).join(" ");
@@ -164,8 +160,7 @@ describe("limits", () => {
 
   test("hides the schema in production, also in suggestions [API8-8]", async () => {
     for (const env of [{ NODE_ENV: "production" }, { GRAPHIQL: "off" }]) {
-      await app.stop();
-      app = await startApp(env);
+      await app.restart(env);
       for (const query of [getIntrospectionQuery(), '{ __type(name: "Query") { name } }']) {
         expect((await ask(app, "admin", query)).errors?.length).toBeGreaterThan(0);
       }
@@ -178,8 +173,7 @@ describe("limits", () => {
       expect(page.headers.get("content-type")).not.toContain("text/html");
       expect((await app.fetch("/graphql/playground/graphiql.js")).status).toBe(404);
     }
-    await app.stop();
-    app = await startApp({ NODE_ENV: "production", GRAPHIQL: "on" });
+    await app.restart({ NODE_ENV: "production", GRAPHIQL: "on" });
     await taken(getIntrospectionQuery());
   });
 });

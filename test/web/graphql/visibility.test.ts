@@ -1,25 +1,24 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { ask, type Asker, at, dataOf } from "../../support/graphql.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const globalId = (type: string, id: unknown) =>
   Buffer.from(`${type}:${String(id)}`).toString("base64");
 
 describe("access", () => {
-  let app: TestApp;
+  const app = appPerTest();
   let bookingId: string;
   const owner: Asker = ["user", "owner"];
   const stranger: Asker = ["user", "stranger"];
   const operator: Asker = ["operator", "operator"];
   beforeEach(async () => {
-    app = await startApp();
     const { id } = await addFlight(app);
     const made = await app.as("user", "/v1/api/bookings", post(bookingBody(id)), "owner");
     bookingId = String((await json(made))["bookingId"]);
   });
-  afterEach(() => app.stop());
 
   const details = `reference status totalPrice confirmationSentTo passengers { firstName passportNumber }
     user { name } flight { flightNumber } cancellation { cancelledAt }`;
@@ -82,8 +81,7 @@ describe("access", () => {
   });
 
   test("shows users only themselves if listing users is restricted to admins", async () => {
-    await app.stop();
-    app = await startApp({ USERS_ACCESS: "admin" });
+    await app.restart({ USERS_ACCESS: "admin" });
     const add = async (name: string) =>
       String(
         (

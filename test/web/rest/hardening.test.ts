@@ -1,21 +1,21 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
-import { json, sample, startApp, type TestApp } from "../../support/app.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import { json, providerOf, sample, signed, testSecret } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
-let app: TestApp;
-afterEach(() => app.stop());
+const app = appPerTest();
 
 const bookings = "/v1/api/bookings";
 
 describe("findings of a review", () => {
   test("rejects a huge name in linear time, whatever its last character [API4-7]", async () => {
-    app = await startApp();
     for (const tail of ["\u0001", " ", "é"]) {
       const started = performance.now();
       const body = { name: `${"a".repeat(250_000)}${tail}`, email: "a@b.co" };
@@ -26,7 +26,6 @@ describe("findings of a review", () => {
   });
 
   test("equal requests with the same Idempotency-Key for the last seat all return the booking", async () => {
-    app = await startApp();
     const { id } = await addFlight(app, { seats: 1 });
     const request = post(bookingBody(id), { "idempotency-key": "k" });
     const answers = await Promise.all(
@@ -39,7 +38,6 @@ describe("findings of a review", () => {
   });
 
   test("the feed ends when its token is no longer accepted", async () => {
-    app = await startApp();
     const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 60);
     const headers = { authorization: `Bearer ${token}` };
     const stream = await app.fetch("/v1/feed", { headers });
@@ -63,7 +61,6 @@ describe("findings of a review", () => {
   });
 
   test("a Last-Event-ID from another database starts the feed at new notifications", async () => {
-    app = await startApp();
     const stream = await app.as("operator", "/v1/feed", { headers: { "last-event-id": "500" } });
     const reader = stream.body?.getReader();
     await reader?.read();
@@ -75,7 +72,6 @@ describe("findings of a review", () => {
   });
 
   test("limits the number of recorded rejections of unread bodies", async () => {
-    app = await startApp();
     await app.deliver("task_tracker", "{}", { secret: "wrong" });
     const headers = { "content-encoding": "gzip" };
     for (let count = 0; count < 300; count += 1) {
@@ -87,11 +83,8 @@ describe("findings of a review", () => {
   });
 
   test("a signed body with added white space is a duplicate", async () => {
-    app = await startApp();
     const body = `{"type":"inbound"}`;
     const first = await json(await app.deliver("shared_inbox", body));
-    const { sign } = await import("../../../src/inbound/signatures/sign.ts");
-    const { providerOf, testSecret } = await import("../../support/app.ts");
     const { signature } = providerOf("shared_inbox");
     const mac = sign(signature, testSecret("shared_inbox"), Buffer.from(body), app.clock.now());
     for (const spaced of [` ${body}`, `${body}\n`, `\n {"type" : "inbound"}`]) {
@@ -102,12 +95,10 @@ describe("findings of a review", () => {
   });
 
   test("does not percent-decode the name of a provider", async () => {
-    app = await startApp();
     expect((await app.fetch("/webhooks/code%5fhost", { method: "POST" })).status).toBe(404);
   });
 
   test("the quote for a cancelled booking is the refund that was paid", async () => {
-    app = await startApp();
     const { id } = await addFlight(app);
     const { bookingId } = await json(await app.as("user", bookings, post(bookingBody(id))));
     const at = `${bookings}/${String(bookingId)}`;
@@ -121,7 +112,7 @@ describe("findings of a review", () => {
   });
 
   test("an IPv4 address and its IPv4-mapped IPv6 address are one client", async () => {
-    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    await app.restart({ TRUSTED_PROXY_HOPS: "1" });
     const { headers, body } = sample("task_tracker", "task.created", app.clock);
     const send = (from: string, secret?: string) =>
       app.deliver("task_tracker", JSON.stringify(body), {
@@ -151,7 +142,6 @@ describe("a server on a real port", () => {
     });
 
   test("responds with problems to an invalid Host and to an excessive Content-Length", async () => {
-    app = await startApp();
     const cwd = temporaryFolder();
     const server = await startServer({ cwd });
     for (const host of ["[::bad", "", "a b", "x:99999999"]) {
@@ -187,12 +177,10 @@ describe("a server on a real port", () => {
   }, 20_000);
 
   test("acknowledges no delivery after its write-ahead log was deleted", async () => {
-    app = await startApp();
     const cwd = temporaryFolder();
     const env = { TASK_TRACKER_WEBHOOK_SECRET: "test-secret-of-task_tracker" };
     const server = await startServer({ cwd, env });
     rmSync(join(cwd, "data/skyhook.db-wal"));
-    const { signed } = await import("../../support/app.ts");
     const request = signed("task_tracker", "{}", app.clock);
     expect((await fetch(`${server.url}/webhooks/task_tracker`, request)).status).toBe(503);
     expect(await server.stop()).toBe(0);
