@@ -17,7 +17,7 @@ export function timeOfId(id: `${string}_${string}`): number {
   return Number.parseInt(hex.slice(0, 12), 16);
 }
 
-/** Sorts before all ids that `makeId` makes at this time or later, and after all earlier ones. */
+/** Sorts before all ids that `makeId` makes at this time or later, and after all earlier ones. No id is from before 1970. */
 export function firstIdAt(prefix: string, atMs: number): string {
-  return `${prefix}${atMs.toString(16).padStart(12, "0")}`;
+  return `${prefix}${Math.max(0, atMs).toString(16).padStart(12, "0")}`;
 }

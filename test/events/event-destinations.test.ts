@@ -183,6 +183,14 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
     }
   });
 
+  test.each([
+    ["from", 36],
+    ["to", 0],
+  ])("takes a %s before 1970", async (name, total) => {
+    const query = { destination: "slack", [name]: "0000-01-01T00:00:00.000Z" };
+    expect(await allOf("/v1/events", query, "forward")).toMatchObject({ total });
+  });
+
   test("is an argument in GraphQL", async () => {
     const data = await dataOf(app, "operator", `{ events(destination: "slack") { totalCount } }`);
     const expected = stored.filter(({ sent }) => sent.some((each) => each.destination === 1));
