@@ -81,25 +81,22 @@ async function schemaOn(server: string): Promise<TestDatabase> {
   };
 }
 
+/**
+ * Instances of PGlite that tests of this process have left, without tables. Each takes seconds of processor time to
+ * start, so they run until the process ends.
+ */
+const idleInstances: Instance[] = [];
+
 /** PGlite: PostgreSQL compiled to WebAssembly, for tests without a server. It has a single session. */
 async function bundledDatabase(): Promise<TestDatabase> {
-  const { PGlite } = await import("@electric-sql/pglite");
-  const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
-  const db = await PGlite.create();
-  // One connection is used at a time, but the server also counts recently closed ones.
-  const maxConnections = 100;
-  const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections });
-  await server.start();
-  const run = async (text: string) => {
-    const { rows } = await db.query<Record<string, unknown>>(text);
-    return rows;
-  };
+  const instance = idleInstances.pop() ?? (await startInstance());
+  const { url, run } = instance;
   const renew = async () => {
     // The next connection has the same session and uses the same statement names.
     await run("deallocate all");
   };
   return {
-    url: `postgres://postgres:postgres@${server.getServerConn()}/postgres`,
+    url,
     run,
     renew,
     async empty() {
@@ -107,8 +104,30 @@ async function bundledDatabase(): Promise<TestDatabase> {
       await emptied(run);
     },
     async [Symbol.asyncDispose]() {
-      await server.stop();
-      await db.close();
+      await run("rollback");
+      await run("discard all");
+      await run("drop schema public cascade");
+      await run("create schema public");
+      idleInstances.push(instance);
+    },
+  };
+}
+
+type Instance = Pick<TestDatabase, "url" | "run">;
+
+async function startInstance(): Promise<Instance> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
+  const db = await PGlite.create();
+  // One connection is used at a time, but the server also counts recently closed ones.
+  const maxConnections = 100;
+  const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections });
+  await server.start();
+  return {
+    url: `postgres://postgres:postgres@${server.getServerConn()}/postgres`,
+    async run(text) {
+      const { rows } = await db.query<Record<string, unknown>>(text);
+      return rows;
     },
   };
 }
