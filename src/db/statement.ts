@@ -187,6 +187,17 @@ export function columnsExcept(table: Table, except: object): object {
   );
 }
 
+/** The columns of the fields that a resource shows. A column that is only stored is shown by no list, feed or message. */
+export function shownColumns<T extends Table, Fields extends object>(
+  table: T,
+  fields: Fields,
+): Pick<T, Extract<keyof Fields, keyof RowOf<T>>>;
+export function shownColumns(table: Table, fields: object): object {
+  return Object.fromEntries(
+    Object.entries(table).filter(([field]) => isColumnField(field) && Object.hasOwn(fields, field)),
+  );
+}
+
 /** A placeholder whose value is encoded like those of `column`, for use in raw fragments. */
 export function encoded(placeholder: Placeholder, column: Column): SQL {
   return sql`${sql.param(placeholder, column)}`;

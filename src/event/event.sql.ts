@@ -1,16 +1,16 @@
 import { and, asc, eq, gt, gte, isNotNull, lte } from "drizzle-orm";
 
-import { columnsExcept, encoded, statementsOver } from "../db/statement.ts";
+import { encoded, shownColumns, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
-import { type Event, eventsTable, noReceipt } from "./event.ts";
+import { type Event, eventFields, eventsTable } from "./event.ts";
 
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
 /** The public columns of an event. The others are its position and its receipt. */
 export function eventColumns({ events }: TablesOf<typeof tables>) {
-  return columnsExcept(events, { ...noReceipt, seq: null }) satisfies Record<keyof Event, unknown>;
+  return shownColumns(events, eventFields);
 }
 
 export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>

@@ -1,14 +1,16 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../db/statement.ts";
+import { allColumns, encoded, shownColumns, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
 import {
   type Replay,
   type ReplayCounts,
   type ReplayFailure,
+  replayFailureSchema,
   replayFailuresTable,
+  replaySchema,
   replaysTable,
   type StoredReplay,
   type StoredReplayFailure,
@@ -18,8 +20,7 @@ const tables = { replays: replaysTable, failures: replayFailuresTable };
 const statement = statementsOver(tables);
 
 function replayColumns({ replays }: TablesOf<typeof tables>) {
-  const hidden = { positionAt: true, positionId: true, leasedBy: true, leasedUntil: true };
-  return columnsExcept(replays, hidden) satisfies Record<keyof Replay, unknown>;
+  return shownColumns(replays, replaySchema.properties);
 }
 
 /** Changes no row while another replay is running. */
@@ -43,7 +44,7 @@ export const replayPages = pagesOver(tables)<Replay, never>({
 export const replayFailurePages = pagesOver(tables)<ReplayFailure, "replayId">({
   table: (t) => t.failures,
   select: (db, { failures }) =>
-    db.select(columnsExcept(failures, { replayId: true })).from(failures),
+    db.select(shownColumns(failures, replayFailureSchema.properties)).from(failures),
   indexed: ["replayId"],
 });
 

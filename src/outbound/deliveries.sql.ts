@@ -1,7 +1,14 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsExcept, statementsOver, type Write, write } from "../db/statement.ts";
+import {
+  allColumns,
+  columnsExcept,
+  shownColumns,
+  statementsOver,
+  type Write,
+  write,
+} from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
 import { nextInLine } from "./delivery-order.sql.ts";
@@ -9,6 +16,7 @@ import {
   deliveriesTable,
   type DeliveryWithTitle,
   type OutgoingDelivery,
+  shownFields,
   type StoredDelivery,
 } from "./delivery.ts";
 import { destinationsTable } from "./destination.ts";
@@ -25,15 +33,7 @@ const statement = statementsOver(tables);
 
 /** The public columns of a delivery. */
 function deliveryColumns({ deliveries }: Tables) {
-  const hidden = {
-    seq: true,
-    ownerId: true,
-    orderKey: true,
-    leasedUntil: true,
-    blocked: true,
-    afterDead: true,
-  };
-  return columnsExcept(deliveries, hidden) satisfies Record<keyof OutgoingDelivery, unknown>;
+  return shownColumns(deliveries, shownFields);
 }
 
 /** The database assigns `seq`. Use `storeDelivery` for one that may have an order key. */

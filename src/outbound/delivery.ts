@@ -6,7 +6,7 @@ import { notificationSchema } from "./notification.ts";
 const { status, attemptCount, dueAt, deliveredAt, lastError, eventId, title, severity } =
   notificationSchema.properties;
 
-const shownFields = {
+export const shownFields = {
   id: prefixedId("dlv_", "The delivery's id."),
   destinationId: prefixedId("dst_", "The destination."),
   notificationId: prefixedId("ntf_", "The notification."),

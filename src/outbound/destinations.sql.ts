@@ -1,17 +1,29 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, rowIf, statementsOver } from "../db/statement.ts";
+import {
+  allColumns,
+  columnsExcept,
+  encoded,
+  rowIf,
+  shownColumns,
+  statementsOver,
+} from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
-import { type Destination, destinationsTable, type StoredDestination } from "./destination.ts";
+import {
+  type Destination,
+  destinationSchema,
+  destinationsTable,
+  type StoredDestination,
+} from "./destination.ts";
 
 const tables = { destinations: destinationsTable };
 const statement = statementsOver(tables);
 
 /** The columns without secrets. */
 function destinationColumns({ destinations }: TablesOf<typeof tables>) {
-  return columnsExcept(destinations, { sealed: true }) satisfies Record<keyof Destination, unknown>;
+  return shownColumns(destinations, destinationSchema.properties);
 }
 
 /** As in the unique index: the operators' destinations have no owner. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsExcept, statementsOver, write } from "../db/statement.ts";
+import { allColumns, columnsExcept, shownColumns, statementsOver, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
 
@@ -11,6 +11,7 @@ import {
   type Attempt,
   attemptsTable,
   type Notification,
+  notificationSchema,
   notificationsTable,
   type NotificationStatus,
 } from "./notification.ts";
@@ -26,8 +27,7 @@ const statement = statementsOver(tables);
 
 /** The public columns of a notification. */
 function notificationColumns({ notifications }: Tables) {
-  const hidden = { seq: true };
-  return columnsExcept(notifications, hidden) satisfies Record<keyof Notification, unknown>;
+  return shownColumns(notifications, notificationSchema.properties);
 }
 
 /** The database assigns `seq`. */

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 
+import { tableOf } from "../../src/db/sqlite/tables.ts";
+import { shownColumns } from "../../src/db/statement.ts";
 import { columnsOf, defineTable, type Stored } from "../../src/db/table.ts";
 import {
   amount,
@@ -79,4 +81,13 @@ test("a missing column, a wrong type or a wrong nullability does not compile", (
   // @ts-expect-error: there is no such kind
   defineTable("rows", { id: "uuid" });
   expect([incomplete, text, nameless, wider, body]).toHaveLength(5);
+});
+
+test("a column that is only stored is not among the shown columns", () => {
+  const shown = { id: "text", name: "text" } as const;
+  const table = tableOf(defineTable("shown", { ...shown, secret: "bytes" }));
+  expect(Object.keys(shownColumns(table, { ...shown, constructor: 1, extra: 1 }))).toEqual([
+    "id",
+    "name",
+  ]);
 });

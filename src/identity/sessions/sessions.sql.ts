@@ -1,18 +1,21 @@
 import { and, desc, eq, gt, lte } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, shownColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
-import { type ConsoleSession, sessionsTable, type StoredSession } from "./session.ts";
+import {
+  type ConsoleSession,
+  sessionSchema,
+  sessionsTable,
+  type StoredSession,
+} from "./session.ts";
 
 const tables = { sessions: sessionsTable };
 const statement = statementsOver(tables);
 
-/** All columns but the hash. */
-function sessionColumns({ sessions }: TablesOf<typeof tables>) {
-  return columnsExcept(sessions, { hash: true }) satisfies Record<keyof ConsoleSession, unknown>;
-}
+const sessionColumns = ({ sessions }: TablesOf<typeof tables>) =>
+  shownColumns(sessions, sessionSchema.properties);
 
 export const insertSession = statement<StoredSession>()((db, { sessions }) =>
   db.insert(sessions).values(allColumns(sessions)),

@@ -1,9 +1,14 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, shownColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { type Rejection, rejectionsTable, type StoredRejection } from "../rejection.ts";
+import {
+  type Rejection,
+  rejectionSchema,
+  rejectionsTable,
+  type StoredRejection,
+} from "../rejection.ts";
 
 const tables = { rejections: rejectionsTable };
 type Tables = TablesOf<typeof tables>;
@@ -11,8 +16,7 @@ const statement = statementsOver(tables);
 
 /** The columns of a rejection that operators see. */
 function rejectionColumns({ rejections }: Tables) {
-  const hidden = { signatures: true, body: true };
-  return columnsExcept(rejections, hidden) satisfies Record<keyof Rejection, unknown>;
+  return shownColumns(rejections, rejectionSchema.properties);
 }
 
 export const insertRejection = statement<StoredRejection>()((db, { rejections }) =>
