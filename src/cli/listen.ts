@@ -104,7 +104,7 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   }
 }
 
-/** What tells listeners apart. Other filters are added only if they are set, so that states of earlier versions are found. */
+/** Identifies a listener. Other filters are added only if they are set, so that states of earlier versions are found. */
 function identityOf(base: string, options: ListenOptions) {
   const { provider = "", type = "", from: _, ...others } = filtersIn(streamFilters, options);
   const set = Object.entries(others).map(([name, value]) => `${name} ${value}`);

@@ -22,7 +22,7 @@ export const shownFields = {
 /** One notification on its way to one destination. */
 export interface OutgoingDelivery extends Of<typeof shownFields> {}
 
-/** With what its notification says. */
+/** With the title and severity of its notification. */
 export const deliveryFields = { ...shownFields, title, severity };
 
 export interface DeliveryWithTitle extends Of<typeof deliveryFields> {}

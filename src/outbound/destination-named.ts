@@ -13,12 +13,13 @@ export async function destinationNamed(
   nameOrId: string | undefined,
 ): Promise<Destination["id"] | undefined> {
   if (nameOrId === undefined) return undefined;
-  const [named] = await storage.all(destinationByName, { name: nameOrId, ownerId: null });
-  if (named !== undefined) return named.id;
+  // Ids first: a name can look like the id of another destination.
   const [found] = isDestinationId(nameOrId)
     ? await storage.all(destinationById, { id: nameOrId })
     : [];
   if (found !== undefined && found.ownerId === null) return found.id;
+  const [named] = await storage.all(destinationByName, { name: nameOrId, ownerId: null });
+  if (named !== undefined) return named.id;
   const detail =
     "No destination of the operators has this name or id. GET /v1/destinations lists them";
   throw invalidParameter("destination", detail);

@@ -70,6 +70,7 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
     destinationRow(1, "slack", null),
     destinationRow(2, "mail", null),
     destinationRow(3, "own", "user-1"),
+    destinationRow(4, idOf(1), null),
   ]) {
     await storage.atomically(write(insertDestination, row));
   }
@@ -189,6 +190,11 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
   ])("takes a %s before 1970", async (name, total) => {
     const query = { destination: "slack", [name]: "0000-01-01T00:00:00.000Z" };
     expect(await allOf("/v1/events", query, "forward")).toMatchObject({ total });
+  });
+
+  test("takes an id, also if another destination has it as its name", async () => {
+    const byName = await allOf("/v1/events", { destination: "slack" }, "forward");
+    expect(await allOf("/v1/events", { destination: idOf(1) }, "forward")).toEqual(byName);
   });
 
   test("is an argument in GraphQL", async () => {

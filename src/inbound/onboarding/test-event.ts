@@ -11,7 +11,7 @@ import type { Acknowledgement } from "../webhook-request.ts";
 import { invalid } from "./provider-input.ts";
 import type { ProviderSecrets } from "./provider-secrets.ts";
 
-/** Who asks for a test request. */
+/** The caller who requests a test. */
 export interface SendTest {
   /** The server's address as the caller knows it. */
   readonly origin: string;

@@ -63,8 +63,8 @@ export const leaseMs = 30_000;
 const longestSleepMs = 30_000;
 
 /**
- * The way of each delivery to one destination: claim what is due, unless the circuit, the rate or the number of
- * running deliveries forbids it; format, sign and send it; record the attempt and what became of the delivery.
+ * Sends the deliveries of one destination: claims what is due, unless the circuit, the rate or the number of
+ * running deliveries forbids it; formats, signs and sends it; records the attempt and the outcome.
  * A claim is a lease: if the process dies meanwhile, the delivery is due again when the lease ends. So it may be
  * sent twice, but is never lost. Each destination has a queue of its own, so that none waits for another.
  * `cached`: returns the destination as it is now; undefined once it was removed. `signal`: aborts what is being

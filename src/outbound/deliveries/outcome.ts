@@ -17,7 +17,7 @@ export const gone = 410;
 const tooLarge = 413;
 export const isFinal = (status: number | null) => status === gone || status === tooLarge;
 
-/** What becomes of a delivery after an attempt: delivered, to be retried, or dead. */
+/** The state of a delivery after an attempt: delivered, to be retried, or dead. */
 export function outcomeOf(
   { delivery, claimedMs, isProbe }: Claim,
   { delivered, error, retryAfterMs, responseStatus }: SendResult,
