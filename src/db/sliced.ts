@@ -25,18 +25,20 @@ export function readInSlices<Item extends { readonly createdAt: Date }>(
     async read({ order, from, offset, limit }) {
       const needed = offset + limit;
       const items: Item[] = [];
+      let seen = 0;
       for (let position = from; ;) {
         const window = { order, from: position };
         const [last] = await inTurn(() =>
           all(range).read({ ...window, offset: rowsPerSlice - 1, limit: 1 }),
         );
         const slice = last === undefined ? range : upTo(last.createdAt, order, range);
-        const left = needed - items.length;
         const found = await inTurn(() =>
-          matching(slice).read({ ...window, offset: 0, limit: left }),
+          matching(slice).read({ ...window, offset: 0, limit: needed - seen }),
         );
-        items.push(...found);
-        if (last === undefined || items.length === needed) return items.slice(offset);
+        // A page far down the list keeps none of those before it.
+        items.push(...found.slice(Math.max(0, offset - seen)));
+        seen += found.length;
+        if (last === undefined || seen === needed) return items;
         position = { createdAt: endOf(last.createdAt, order), id: null };
       }
     },

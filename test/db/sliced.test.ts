@@ -75,7 +75,11 @@ test.each(matching)(
           { cursor: null, direction },
           { cursor: items[5_000] ?? null, direction },
           ...(direction === "forward"
-            ? [{ cursor: { createdAt: new Date(900), id: null }, direction }, { page: 3 }]
+            ? [
+                { cursor: { createdAt: new Date(900), id: null }, direction },
+                { page: 3 },
+                { page: 900 },
+              ]
             : []),
         ];
         for (const page of pages) {
