@@ -31,9 +31,11 @@ const fewEvents = 20_000;
 /** Sorts after all characters. */
 const lastCharacter = "\u{10ffff}";
 
-/** Whether the list reads the search index. Other lists read the events themselves. */
-export function needsIndex({ q, subject, delivery, destination }: EventFilters): boolean {
-  return [q, subject, delivery, destination].some((filter) => filter !== undefined);
+/** Whether the list reads the search index. Other lists read the events or the deliveries themselves. */
+export function needsIndex({ q, ...filters }: EventFilters): boolean {
+  const { subject, delivery, destination } = filters;
+  if (destination !== undefined) return q !== undefined || wordsOf(undefined, filters).length > 0;
+  return [q, subject, delivery].some((filter) => filter !== undefined);
 }
 
 /** `destination` must be an id. Throws `invalid-parameter` when a prefix matches too many types. */
