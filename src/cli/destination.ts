@@ -6,7 +6,7 @@ import { formatNames } from "../outbound/formats/formats.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "./field-options.ts";
-import { painter, table } from "./output.ts";
+import { counted, painter, table } from "./output.ts";
 import { programName } from "./program.ts";
 import { allOf, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
@@ -113,8 +113,10 @@ async function act(
   const answer = verb === "remove" ? {} : await call("POST", `${path}/${verb}`);
   if (verb === "test") return printTest(answer, name, env);
   if (verb === "rotate") console.log(`secret=${textAt(answer, "secret")}`);
-  if (verb === "retry")
-    return console.log(`${textAt(answer, "retried")} deliveries are sent again`);
+  if (verb === "retry") {
+    const retried = Number(textAt(answer, "retried"));
+    return console.log(`${counted(retried, "delivery", "deliveries")} will be sent again`);
+  }
   console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
 }
 

@@ -25,8 +25,8 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 /** `1 event`, `2 events`. */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+export function counted(count: number, thing: string, things = `${thing}s`): string {
+  return `${count} ${count === 1 ? thing : things}`;
 }
 
 /** Prints a line on standard error. In a terminal, `console.error` would print it in red. */

@@ -5,7 +5,7 @@ import { tokens } from "../identity/auth/token.ts";
 
 import { UsageError } from "./output.ts";
 import { type Answer, problemOf } from "./request.ts";
-import { serverSigning } from "./signing-key.ts";
+import { hasSigningKey, serverSigning } from "./signing-key.ts";
 
 /** Long enough for two requests. */
 const tokenTtlSeconds = 60;
@@ -16,16 +16,23 @@ export const streamTokenTtlSeconds = 3_600;
 export function serverError(answer: Answer, role: Role): string {
   const message = `The server answers ${answer.status} ${problemOf(answer)}`;
   if (answer.status !== 401 && answer.status !== 403) return message;
-  const advice =
-    role === "admin"
-      ? "Set ADMIN_TOKEN to a valid admin's token."
-      : "Set OPERATOR_TOKEN to a valid operator's token.";
-  return `${message.replace(/\.$/, "")}. ${advice}`;
+  const { variable, owner } = tokenOf(role);
+  return `${message.replace(/\.$/, "")}. Set ${variable} to a valid ${owner}'s token.`;
+}
+
+/**
+ * Commands for admins do not use OPERATOR_TOKEN: with an operator's token, `destination add` would create a
+ * destination of that person, which receives no webhooks.
+ */
+function tokenOf(role: Role) {
+  return role === "admin"
+    ? ({ variable: "ADMIN_TOKEN", owner: "admin" } as const)
+    : ({ variable: "OPERATOR_TOKEN", owner: "operator" } as const);
 }
 
 /**
  * Returns how to get a token for the next one or two requests to the server: ADMIN_TOKEN if the role is admin,
- * else OPERATOR_TOKEN. If neither is set, makes one with the server's signing key. Throws if that is not possible
+ * else OPERATOR_TOKEN. If it is not set, makes one with the server's signing key. Throws if that is not possible
  * because an identity provider is configured. `ttlSeconds`: for requests that last longer.
  */
 export function serverTokens(
@@ -34,13 +41,18 @@ export function serverTokens(
   role: Role,
   ttlSeconds = tokenTtlSeconds,
 ): () => Promise<string> {
-  const admins = role === "admin" ? env["ADMIN_TOKEN"] : undefined;
-  const token = (admins ?? env["OPERATOR_TOKEN"] ?? "").trim();
+  const { variable, owner } = tokenOf(role);
+  const token = (env[variable] ?? "").trim();
   // `fetch` would quote a token with other characters in its error.
   if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
   if (config.jwksUrl !== null) {
     throw new UsageError(
-      "JWKS_URL is set, so only tokens of that identity provider are accepted: set OPERATOR_TOKEN to an operator's token",
+      `JWKS_URL is set, so only tokens of that identity provider are accepted: set ${variable} to an ${owner}'s token`,
+    );
+  }
+  if (!hasSigningKey(config)) {
+    throw new Error(
+      `${config.dataDir} contains no signing key: set ${variable} to an ${owner}'s token, or run this command with the server's DATA_DIR or JWT_SECRET`,
     );
   }
   const actor = { id: "skyhook-cli", roles: [role] } as const;

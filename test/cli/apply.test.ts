@@ -19,7 +19,7 @@ async function applying(text: string, ...flags: string[]) {
   await Bun.write(join(cwd, "destinations.yaml"), text);
   return skyhook(["apply", "destinations.yaml", "--url", served.url, ...flags], {
     cwd,
-    env: { OPERATOR_TOKEN: served.token, HOOK: "http://127.0.0.1:1099/hunter2" },
+    env: { ADMIN_TOKEN: served.token, HOOK: "http://127.0.0.1:1099/hunter2" },
   });
 }
 
@@ -100,7 +100,7 @@ test("skyhook apply and skyhook destination leave users' destinations of the sam
   const run = (...args: string[]) =>
     skyhook(["destination", ...args, "--url", served.url], {
       cwd: newFolder(),
-      env: { OPERATOR_TOKEN: served.token },
+      env: { ADMIN_TOKEN: served.token },
     });
   expect((await run("pause", "hers")).out).toBe("paused hers\n");
   expect((await run("show", String(hers))).out).toContain('"state": "active"');

@@ -26,7 +26,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   const run = (...args: string[]) =>
     skyhook(["destination", ...args, "--url", served.url], {
       cwd,
-      env: { OPERATOR_TOKEN: served.token },
+      env: { ADMIN_TOKEN: served.token },
     });
 
   expect((await run("list")).out).toContain("No destinations");
@@ -51,7 +51,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   expect((await run("show", "deploys")).out).toContain('"state": "paused"');
   expect((await run("resume", "deploys")).out).toBe("resumed deploys\n");
   expect((await run("rotate", "deploys")).out).toMatch(/^secret=whsec_/);
-  expect((await run("retry", "deploys")).out).toBe("0 deliveries are sent again\n");
+  expect((await run("retry", "deploys")).out).toBe("0 deliveries will be sent again\n");
   await Promise.all(
     Array.from({ length: 10 }, () => served.app.deliverSample("deploy_platform", "deploy.error")),
   );
@@ -65,12 +65,24 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   expect(shown).not.toContain("hunter2");
 });
 
+test("skyhook destination add does not create a destination of the person behind OPERATOR_TOKEN", async () => {
+  const { tokens } = served.app.services;
+  const operator = await tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
+  const to = `http://127.0.0.1:${target.port}/`;
+  expect(
+    await skyhook(["destination", "add", "mine", "--to", to, "--url", served.url], {
+      cwd: newFolder(),
+      env: { OPERATOR_TOKEN: operator },
+    }),
+  ).toMatchObject({ code: 1, err: expect.stringContaining("set ADMIN_TOKEN to an admin's token") });
+});
+
 test("skyhook destination add names what is wrong", async () => {
   const cwd = newFolder();
   const run = (...args: string[]) =>
     skyhook(["destination", "add", ...args, "--url", served.url], {
       cwd,
-      env: { OPERATOR_TOKEN: served.token },
+      env: { ADMIN_TOKEN: served.token },
     });
   expect(await run("bad", "--to", "ftp://a")).toMatchObject({ code: 1 });
   const filter = await run(
