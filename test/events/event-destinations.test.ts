@@ -10,7 +10,7 @@ import { compile } from "../../src/db/sqlite/compile.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
-import { eventsMatching } from "../../src/events/event-search.ts";
+import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
 import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
 import type { StoredDestination } from "../../src/outbound/destination.ts";
 import { insertDestination } from "../../src/outbound/destinations.sql.ts";
@@ -239,6 +239,21 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
     });
   });
 });
+
+test.each([
+  [{}, false],
+  [{ delivery: "dead" }, false],
+  [{ delivery: "dead", provider: "code_host" }, false],
+  [{ delivery: "delivered", provider: "code_host" }, true],
+  [{ provider: "code_host" }, true],
+  [{ subject: "pull_request/1" }, true],
+  [{ q: "failed" }, true],
+] as const)(
+  "a list of a destination with %j waits for the search index: %p",
+  (filters, expected) => {
+    expect(needsIndex({ ...filters, destination: idOf(1) })).toBe(expected);
+  },
+);
 
 /** The statement that reads a page, of the first or after a position. */
 async function statementOf(
