@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 
 import { checkDestinations } from "../../src/cli/checks/destinations.ts";
 import { checkOutbox } from "../../src/cli/checks/outbox.ts";
 import { checkServer } from "../../src/cli/checks/server.ts";
 import { write } from "../../src/db/statement.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 import { notificationRow } from "../support/rows.ts";
+import { appForAll } from "../support/running-app.ts";
 
-let app: TestApp;
+const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
 const env = { PERSONAL_DATA_KEY: Buffer.alloc(32, 7).toString("base64") };
-beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-});
-afterAll(async () => {
-  await app.stop();
-  await server.stop(true);
-});
+afterAll(() => server.stop(true));
 
 test("doctor says of each destination whether it works, and what to do", async () => {
   const create = async (name: string, port: number | undefined) => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
@@ -9,17 +9,14 @@ import { indexQueued, queuedCount, stateAfter } from "../../src/events/event-sea
 import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
 import type { NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-import { json, jsonWith, startApp, type TestApp, until } from "../support/app.ts";
+import { json, jsonWith, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
+import { appPerTest } from "../support/running-app.ts";
 import { runs } from "../support/runs.ts";
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
+const app = appPerTest();
 
 async function store(number: number, fields: Partial<StoredEvent> = {}): Promise<void> {
   await app.services.storage.atomically(write(insertEvent, eventRow(number, fields)));
@@ -187,8 +184,7 @@ describe("GET /v1/events?delivery=", () => {
   test("follows each delivery", async () => {
     let answer = 503;
     const gateway = testGateway(() => new Response(null, { status: answer }));
-    await app.stop();
-    app = await startApp({
+    await app.restart({
       ...gateway.env,
       DESTINATIONS_ALLOW_PRIVATE: "true",
     });
@@ -347,8 +343,7 @@ describe("pages of any filters", () => {
         fc.array(anEvent, { minLength: 15, maxLength: 25, size: "max" }),
         fc.array(aQuery, { minLength: 12, maxLength: 12, size: "max" }),
         async (events, queries) => {
-          await app.stop();
-          app = await startApp();
+          await app.restart();
           const rows = events.map((event, n) => ({ ...event, n: (n * 7) % 101 }));
           for (const { n, time, type, words: said, subject, state } of rows) {
             const title = ["event", ...said].join(" ");

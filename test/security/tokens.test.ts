@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { json } from "../support/app.ts";
 import { post } from "../support/flights.ts";
+import { appPerTest } from "../support/running-app.ts";
 
 /** A local server that records the requested paths. */
 function listener(answer: (request: Request) => Response | Promise<Response>) {
@@ -19,7 +20,7 @@ function listener(answer: (request: Request) => Response | Promise<Response>) {
   return { requested, url: server.url.href, stop: () => server.stop(true) };
 }
 
-let app: TestApp;
+const app = appPerTest();
 const claims = () => {
   const now = Math.floor(app.clock.now() / 1_000);
   return {
@@ -48,7 +49,7 @@ describe("a token with its own key", () => {
     idp = listener(() => Response.json({ keys: [published] }));
   });
   afterEach(async () => {
-    await Promise.all([app.stop(), evil.stop(), idp.stop()]);
+    await Promise.all([evil.stop(), idp.stop()]);
   });
 
   const headers = async () => [
@@ -64,7 +65,7 @@ describe("a token with its own key", () => {
   test.each(["own keys", "an identity provider"])(
     "is rejected with %s, and its key URLs are not fetched [API2-4]",
     async (mode) => {
-      app = await startApp(mode === "own keys" ? {} : { JWKS_URL: idp.url });
+      await app.restart(mode === "own keys" ? {} : { JWKS_URL: idp.url });
       for (const header of await headers()) {
         const token = await new SignJWT(claims())
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", ...header })
@@ -77,7 +78,6 @@ describe("a token with its own key", () => {
   );
 
   test("is rejected if signed with an empty key, as for the kid /dev/null [API2-5]", async () => {
-    app = await startApp();
     const parts = [{ alg: "HS256", typ: "at+jwt", kid: "/dev/null" }, claims()];
     const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
     const signed = text.join(".");
@@ -93,7 +93,7 @@ describe("a token with its own key", () => {
 
   test("does not make the server follow redirects of the identity provider [API7-2]", async () => {
     const moved = listener(() => Response.redirect(evil.url, 302));
-    app = await startApp({ JWKS_URL: moved.url });
+    await app.restart({ JWKS_URL: moved.url });
     const token = await new SignJWT(claims())
       .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: "k" })
       .sign(mallory.privateKey);
@@ -105,11 +105,6 @@ describe("a token with its own key", () => {
 });
 
 describe("guessing", () => {
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.stop());
-
   test("a client secret from many forged addresses counts as one address [API2-8]", async () => {
     const { client } = await app.services.clients.add("a client", ["admin"]);
     const statuses = [];
@@ -148,7 +143,6 @@ describe("guessing", () => {
 });
 
 test("URLs in a delivery are never fetched [API7-1]", async () => {
-  app = await startApp();
   const internal = listener(() => new Response("secret"));
   const { url } = internal;
   const run = { name: "x", conclusion: "failure", html_url: url, url, logs_url: url };
@@ -169,5 +163,5 @@ test("URLs in a delivery are never fetched [API7-1]", async () => {
   app.clock.advance(60_000);
   await Bun.sleep(0);
   expect(internal.requested).toEqual([]);
-  await Promise.all([app.stop(), internal.stop()]);
+  await internal.stop();
 });

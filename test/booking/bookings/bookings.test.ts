@@ -1,21 +1,18 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { resources } from "../../support/resources.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const taken = resources();
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
-const { book, cancel, get } = bookingCalls(() => app);
+const app = appPerTest();
+const { book, cancel, get } = bookingCalls(app);
 
 describe("a booking", () => {
   test("is created with 201 and exactly the specified fields", async () => {
@@ -85,8 +82,7 @@ describe("a booking", () => {
 
   test("is stored, and cancelled, together with its event and the event's notification", async () => {
     const file = join(taken.newFolder(), "skyhook.db");
-    await app.stop();
-    app = await startApp({ DATABASE_URL: `sqlite:${file}` });
+    await app.restart({ DATABASE_URL: `sqlite:${file}` });
     const { id } = await addFlight(app);
     using other = new Database(file);
     const failing = async (request: () => Promise<Response>) => {

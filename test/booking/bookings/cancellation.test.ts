@@ -8,7 +8,7 @@ import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const app = appPerTest();
-const { book, cancel, get, quote } = bookingCalls(() => app);
+const { book, cancel, get, quote } = bookingCalls(app);
 
 describe("a cancellation", () => {
   const hoursBefore = async (hours: number, heldHours: number) => {

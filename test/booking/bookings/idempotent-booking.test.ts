@@ -1,22 +1,19 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
-import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
 import { addFlight, seatsLeft } from "../../support/flights.ts";
 import { resources } from "../../support/resources.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const taken = resources();
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.stop());
-const { book, cancel } = bookingCalls(() => app);
+const app = appPerTest();
+const { book, cancel } = bookingCalls(app);
 
 describe("Idempotency-Key", () => {
   const keyed = (id: number, key: string, passengers = 1, who = "ada") =>
@@ -50,8 +47,7 @@ describe("Idempotency-Key", () => {
 
   test("is stored together with its booking", async () => {
     const file = join(taken.newFolder(), "skyhook.db");
-    await app.stop();
-    app = await startApp({ DATABASE_URL: `sqlite:${file}` });
+    await app.restart({ DATABASE_URL: `sqlite:${file}` });
     const { id } = await addFlight(app);
     using other = new Database(file);
     other.run(
@@ -67,8 +63,7 @@ describe("Idempotency-Key", () => {
   test("is stored with a hash of the request that cannot be computed without the personal data key", async () => {
     const hashes = [];
     for (const byte of [7, 8]) {
-      await app.stop();
-      app = await startApp({ PERSONAL_DATA_KEY: Buffer.alloc(32, byte).toString("base64") });
+      await app.restart({ PERSONAL_DATA_KEY: Buffer.alloc(32, byte).toString("base64") });
       const { id } = await addFlight(app);
       await keyed(id, "a");
       const record = { scope: "booking:ada", key: "a" };

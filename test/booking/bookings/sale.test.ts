@@ -10,7 +10,7 @@ import { appPerTest } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
 const app = appPerTest();
-const { book, cancel } = bookingCalls(() => app);
+const { book, cancel } = bookingCalls(app);
 
 describe("seats", () => {
   test("are never oversold: of 700 concurrent bookings for 500 seats, 500 succeed and 200 are 409 [API6-1]", async () => {

@@ -15,6 +15,7 @@ import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-f
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
+import { resources } from "../../support/resources.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -218,24 +219,42 @@ describe("a handshake", () => {
 });
 
 describe("a secret in a handshake", () => {
-  const own = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
-  afterAll(() => rmSync(own, { recursive: true }));
+  const taken = resources();
 
-  test("is stored once; another one is rejected", async () => {
-    writeFileSync(join(own, "asana.yaml"), catalogueFiles["asana"] ?? "");
-    await using asana = await startApp({ PROVIDERS_DIR: own }, undefined, { secretsDir: own });
+  /** An app that takes the secret of Asana from a handshake, and stores it in `own` beside the files. */
+  async function withAsana(
+    files: Readonly<Record<string, string | undefined>> = {},
+    env: Record<string, string> = {},
+    logFd?: number,
+  ) {
+    const own = taken.newFolder();
+    for (const [name, text = ""] of Object.entries({
+      "asana.yaml": catalogueFiles["asana"],
+      ...files,
+    })) {
+      writeFileSync(join(own, name), text, { mode: 0o600 });
+    }
+    const asana = await taken.app({ PROVIDERS_DIR: own, ...env }, undefined, {
+      secretsDir: own,
+      ...(logFd !== undefined && { logFd }),
+    });
     const greet = (text: string) =>
       asana.fetch("/webhooks/asana", {
         method: "POST",
         headers: { "x-hook-secret": text },
         body: "",
       });
+    return { greet, stored: join(own, "asana_webhook_secret") };
+  }
+
+  test("is stored once; another one is rejected", async () => {
+    const { greet, stored } = await withAsana();
     const first = await greet("b537207f20cbfa02357cf448134da559");
     expect([first.status, first.headers.get("x-hook-secret")]).toEqual([
       200,
       "b537207f20cbfa02357cf448134da559",
     ]);
-    expect(readFileSync(join(own, "asana_webhook_secret"), "utf8")).toStartWith("b537207f20cb");
+    expect(readFileSync(stored, "utf8")).toStartWith("b537207f20cb");
     expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
     const second = await greet("another-secret-of-a-stranger");
     expect([second.status, second.headers.get("x-hook-secret")]).toEqual([401, null]);
@@ -243,81 +262,52 @@ describe("a secret in a handshake", () => {
   });
 
   test("is not stored if others can guess or know it, and the log says why", async () => {
-    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
-    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
-    writeFileSync(join(folderOf, "slack.yaml"), catalogueFiles["slack"] ?? "");
-    writeFileSync(join(folderOf, "slack_webhook_secret"), "the-secret-of-Slack", { mode: 0o600 });
     const before = "the-secret-of-Slack-before";
-    writeFileSync(join(folderOf, "slack_webhook_secret_previous"), before, { mode: 0o600 });
-    const logFile = join(folderOf, "log");
+    const logFile = join(taken.newFolder(), "log");
     const logFd = openSync(logFile, "w");
-    const asana = await startApp(
-      { PROVIDERS_DIR: folderOf, LOG_LEVEL: "warn", LOG_FORMAT: "json" },
-      undefined,
-      { secretsDir: folderOf, logFd },
+    taken.ends.push(() => closeSync(logFd));
+    const { greet, stored } = await withAsana(
+      {
+        "slack.yaml": catalogueFiles["slack"],
+        slack_webhook_secret: "the-secret-of-Slack",
+        slack_webhook_secret_previous: before,
+      },
+      { LOG_LEVEL: "warn", LOG_FORMAT: "json" },
+      logFd,
     );
-    const greet = async (text: string) => {
-      const headers = { "x-hook-secret": text };
-      return asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" });
-    };
-    try {
-      for (const [secret, why] of [
-        ["15-characters!!", "has fewer than 16 characters"],
-        ["d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c", "is an example from documentation"],
-        ["the-secret-of-Slack", "is that of slack"],
-        [before, "is that of slack"],
-      ] as const) {
-        const response = await greet(secret);
-        expect([secret, response.status]).toEqual([secret, 401]);
-        expect(response.headers.get("x-hook-secret")).toBeNull();
-        expect(await response.text()).not.toContain("slack");
-        await until(() => readFileSync(logFile, "utf8").includes(`its secret ${why}`));
-      }
-      expect(existsSync(join(folderOf, "asana_webhook_secret"))).toBe(false);
-      expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
-    } finally {
-      await asana.stop();
-      closeSync(logFd);
-      rmSync(folderOf, { recursive: true });
+    for (const [secret, why] of [
+      ["15-characters!!", "has fewer than 16 characters"],
+      ["d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c", "is an example from documentation"],
+      ["the-secret-of-Slack", "is that of slack"],
+      [before, "is that of slack"],
+    ] as const) {
+      const response = await greet(secret);
+      expect([secret, response.status]).toEqual([secret, 401]);
+      expect(response.headers.get("x-hook-secret")).toBeNull();
+      expect(await response.text()).not.toContain("slack");
+      await until(() => readFileSync(logFile, "utf8").includes(`its secret ${why}`));
     }
+    expect(existsSync(stored)).toBe(false);
+    expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
   });
 
   test("that is weak counts as a failure, so that guesses are limited", async () => {
-    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
-    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
-    const asana = await startApp({ PROVIDERS_DIR: folderOf }, undefined, { secretsDir: folderOf });
-    const headers = { "x-hook-secret": testSecret("code_host") };
-    const greet = async () =>
-      (await asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" })).status;
-    try {
-      for (let count = 0; count < 20; count += 1) expect(await greet()).toBe(401);
-      expect(await greet()).toBe(429);
-    } finally {
-      await asana.stop();
-      rmSync(folderOf, { recursive: true });
-    }
+    const { greet } = await withAsana();
+    const guess = async () => (await greet(testSecret("code_host"))).status;
+    for (let count = 0; count < 20; count += 1) expect(await guess()).toBe(401);
+    expect(await guess()).toBe(429);
   });
 
   test("is neither stored if the scheme cannot use it, nor accepted after another one", async () => {
-    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
-    const file = catalogueFiles["asana"] ?? "";
-    const coded = file.replace("kind: hmac", "kind: hmac\n  secretEncoding: hex");
-    writeFileSync(join(folderOf, "asana.yaml"), coded);
-    const asana = await startApp({ PROVIDERS_DIR: folderOf }, undefined, { secretsDir: folderOf });
-    const greet = async (text: string) => {
-      const headers = { "x-hook-secret": text };
-      return (await asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" })).status;
-    };
-    const stored = join(folderOf, "asana_webhook_secret");
-    try {
-      expect(await greet("not-hexadecimal-at-all-but-long")).toBe(400);
-      expect(existsSync(stored)).toBe(false);
-      writeFileSync(stored, "00112233445566778899aabbccddeeff", { mode: 0o600 });
-      expect(await greet("b537207f20cbfa02357cf448134da559")).toBe(401);
-      expect(readFileSync(stored, "utf8")).toStartWith("00112233");
-    } finally {
-      await asana.stop();
-      rmSync(folderOf, { recursive: true });
-    }
+    const coded = catalogueFiles["asana"]?.replace(
+      "kind: hmac",
+      "kind: hmac\n  secretEncoding: hex",
+    );
+    const { greet, stored } = await withAsana({ "asana.yaml": coded });
+    expect((await greet("not-hexadecimal-at-all-but-long")).status).toBe(400);
+    expect(existsSync(stored)).toBe(false);
+    writeFileSync(stored, "00112233445566778899aabbccddeeff", { mode: 0o600 });
+    expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(401);
+    expect(readFileSync(stored, "utf8")).toStartWith("00112233");
   });
 });

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 
 import { destinationLabels } from "../../../src/outbound/deliveries/destination-metrics.ts";
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
+const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-});
-afterAll(async () => {
-  await app.stop();
-  await server.stop(true);
-});
+afterAll(() => server.stop(true));
 
 const scrape = () => app.services.metrics.scrape();
 const create = (name: string, role: "admin" | "user" = "admin", port = server.port) => {

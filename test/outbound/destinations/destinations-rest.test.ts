@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 
-import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
-let app: TestApp;
+const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 let received = 0;
 const server = Bun.serve({
   port: 0,
@@ -15,13 +16,7 @@ const server = Bun.serve({
   },
 });
 const url = `http://127.0.0.1:${server.port}/hook`;
-beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-});
-afterAll(async () => {
-  await app.stop();
-  await server.stop(true);
-});
+afterAll(() => server.stop(true));
 
 const create = (body: object, headers: Record<string, string> = {}, bearer?: string) =>
   app.as("admin", path, post(body, headers), bearer);
