@@ -282,7 +282,10 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".detail [role=alert]", "The dry run failed");
   });
 
-  test("links to the events that failed, with the reason", async () => {
+  test("links to the events that failed, with the reason, and names the destination", async () => {
+    const [destination] = itemsOf(
+      (await json(await server.app.as("operator", "/v1/destinations")))["data"],
+    );
     const { storage } = server.app.services;
     const at = new Date(clock.now());
     const id = "rpl_ffff";
@@ -311,7 +314,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
         positionId: null,
         leasedBy: null,
         leasedUntil: null,
-        filters: { ...filters, to: at.toISOString() },
+        filters: { ...filters, to: at.toISOString(), destination: String(destination?.["id"]) },
       }),
       write(insertReplayFailure, { replayId: id, id: eventId, createdAt: at, error: "Too deep" }),
     );
@@ -321,6 +324,8 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".detail", "1 more matched at the start");
     await browser.shows(".failures li", "Too deep");
     await browser.shows("[data-row]", "2 of 3 events, 1 failed");
+    await browser.shows("[data-row]", "Dead, operator-gateway");
+    await browser.shows(".detail dd a", "operator-gateway");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".failures a");
     await browser.until(`location.hash === "#/events/${eventId}"`);

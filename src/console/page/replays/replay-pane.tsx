@@ -13,7 +13,7 @@ import { CopyButton, ErrorMessage, Facts } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";
-import { doneOf, given, ReplayError, ReplayStatus } from "./replay-parts.tsx";
+import { doneOf, given, ReplayError, ReplayStatus, useDestinationName } from "./replay-parts.tsx";
 
 /** How long after a response a running replay is read again. */
 const pauseMs = 700;
@@ -179,6 +179,7 @@ const labels: ReadonlyMap<string, string> = new Map(
 
 function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: Of<Replay>) {
   const { from, to, destination, ...others } = filters;
+  const destinationName = useDestinationName(destination);
   // A newer version may have filters that this page does not know.
   const chosen = Object.entries(others).map(
     ([name, value]) => [labels.get(name) ?? name, value] as const,
@@ -192,7 +193,7 @@ function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: Of<Replay>) {
           [
             "Destination",
             destination ? (
-              <a href={writeRoute("destinations", destination)}>{destination}</a>
+              <a href={writeRoute("destinations", destination)}>{destinationName}</a>
             ) : null,
           ],
           ["Received from", from ? <ExactTime at={from} /> : "the first event"],

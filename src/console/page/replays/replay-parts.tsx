@@ -31,6 +31,13 @@ export function filtersText(filters: Replay["filters"]): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** The name of a destination; its id until it is loaded, or if the destination was removed. */
+export function useDestinationName(id: string | null | undefined): string | null {
+  const path = isGiven(id) ? `v1/destinations/${encodeURIComponent(id)}` : null;
+  const { value } = useLoad<{ readonly name: string }>(path);
+  return value?.name ?? id ?? null;
+}
+
 function minute(instant: string): string {
   return `${instant.slice(0, 16).replace("T", " ")} UTC`;
 }

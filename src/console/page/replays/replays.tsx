@@ -1,13 +1,13 @@
 import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
 import { timeColumn } from "../rows.tsx";
-import { counted } from "../text.tsx";
+import { counted, type Of } from "../text.tsx";
 import { Empty } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
 import { ReplayForm } from "./replay-form.tsx";
 import { ReplayPane } from "./replay-pane.tsx";
-import { doneOf, filtersText, ReplayStatus } from "./replay-parts.tsx";
+import { doneOf, filtersText, ReplayStatus, useDestinationName } from "./replay-parts.tsx";
 
 /** The Replays view: what was replayed in bulk and, beside it, a new or an open replay. */
 export const Replays = listView<Replay>({
@@ -17,7 +17,7 @@ export const Replays = listView<Replay>({
   pollIntervalMs: 3_000,
   columns: [
     { head: "Status", at: "outcome", width: "104px", cell: (it) => <ReplayStatus of={it} /> },
-    { head: "Events", at: "title", cell: ({ filters }) => filtersText(filters) },
+    { head: "Events", at: "title", cell: (it) => <Chosen of={it} /> },
     { head: "Progress", at: "kind", width: "minmax(0, 220px)", cell: progressText },
     {
       head: "By",
@@ -54,6 +54,11 @@ export const Replays = listView<Replay>({
       <ReplayPane key={id} id={id} close={close} changed={changed} />
     ),
 });
+
+function Chosen({ of: { filters } }: Of<Replay>) {
+  const destination = useDestinationName(filters.destination);
+  return <>{filtersText({ ...filters, destination })}</>;
+}
 
 function progressText(replay: Replay): string {
   const { total, failed } = replay;
