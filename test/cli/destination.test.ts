@@ -84,7 +84,10 @@ test("skyhook destination add names what is wrong", async () => {
       cwd,
       env: { ADMIN_TOKEN: served.token },
     });
-  expect(await run("bad", "--to", "ftp://a")).toMatchObject({ code: 1 });
+  expect(await run("bad", "--to", "ftp://a", "--secret", "x")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("Leave it out; The address must start with https://\n"),
+  });
   const filter = await run(
     "bad",
     "--to",

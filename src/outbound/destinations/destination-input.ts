@@ -37,7 +37,11 @@ export function invalid(pointer: string, detail: string): AppError {
 }
 
 function invalidAll(errors: readonly FieldError[]): AppError {
-  const detail = errors.map((error) => error.detail).join(" ");
+  // Some details end with a full stop, others do not.
+  const detail = errors
+    .map((error) => error.detail)
+    .join("; ")
+    .replaceAll(".; ", "; ");
   return new AppError("validation-failed", detail, { errors });
 }
 
