@@ -5,7 +5,7 @@ import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
-import type { Secrets } from "../inbound/signatures/verification.ts";
+import type { Secrets } from "../inbound/signatures/signed-request.ts";
 
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";

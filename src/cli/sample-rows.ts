@@ -18,8 +18,8 @@ import {
   toleranceOf,
 } from "../inbound/signatures/scheme.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
+import type { Secrets, SignedRequest } from "../inbound/signatures/signed-request.ts";
 import { aheadSeconds } from "../inbound/signatures/signed-time.ts";
-import type { Secrets, SignedRequest } from "../inbound/signatures/verification.ts";
 
 /** The values that replace those of the running service. */
 interface Stand {

@@ -9,7 +9,7 @@ import { settings } from "../config/settings.ts";
 import { maxSecretCharacters } from "../inbound/onboarding/provider-input.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";
-import type { SecretRole } from "../inbound/signatures/verification.ts";
+import type { SecretRole } from "../inbound/signatures/signed-request.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { UsageError } from "./output.ts";

@@ -14,7 +14,7 @@ import { explain, type Known } from "../inbound/rejections/explain.ts";
 import { advice, reasonFor } from "../inbound/rejections/rejection-advice.ts";
 import { type KeyStore, keyStore } from "../inbound/signatures/key-store.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
-import type { Secrets, SignedRequest, Verified } from "../inbound/signatures/verification.ts";
+import type { Secrets, SignedRequest, Verified } from "../inbound/signatures/signed-request.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
 import { readBody } from "./input.ts";

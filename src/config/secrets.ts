@@ -7,7 +7,7 @@ import type { KeyRing } from "../base/sealing.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
-import type { SecretRole, Secrets } from "../inbound/signatures/verification.ts";
+import type { SecretRole, Secrets } from "../inbound/signatures/signed-request.ts";
 
 import { readSetting } from "./config.ts";
 import { collectErrors, ConfigError } from "./errors.ts";

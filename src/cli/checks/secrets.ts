@@ -18,7 +18,7 @@ import {
   isWeak,
   signsUrl,
 } from "../../inbound/signatures/scheme.ts";
-import type { Secrets } from "../../inbound/signatures/verification.ts";
+import type { Secrets } from "../../inbound/signatures/signed-request.ts";
 import { isDocumentedSecret, leastSecretLength } from "../../inbound/signatures/weak-secret.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";

@@ -13,7 +13,7 @@ import { type Registered, type Registry, requireRegistered } from "../providers/
 import type { Receive } from "../receive/receive.ts";
 import type { SecretUse } from "../secret-use.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
-import type { SecretRole } from "../signatures/verification.ts";
+import type { SecretRole } from "../signatures/signed-request.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
 import { readCatalogue, secretKindOf, textsOf } from "./catalogue-entries.ts";

@@ -5,7 +5,7 @@ import { weaknessOf } from "../providers/weak-secret.ts";
 import type { SecretUse } from "../secret-use.ts";
 import { developmentSecret } from "../signatures/development-secret.ts";
 import { verifier } from "../signatures/signature.ts";
-import type { SecretRole, Secrets } from "../signatures/verification.ts";
+import type { SecretRole, Secrets } from "../signatures/signed-request.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
 
 import { invalid } from "./provider-input.ts";

@@ -5,7 +5,7 @@ import { signedSample } from "../providers/signed-sample.ts";
 import type { Receive } from "../receive/receive.ts";
 import type { SigningKey } from "../signatures/keys.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
-import type { Secrets } from "../signatures/verification.ts";
+import type { Secrets } from "../signatures/signed-request.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
 import { invalid } from "./provider-input.ts";

@@ -4,7 +4,7 @@ import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
-import type { Verified } from "../signatures/verification.ts";
+import type { Verified } from "../signatures/signed-request.ts";
 
 import { paymentIn } from "./payment.ts";
 import type { Interpreted, Provider } from "./provider.ts";

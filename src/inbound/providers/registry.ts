@@ -2,7 +2,7 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import { secretFingerprint } from "../secret-use.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { verifier } from "../signatures/signature.ts";
-import type { SecretRole, Secrets, Verify } from "../signatures/verification.ts";
+import type { SecretRole, Secrets, Verify } from "../signatures/signed-request.ts";
 
 import { providerById } from "./catalogue.ts";
 import type { Provider } from "./provider.ts";

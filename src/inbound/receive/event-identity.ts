@@ -1,6 +1,6 @@
 import { idOf } from "../../base/payload.ts";
 import type { Interpretation, Provider } from "../providers/provider.ts";
-import type { Verified } from "../signatures/verification.ts";
+import type { Verified } from "../signatures/signed-request.ts";
 
 /** What two requests of the same event have in common; see `StoredEvent`. */
 export interface EventIdentity {

@@ -19,7 +19,7 @@ import type { Rejections } from "../rejections/rejections.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
 import { valuesAt } from "../signatures/pointed-values.ts";
 import { pointersOf, readsPayload } from "../signatures/scheme.ts";
-import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
+import type { SignedRequest, Verification, Verified } from "../signatures/signed-request.ts";
 import type { Verdict } from "../webhook-count.ts";
 import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 

@@ -13,7 +13,7 @@ import type { PaymentNotice } from "../payment-notice.ts";
 import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 import { signatureHeaders } from "../signatures/scheme.ts";
-import type { Verified } from "../signatures/verification.ts";
+import type { Verified } from "../signatures/signed-request.ts";
 import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
 import { decidedEffect, type Effect, type EffectOf } from "./effects.ts";

@@ -8,8 +8,8 @@ import { exactText, lookup } from "../signatures/place.ts";
 import type { PublicKeyScheme, TextScheme } from "../signatures/scheme.schema.ts";
 import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
+import type { Secrets, SignedRequest, Verify } from "../signatures/signed-request.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
-import type { Secrets, SignedRequest, Verify } from "../signatures/verification.ts";
 
 import { bodyAlterations } from "./alterations.ts";
 import { claimedTime } from "./claimed-mac.ts";

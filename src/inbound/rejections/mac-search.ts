@@ -3,8 +3,8 @@ import { secretKey } from "../signatures/keys.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
 import { exactText, lookup } from "../signatures/place.ts";
 import type { HmacScheme } from "../signatures/scheme.schema.ts";
+import type { Secrets, SignedRequest } from "../signatures/signed-request.ts";
 import { signedBody, signedTexts } from "../signatures/signed-text.ts";
-import type { Secrets, SignedRequest } from "../signatures/verification.ts";
 
 import { bodyAlterations, secretAlterations } from "./alterations.ts";
 import { type ClaimedMac, claimedMacs, type Oddity } from "./claimed-mac.ts";

@@ -9,8 +9,8 @@ import {
   signedPlaces,
   toleranceOf,
 } from "../signatures/scheme.ts";
+import type { SignatureRejection } from "../signatures/signed-request.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
-import type { SignatureRejection } from "../signatures/verification.ts";
 
 import type { RejectedRequest } from "./explanation.ts";
 import { formOf } from "./form.ts";

@@ -1,6 +1,6 @@
 import type { TextScheme } from "../signatures/scheme.schema.ts";
 import { signsUrl } from "../signatures/scheme.ts";
-import type { SignedRequest } from "../signatures/verification.ts";
+import type { SignedRequest } from "../signatures/signed-request.ts";
 
 import type { Explanation } from "./explanation.ts";
 

@@ -2,8 +2,8 @@ import { decoded, signatureSize, type Size } from "./encodings.ts";
 import { exactText, type Lookup, lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { placesOf } from "./scheme.ts";
+import type { SignatureRejection } from "./signed-request.ts";
 import { isTimely } from "./signed-time.ts";
-import type { SignatureRejection } from "./verification.ts";
 
 /** What a request claims: its signatures and the time they were made. */
 export interface Claim {

@@ -9,13 +9,13 @@ import { payloadReader } from "./payload-reader.ts";
 import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric } from "./scheme.ts";
-import { isTimely } from "./signed-time.ts";
 import type {
   RoleSecret,
   SignatureRejection,
   SignedRequest,
   Verification,
-} from "./verification.ts";
+} from "./signed-request.ts";
+import { isTimely } from "./signed-time.ts";
 
 // Loaded on first use: most providers send no tokens.
 const jose = () => import("jose");

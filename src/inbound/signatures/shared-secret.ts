@@ -7,7 +7,7 @@ import type {
   SignatureRejection,
   SignedRequest,
   Verification,
-} from "./verification.ts";
+} from "./signed-request.ts";
 
 type ReadSecret = (
   request: SignedRequest,

@@ -11,13 +11,6 @@ import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { HmacScheme, KeySource, PublicKeyScheme, TextScheme } from "./scheme.schema.ts";
 import type { SignatureScheme } from "./scheme.ts";
 import { tokenVerifier } from "./shared-secret.ts";
-import {
-  type Piece,
-  type SignedBody,
-  signedBody,
-  type SignedText,
-  signedTexts,
-} from "./signed-text.ts";
 import type {
   RoleSecret,
   SecretRole,
@@ -26,7 +19,14 @@ import type {
   Verification,
   Verified,
   Verify,
-} from "./verification.ts";
+} from "./signed-request.ts";
+import {
+  type Piece,
+  type SignedBody,
+  signedBody,
+  type SignedText,
+  signedTexts,
+} from "./signed-text.ts";
 
 /**
  * Creates the verifier of a scheme and prepares its keys once. The verifier works on exact bytes, compares

@@ -5,7 +5,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { type Failed, retryDeadOf, retryWaitingOf } from "../../outbound/deliveries/retries.ts";
+import { type Failed, retryDeadOf, retryWaitingOf } from "../../outbound/deliveries/retry-all.ts";
 import type { Destination } from "../../outbound/destination.ts";
 
 import { findIssues, type FoundIssue, type IssueParts } from "./find-issues.ts";

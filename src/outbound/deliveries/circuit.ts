@@ -5,7 +5,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { type Destination, type Health, nameInLogs } from "../destination.ts";
 import { recordFailure, recordRecovery, recordSuccess } from "../destinations.sql.ts";
 
-import { retryWaitingOf } from "./retries.ts";
+import { retryWaitingOf } from "./retry-all.ts";
 
 /** This many failures in a row open the circuit: nothing is sent but probes. */
 const circuitThreshold = 10;

@@ -12,7 +12,7 @@ import type { Notification } from "../notification.ts";
 import { insertNotification, summaryWrites } from "../notifications.sql.ts";
 
 import type { DestinationCache, Match } from "./destination-cache.ts";
-import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
+import { rescheduleDead, rescheduleUndelivered } from "./retry-all.sql.ts";
 
 /** Stores notifications and their deliveries, in the transaction of their event. */
 export interface Outbox {

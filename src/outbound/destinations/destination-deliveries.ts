@@ -11,7 +11,7 @@ import type { TestLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
 import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
-import { retryDeadOf } from "../deliveries/retries.ts";
+import { retryDeadOf } from "../deliveries/retry-all.ts";
 import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
 

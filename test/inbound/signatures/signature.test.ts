@@ -15,7 +15,7 @@ import { verifier } from "../../../src/inbound/signatures/signature.ts";
 import type {
   SecretRole,
   SignatureRejection,
-} from "../../../src/inbound/signatures/verification.ts";
+} from "../../../src/inbound/signatures/signed-request.ts";
 import { runs } from "../../support/runs.ts";
 import { skips } from "../../support/skips.ts";
 

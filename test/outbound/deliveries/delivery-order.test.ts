@@ -15,7 +15,7 @@ import {
   nextDue,
   takeProbe,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { waitingBefore } from "../../../src/outbound/deliveries/retries.sql.ts";
+import { waitingBefore } from "../../../src/outbound/deliveries/retry-all.sql.ts";
 import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";

@@ -18,7 +18,7 @@ import {
 import {
   rescheduleDead,
   rescheduleUndelivered,
-} from "../../../src/outbound/deliveries/retries.sql.ts";
+} from "../../../src/outbound/deliveries/retry-all.sql.ts";
 import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {

@@ -14,7 +14,7 @@ import {
   toleranceOf,
 } from "../../../../src/inbound/signatures/scheme.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-import type { SignedRequest } from "../../../../src/inbound/signatures/verification.ts";
+import type { SignedRequest } from "../../../../src/inbound/signatures/signed-request.ts";
 import { type Recorded, recordedDeliveries, type RecordedDelivery } from "../oracles/recorded.ts";
 
 /** The keys that the service publishes, without a network. */

@@ -8,7 +8,7 @@ import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import { coversBody } from "../../../../src/inbound/signatures/scheme.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-import type { Secrets, SignedRequest } from "../../../../src/inbound/signatures/verification.ts";
+import type { Secrets, SignedRequest } from "../../../../src/inbound/signatures/signed-request.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 
 const day = 86_400_000;

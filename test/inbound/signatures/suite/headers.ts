@@ -1,5 +1,5 @@
 import { headerIn, placesOf } from "../../../../src/inbound/signatures/scheme.ts";
-import type { Secrets } from "../../../../src/inbound/signatures/verification.ts";
+import type { Secrets } from "../../../../src/inbound/signatures/signed-request.ts";
 
 import { type Attempt, plain, type Row, type Signer, today, yesterday } from "./signer.ts";
 

@@ -7,7 +7,7 @@ import type {
   Secrets,
   SignatureRejection,
   SignedRequest,
-} from "../../../../src/inbound/signatures/verification.ts";
+} from "../../../../src/inbound/signatures/signed-request.ts";
 
 import { referenceText } from "./reference-text.ts";
 import { testKeys } from "./test-keys.ts";

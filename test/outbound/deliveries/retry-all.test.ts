@@ -6,7 +6,7 @@ import { openStorage } from "../../../src/db/open.ts";
 import { encoded, statementsOver, type Write, write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
-import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retries.ts";
+import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retry-all.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {

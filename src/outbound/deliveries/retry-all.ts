@@ -7,7 +7,7 @@ import { linesAgain } from "../delivery-order.sql.ts";
 import type { StoredDelivery } from "../delivery.ts";
 import { summaryWrites } from "../notifications.sql.ts";
 
-import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retries.sql.ts";
+import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retry-all.sql.ts";
 
 /** What decides whether a delivery is sent again. */
 export type Failed = Pick<StoredDelivery, "lastError"> & Pick<Event, "provider">;
