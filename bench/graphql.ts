@@ -37,7 +37,7 @@ const flights = 1_000;
 
 /** All fields of an item in REST, under the same names. */
 const items = {
-  events: `id: eventId provider type status idempotencyKey occurredAt createdAt subject title url actor data`,
+  events: `id: eventId provider type status idempotencyKey occurredAt createdAt subject title url actor data recovered`,
   bookings: `id: bookingId bookingId status totalPrice currency confirmationSentTo createdAt reference seats updatedAt
     flight {
       id: flightId flightNumber airline origin destination departureTime arrivalTime duration durationMinutes

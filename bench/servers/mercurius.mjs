@@ -19,7 +19,7 @@ database.pragma("journal_mode = wal");
 database.pragma("mmap_size = 1073741824");
 
 const columns = `id, provider, type, status, idempotency_key as idempotencyKey, occurred_at as occurredAt,
-  created_at as createdAt, subject, title, url, actor, data`;
+  created_at as createdAt, subject, title, url, actor, data, recovered`;
 const newestFirst = "order by created_at desc, id desc limit @limit";
 const firstPage = database.prepare(`select ${columns} from events ${newestFirst}`);
 const laterPage = database.prepare(
@@ -77,7 +77,11 @@ app.register(mercurius, {
     EventConnection: {
       edges: ({ nodes }) => nodes.map((node) => ({ node, cursor: cursorOf(node) })),
     },
-    Event: { eventId: ({ id }) => id, data: ({ data }) => JSON.parse(data) },
+    Event: {
+      eventId: ({ id }) => id,
+      data: ({ data }) => JSON.parse(data),
+      recovered: ({ recovered }) => recovered === 1,
+    },
   },
   jit: 1,
   graphiql: false,
