@@ -6,7 +6,7 @@ import { destinationById, destinationByName } from "./destinations.sql.ts";
 
 /**
  * The id of the operators' destination with a name or id; undefined if none is given. Throws `invalid-parameter` if
- * there is none, so that a typing error is not an empty list.
+ * no such destination exists, so that a typing error is not an empty list.
  */
 export async function destinationNamed(
   storage: Pick<Storage, "all">,

@@ -25,7 +25,7 @@ export interface Callers {
 interface Access {
   /** How the description of each operation ends. */
   readonly sentence: string;
-  /** Checks it also before a body is read, so that nobody else can upload one. */
+  /** Checks it also before a body is read, so that only they can upload one. */
   readonly beforeBody?: (ctx: Context) => void;
 }
 
