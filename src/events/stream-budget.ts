@@ -6,7 +6,7 @@ export const smallBytes = 64 * 1024;
  * The bodies that clients have not read yet: of all streams together, and of all other responses. In memory, a body
  * takes four times its size while its message is made.
  */
-export const maxUnreadBytes = 128 * 1024 * 1024;
+export const maxUnreadBytes = 64 * 1024 * 1024;
 /** While others wait, a client may take this long to read a message. */
 const patienceMs = 10_000;
 /** The time between two disconnections, in which the first frees its memory. */

@@ -136,7 +136,7 @@ export const socketAttacks: readonly Attack[] = [
   {
     name: "unread-bodies",
     about: "32 streams with bodies of 12 MiB and 30 reads of one, by clients that do not read",
-    // 128 MiB for streams, as much for reads, and the messages in progress.
+    // 64 MiB for streams, as much for reads, and the messages in progress.
     growthLimitBytes: 640 * mebibyte,
     // Serialising a body of 12 MiB takes 100 to 400 ms.
     livezLimitMs: 3_000,
