@@ -3,21 +3,18 @@ import { eventFields } from "../event/event.ts";
 import { prefixedId, word } from "../web/schema.ts";
 
 /**
- * What came of an event about a booking's payment. Payments: `confirmed` the booking; `mismatch`: another
- * amount or currency than the price; `unseated`: paid too late, and no seats are left; `surplus`: the booking was paid
- * before; `failed`. Refunds: `refunded`; `overrefunded`: more than was paid, not counted; `unmatched`: of
+ * What came of an event about a payment: `confirmed` the booking; `mismatch`: another amount or currency than the
+ * price; `unseated`: paid too late, and no seats are left; `surplus`: the booking was paid before; `failed`.
+ */
+export const paymentStatuses = ["confirmed", "mismatch", "unseated", "surplus", "failed"] as const;
+
+/**
+ * What came of an event about a refund: `refunded`; `overrefunded`: more than was paid, not counted; `unmatched`: of
  * another payment than the one that confirmed the booking, or in another currency.
  */
-const paymentOutcomes = [
-  "confirmed",
-  "mismatch",
-  "unseated",
-  "surplus",
-  "failed",
-  "refunded",
-  "overrefunded",
-  "unmatched",
-] as const;
+export const payoutStatuses = ["refunded", "overrefunded", "unmatched"] as const;
+
+const paymentOutcomes = [...paymentStatuses, ...payoutStatuses] as const;
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
 /** Events about bookings' payments. */

@@ -1,14 +1,9 @@
 import { moneyOf } from "../../base/money.ts";
 import { refundDue, refundStatus } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import type { Payment } from "../payment.ts";
+import { type Payment, paymentStatuses, payoutStatuses } from "../payment.ts";
 
-import {
-  paymentStatuses,
-  type PaymentView,
-  payoutStatuses,
-  type RefundProgress,
-} from "./payment.schema.ts";
+import type { PaymentView, RefundProgress } from "./payment.schema.ts";
 
 /** The money of a booking: what was paid and refunded, as far as providers reported it. */
 export interface MoneyView {

@@ -12,9 +12,7 @@ import {
 } from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
 import { currencySchema } from "../flight.ts";
-
-export const paymentStatuses = ["confirmed", "mismatch", "unseated", "surplus", "failed"] as const;
-export const payoutStatuses = ["refunded", "overrefunded", "unmatched"] as const;
+import { paymentStatuses, payoutStatuses } from "../payment.ts";
 
 const reportedFields = {
   amount: nullable(amount("In major units.", 999), "In major units; null if it cannot be read."),
