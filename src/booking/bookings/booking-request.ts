@@ -4,7 +4,7 @@ import { calendarDate } from "../../base/calendar-date.ts";
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
 import { paymentMethods } from "../booking.ts";
-import { maxPassengers } from "../flight.ts";
+import { flightIdSchema, maxPassengers } from "../flight.ts";
 
 export const passengerRequestSchema = Type.Object(
   {
@@ -32,7 +32,7 @@ export const passengerRequestSchema = Type.Object(
 /** The body of POST /v1/api/bookings, as specified. */
 export const bookingRequestSchema = Type.Object(
   {
-    flightId: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
+    flightId: flightIdSchema,
     passengers: Type.Array(passengerRequestSchema, {
       minItems: 1,
       maxItems: maxPassengers,
