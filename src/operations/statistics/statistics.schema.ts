@@ -6,6 +6,13 @@ import { count, instant, listOf, nullable, resource, text, word } from "../../we
 
 import { spanQuery } from "./span.schema.ts";
 
+/** The time that a series covers. */
+const spanFields = {
+  from: instant("Start of the first step."),
+  to: instant("End of the last step."),
+  stepSeconds: count("Seconds per step.", 60),
+};
+
 const seriesSchema = resource("DeliverySeries", "Deliveries of one provider and verdict.", {
   provider: text("`unknown` for paths without a registered provider.", "code_host"),
   verdict: word(verdicts, "The result of the deliveries."),
@@ -18,9 +25,7 @@ export const deliveryStatisticsSchema = resource(
   "DeliveryStatistics",
   "Deliveries over time, by provider and verdict.",
   {
-    from: instant("Start of the first step."),
-    to: instant("End of the last step."),
-    stepSeconds: count("Seconds per step.", 60),
+    ...spanFields,
     series: listOf(seriesSchema, "The series with at least one delivery."),
   },
 );
@@ -75,9 +80,7 @@ export const destinationLatencySchema = resource(
   "DestinationLatency",
   "How long deliveries to a destination took, over time.",
   {
-    from: instant("Start of the first step."),
-    to: instant("End of the last step."),
-    stepSeconds: count("Seconds per step.", 60),
+    ...spanFields,
     steps: listOf(stepSchema, "In order, one per step."),
   },
 );
