@@ -96,10 +96,6 @@ export const healthRest = ({ home, providers, metrics, unready }: Parts) =>
 
 const ok: Health = { status: "ok" };
 
-/**
- * Documented only, not validated: compiling a schema on its first response would slow the first requests
- * after a start.
- */
 /** A browser receives a page instead. */
 function serviceResponses() {
   const { 200: json, ...problems } = documentedResponses(
@@ -110,6 +106,10 @@ function serviceResponses() {
   return { 200: { ...json, content }, ...problems };
 }
 
+/**
+ * Documented only, not validated: compiling a schema on its first response would slow the first requests
+ * after a start.
+ */
 function documentedResponses(schema: string, description: string) {
   const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
   return { 200: { description, content }, ...problemReferences() };
