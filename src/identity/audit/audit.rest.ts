@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
 import { pageOf } from "../../web/page.schema.ts";
-import { type Callers, routes } from "../../web/rest/route.ts";
+import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 
 import { type AuditAction, auditActions, auditEntrySchema } from "./audit-entry.ts";
 import { auditFilters } from "./audit-filters.ts";
@@ -22,7 +22,7 @@ function actionsIn(wanted: string | undefined): readonly AuditAction[] | undefin
 }
 
 export const auditRest = (audit: Audit, callers: Callers) => {
-  const { list } = routes(callers, "Operations", { sentence: "For admins." });
+  const { list } = routes(callers, "Operations", adminsOnly);
   return new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
     "",
     ...list("listAudit", "List who did what", {

@@ -5,7 +5,7 @@ import type { Exchange } from "../../web/auth.ts";
 import { readJson } from "../../web/json-body.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { type Callers, routes } from "../../web/rest/route.ts";
+import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 import type { ConsoleCodes } from "../auth/console-codes.ts";
 
 import type { SessionCookies } from "./session-cookie.ts";
@@ -31,7 +31,7 @@ interface Parts {
 export const sessionsRest = (parts: Parts) => {
   const { sessions, cookies, consoleCodes, authenticate, callers } = parts;
   const { addressOf } = callers;
-  const { route, list } = routes(callers, "Operations", { sentence: "For admins." });
+  const { route, list } = routes(callers, "Operations", adminsOnly);
 
   /** Who signs in: with a code, or with the token of the request. */
   async function credentials(request: Request, address: string) {

@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 
-import { requireAdmin } from "../../base/context.ts";
 import { documentedHeaders } from "../../web/rest/documented-headers.ts";
-import { type Callers, routes } from "../../web/rest/route.ts";
+import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 import { acknowledgementSchema } from "../webhook-request.ts";
 
 import {
@@ -19,8 +18,7 @@ const locationHeader = { Location: "The URL of the new provider." };
 
 /** Adds providers and connects them, for admins. */
 export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
-  const admins = { sentence: "For admins.", beforeBody: requireAdmin };
-  const { route } = routes(callers, "Operators", admins);
+  const { route } = routes(callers, "Operators", adminsOnly);
   return new Elysia({ name: "onboarding", prefix: path })
     .get(
       "/catalogue",

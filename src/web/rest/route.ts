@@ -1,6 +1,6 @@
 import type { Static, TSchema, TUnknown, TUnsafe } from "@sinclair/typebox";
 
-import type { Context } from "../../base/context.ts";
+import { type Context, requireAdmin } from "../../base/context.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Authenticated, Exchange } from "../auth.ts";
@@ -30,6 +30,7 @@ interface Access {
 }
 
 export const operatorsOnly: Access = { sentence: "Needs the role operator or admin." };
+export const adminsOnly: Access = { sentence: "For admins.", beforeBody: requireAdmin };
 
 /** What an operation takes and returns. Only responses are checked against their schema; services check the rest. */
 interface Operation<Response, Params, Query, Body, Status> {
