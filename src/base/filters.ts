@@ -127,9 +127,12 @@ export function matchesFields<Defined extends Filters>(
     const wanted = values[name];
     if (compare === undefined || wanted === undefined) return true;
     const value = fields[name];
-    if (compare === "equal" || typeof wanted !== "string" || !wanted.endsWith("*")) {
-      return value === wanted;
-    }
-    return typeof value === "string" && value.startsWith(wanted.slice(0, -1));
+    if (compare === "equal" || typeof wanted !== "string") return value === wanted;
+    return typeof value === "string" && matchesText(value, wanted);
   });
+}
+
+/** Whether a text is the wanted one or, if that ends with `*`, starts with what precedes the `*`. */
+export function matchesText(text: string, wanted: string): boolean {
+  return wanted.endsWith("*") ? text.startsWith(wanted.slice(0, -1)) : text === wanted;
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import { matchesText } from "../../base/filters.ts";
 import { invalidParameter } from "../../base/parameters.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
@@ -13,9 +14,7 @@ const auditPageSchema = pageOf(auditEntrySchema);
 /** Throws `invalid-parameter` for an unknown action, so that a typing error is not an empty list. */
 function actionsIn(wanted: string | undefined): readonly AuditAction[] | undefined {
   if (wanted === undefined || wanted === "*") return undefined;
-  const found = auditActions.filter((action) =>
-    wanted.endsWith("*") ? action.startsWith(wanted.slice(0, -1)) : action === wanted,
-  );
+  const found = auditActions.filter((action) => matchesText(action, wanted));
   if (found.length > 0) return found;
   const detail = `Must be one of: ${auditActions.join(", ")}; or the beginning of some and *`;
   throw invalidParameter("action", detail);
