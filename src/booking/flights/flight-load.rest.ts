@@ -6,6 +6,7 @@ import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts"
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import {
+  defaultLoadDays,
   departureLoadsParams,
   departureLoadsSchema,
   flightLoadQuery,
@@ -13,8 +14,6 @@ import {
   maxLoadDays,
 } from "./flight-load.schema.ts";
 import type { FlightLoads } from "./flight-load.ts";
-
-const defaultDays = 14;
 
 /** Seats sold against capacity, for operators. */
 export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Clock) => {
@@ -28,7 +27,7 @@ export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Cloc
         serve: ({ ctx, query }) => {
           const today = new Date(clock.now()).toISOString().slice(0, 10);
           const from = dayOf("from", single(query, "from") ?? today);
-          const days = wholeNumber(query, "days", 1) ?? defaultDays;
+          const days = wholeNumber(query, "days", 1) ?? defaultLoadDays;
           if (days > maxLoadDays) throw invalidParameter("days", `From 1 to ${maxLoadDays}`);
           return loads.byDay(ctx, from, days);
         },

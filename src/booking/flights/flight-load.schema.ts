@@ -12,6 +12,7 @@ import {
 } from "../../web/schema.ts";
 import { cabinClasses, flightIdSchema } from "../flight.ts";
 
+export const defaultLoadDays = 14;
 export const maxLoadDays = 62;
 
 const day = (description: string) =>
@@ -66,7 +67,7 @@ export const flightLoadQuery = documented(
       Type.Integer({
         minimum: 1,
         maximum: maxLoadDays,
-        default: 14,
+        default: defaultLoadDays,
         description: "The number of days.",
       }),
     ),
