@@ -47,7 +47,7 @@ type OptionalIn<Fields extends InputFields> = {
 }[keyof Fields];
 
 /** The type of a body with these fields. */
-export type InputOf<Fields extends InputFields> = {
+type InputOf<Fields extends InputFields> = {
   [Name in Exclude<keyof Fields, OptionalIn<Fields>>]: ValueOf<Fields[Name]>;
 } & { [Name in OptionalIn<Fields>]?: ValueOf<Fields[Name]> };
 

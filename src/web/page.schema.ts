@@ -27,7 +27,7 @@ export const pageOf = <Item extends TSchema>(item: Item) =>
   );
 
 /** The query parameters of every list. */
-export const pageParameters = {
+const pageParameters = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -44,8 +44,6 @@ export const payoutSchema = resource(
   },
 );
 
-export interface PayoutView extends Static<typeof payoutSchema> {}
-
 export const refundProgressSchema = resource(
   "RefundProgress",
   "The refund due, and the amount refunded so far.",
