@@ -64,8 +64,8 @@ export interface Included<Extra extends string> {
 
 /** The query parameters of a list with filters. */
 export function listQuery(filters: Filters, included: Included<string> | undefined) {
-  const { description = "", examples = [] } = included ?? {};
-  const include = Type.Optional(text(description, ...examples));
-  const added = { ...(included && { include }), ...filterParameters(filters) };
-  return documented(Type.Object({ ...pageParameters, ...added }));
+  const include = included && {
+    include: Type.Optional(text(included.description, ...included.examples)),
+  };
+  return documented(Type.Object({ ...pageParameters, ...include, ...filterParameters(filters) }));
 }
