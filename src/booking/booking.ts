@@ -9,7 +9,7 @@ export type BookingStatus = (typeof bookingStatuses)[number];
 export const paymentMethods = ["card"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
-/** A booking of one or more seats on one flight, by one user. */
+/** Bookings, each of one or more seats on one flight, by one user. */
 export const bookingsTable = defineTable("bookings", {
   id: prefixedId("bk_"),
   /** Six letters, easy to read out. */

@@ -15,7 +15,8 @@ import type { Log } from "../telemetry/log.ts";
 
 /**
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
- * letters, open circuits, destinations that are gone, silent providers, many rejected requests. A storm is one message with a count.
+ * letters, open circuits, destinations that are gone, silent providers, many rejected requests. A storm is one
+ * message with a count.
  */
 export type Alerts = Pick<BackgroundTask, "start" | "stop">;
 

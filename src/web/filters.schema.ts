@@ -32,7 +32,7 @@ type JsonFields<Defined extends Filters> = {
   readonly [Name in keyof Defined]: TOptional<TUnsafe<Required<JsonFilters<Defined>>[Name]>>;
 };
 
-/** The fields of filters in the body of a request, each with what to write. Null is not a filter. */
+/** The fields of filters in the body of a request, each with the error for an invalid value. Null means no filter. */
 export function filterInputs<const Defined extends Filters>(defined: Defined) {
   const entries = Object.entries(defined).map(([name, filter]) => {
     const [schema, errorMessage] = inputOf(filter);

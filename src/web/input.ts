@@ -20,8 +20,8 @@ export interface FormField {
 }
 
 /**
- * A field of a request's body, said once: the check, the OpenAPI document, the GraphQL input, the options of a command
- * and the console's form are made from it. Plain data, because the console's page imports it too.
+ * A field of a request's body. The check, the OpenAPI document, the GraphQL input, the options of a command and the
+ * console's form are made from it. Plain data, because the console's page imports it too.
  */
 export interface InputField extends FormField {
   readonly description: string;
@@ -65,6 +65,7 @@ export function inputSchema<const Fields extends InputFields>(fields: Fields, op
 
 /** The schema of a body with some of these fields, for a change. */
 export function changesSchema<const Fields extends InputFields>(fields: Fields, options: Options) {
+  // Guarantee: as above, and `Type.Partial` makes every field optional.
   return Type.Unsafe<Partial<InputOf<Fields>>>(
     Type.Partial(Type.Object(schemasOf(fields)), { ...options }),
   );
@@ -76,15 +77,15 @@ function schemasOf(fields: InputFields): Readonly<Record<string, TSchema>> {
 
 function schemaOf(field: InputField): TSchema {
   const { description, error, example, rules, isOptional, isNullable } = field;
-  const said = {
+  const annotations = {
     ...(error !== undefined && { errorMessage: error }),
     description,
     ...(example !== undefined && { examples: [example] }),
   };
   const schema =
     isNullable === true
-      ? Type.Union([valueSchema(field, { ...rules }), Type.Null()], said)
-      : valueSchema(field, { ...rules, ...said });
+      ? Type.Union([valueSchema(field, { ...rules }), Type.Null()], annotations)
+      : valueSchema(field, { ...rules, ...annotations });
   return isOptional === true ? Type.Optional(schema) : schema;
 }
 

@@ -59,7 +59,7 @@ export const issuesSchema = resource("Issues", "What is wrong now.", {
 
 export interface Issues extends Static<typeof issuesSchema> {}
 
-/** Operators do not want to see an issue until then. */
+/** Issues that operators have hidden until a time. */
 export const mutesTable = defineTable("mutes", {
   issueId: issueSchema.properties.id,
   until: "instant",

@@ -3,7 +3,7 @@ import { describedFilter } from "../filters.schema.ts";
 
 import type { ArgumentBuilder, ArgumentOf } from "./builder.ts";
 
-/** The GraphQL arguments of filters. `types`: of those that are no plain text. */
+/** The GraphQL arguments of filters. `types`: the types of those that are not plain text. */
 export function filterArguments<const Defined extends Filters>(
   arg: ArgumentBuilder,
   defined: Defined,

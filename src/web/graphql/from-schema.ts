@@ -7,7 +7,7 @@ import type { Builder, FieldBuilder } from "./builder.ts";
 /** The name of a scalar, or what the builder has returned for a type; in brackets for a list of it. */
 type FieldType = string | object | readonly [string | object];
 
-/** GraphQL types of fields whose schema does not tell: enumerations, other objects, and where GraphQL differs. */
+/** GraphQL types that do not follow from the schema: enumerations, other objects, and where GraphQL differs. */
 type Types<Name extends string> = { readonly [Field in Name]?: FieldType };
 
 /** The GraphQL type of a response of REST, with the same fields and descriptions. */

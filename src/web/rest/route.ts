@@ -25,7 +25,7 @@ export interface Callers {
 interface Access {
   /** How the description of each operation ends. */
   readonly sentence: string;
-  /** Checks it also before a body is read, so that only they can upload one. */
+  /** Checks it before a body is read too, so that others cannot upload one. */
   readonly beforeBody?: (ctx: Context) => void;
 }
 
@@ -141,7 +141,7 @@ export function routes<Given extends Access | undefined = undefined>(
       response: { [success]: response, ...problemResponses(401, ...problems) },
       detail: describedOperation(tag, access, operationId, summary, given.description),
     };
-    // Guarantee: only what is given has a type other than TUnknown, and each is here under its name.
+    // Guarantee: a part that is not given has the type TUnknown; each given one is here under its name.
     return [
       handler,
       hook as unknown as Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
@@ -181,7 +181,7 @@ export function routes<Given extends Access | undefined = undefined>(
           call,
           ids,
           (page, query, included) => {
-            // Guarantee: without a definition, it is the default, which has no names.
+            // Guarantee: without filters, Defined is its default, which has no names.
             const filters = queriedFilters((defined ?? {}) as Defined, query);
             return serve({ ...call, page, filters, included });
           },
