@@ -1,8 +1,8 @@
-import { nodeCrypto } from "../../base/node-crypto.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { signedSample } from "../providers/signed-sample.ts";
 import type { Receive } from "../receive/receive.ts";
+import { signingKeyWith } from "../signatures/development-secret.ts";
 import type { SigningKey } from "../signatures/keys.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
 import type { Secrets } from "../signatures/signed-request.ts";
@@ -81,8 +81,8 @@ function signingKey(
   secrets: ProviderSecrets,
 ): SigningKey | null {
   if (hasSharedSecret(signature)) return { secret };
-  const pem = secrets.privateKey(id);
-  return pem === null ? null : { secret, privateKey: nodeCrypto().createPrivateKey(pem) };
+  const privateKey = secrets.privateKey(id);
+  return privateKey === null ? null : signingKeyWith({ secret, privateKey });
 }
 
 function onlyTheService(id: string) {

@@ -13,7 +13,7 @@ export interface DevelopmentSecret {
   readonly privateKey: string | null;
 }
 
-/** What signs with it. */
+/** The key to sign with: the private key, or the secret if there is none. */
 export function signingKeyWith({ secret, privateKey }: DevelopmentSecret): SigningKey {
   if (privateKey === null) return { secret };
   return { secret, privateKey: nodeCrypto().createPrivateKey(privateKey) };

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { nodeCrypto } from "../../../src/base/node-crypto.ts";
 import type { JsonObject } from "../../../src/base/payload.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
@@ -12,7 +11,10 @@ import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-f
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import type { Provider } from "../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
+import {
+  developmentSecret,
+  signingKeyWith,
+} from "../../../src/inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
@@ -131,9 +133,7 @@ function keyOf({ id, signature, secretPrefix }: Provider): SigningKey {
   const made = developmentSecret(signature, secretPrefix);
   if (made === null) throw new Error(`${id} cannot be signed for`);
   const { secret, privateKey } = made;
-  return privateKey === null
-    ? { secret: secret.trim() }
-    : { secret: secret.trim(), privateKey: nodeCrypto().createPrivateKey(privateKey) };
+  return signingKeyWith({ secret: secret.trim(), privateKey });
 }
 
 let app: TestApp;
