@@ -56,23 +56,22 @@ export async function explain(known: Known, rejected: RejectedRequest): Promise<
   if ("verified" in result) return verifiesNow(result.verified.signedWith);
   if (result.rejection === "stale-timestamp" && isTextScheme(scheme)) return stale(scheme, request);
   return (
-    (await search(known, secrets, request)) ??
+    (await search(known, secrets, verify, request)) ??
     (reason === "wrong-signature" ? unexplained(known) : plain(reason, provider, rejected))
   );
 }
 
 function search(
-  { provider: { signature: scheme }, others, keys = noKeys }: Known,
+  { provider: { signature: scheme }, others }: Known,
   own: Secrets,
+  verify: Verify,
   request: SignedRequest,
 ): Promise<Explanation | null> {
   if (scheme.kind === "hmac") return searchMac(scheme, { own, others }, request);
-  return isTextScheme(scheme)
-    ? searchKey(scheme, verifier(scheme, own, keys), request)
-    : Promise.resolve(null);
+  return isTextScheme(scheme) ? searchKey(scheme, verify, request) : Promise.resolve(null);
 }
 
-/** As for `searchMac`. */
+/** Verifying a large body takes some milliseconds: other requests run between two tries. */
 const ownTurn = ownTurns();
 
 /** The first change that makes a signature with a public key right, or null if none does. */
