@@ -1,28 +1,38 @@
-import { defineTable, type Stored } from "../db/table.ts";
+import type { Static } from "@sinclair/typebox";
 
-/** How far the log of a provider was compared with what arrived. One row per provider. */
+import { defineTable, type Stored } from "../db/table.ts";
+import { count, instant, nullable, resource, text } from "../web/schema.ts";
+
+export const reconciliationSchema = resource(
+  "ReconciliationStatus",
+  "How far the provider's log was compared with what arrived.",
+  {
+    coveredUntil: nullable(
+      instant(),
+      "Everything that the provider sent before is stored; null before the first run.",
+    ),
+    checkedAt: nullable(instant(), "End of the last run, complete or not."),
+    succeededAt: nullable(instant(), "End of the last complete run."),
+    nextRunAt: instant("When the next run is due."),
+    pausedUntil: nullable(instant(), "The API's rate limit is reached until then."),
+    error: nullable(text("Why the last run failed.", "api.github.com answers 401")),
+    recovered: count("Deliveries recovered so far.", 3),
+  },
+);
+
+export interface ReconciliationStatus extends Static<typeof reconciliationSchema> {}
+
+/** One row per provider. */
 export const reconciliationsTable = defineTable("reconciliations", {
   provider: "text",
-  /** Everything that the provider sent before this time is stored. Null before the first complete run. */
-  coveredUntil: "instant or null",
+  ...reconciliationSchema.properties,
+  recovered: "bigint",
   /** An unfinished run continues here; it covers the time until `runUntil`. Both are null if the last run finished. */
   page: "text or null",
   runUntil: "instant or null",
-  /** When the next run is due. */
-  nextRunAt: "instant",
-  /** The provider's API asked not to be called before. */
-  pausedUntil: "instant or null",
   /** One process reads a log at a time: this one, until its lease ends. */
   leasedBy: "text or null",
   leasedUntil: "instant or null",
-  /** The end of the last run, complete or not. */
-  checkedAt: "instant or null",
-  /** The end of the last complete run. */
-  succeededAt: "instant or null",
-  /** Why the last run was not complete, or null if it was. */
-  error: "text or null",
-  /** How many requests were recovered, in all runs. */
-  recovered: "bigint",
 });
 
 export interface Reconciliation extends Stored<typeof reconciliationsTable> {}

@@ -2,9 +2,9 @@ import { logAccess } from "../../config/api-access.ts";
 import type { Config, Environment } from "../../config/config.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { ReconciliationStatus } from "../../inbound/provider-status/provider-status.schema.ts";
 import { reconciliationStatus } from "../../inbound/provider-status/provider-status.ts";
 import { providerLogs } from "../../inbound/reconcile/provider-logs.ts";
+import type { ReconciliationStatus } from "../../inbound/reconciliation.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

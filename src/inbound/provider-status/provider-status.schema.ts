@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 
 import { count, flag, instant, listOf, nullable, resource, text } from "../../web/schema.ts";
+import { reconciliationSchema } from "../reconciliation.ts";
 
 const currentSecretSchema = resource("CurrentSecret", "The current secret.", {
   present: flag("Whether it is set."),
@@ -18,25 +19,6 @@ const rotationSchema = resource("SecretRotation", "The progress of a secret rota
 });
 
 export interface Rotation extends Static<typeof rotationSchema> {}
-
-const reconciliationSchema = resource(
-  "ReconciliationStatus",
-  "How far the provider's log was compared with what arrived.",
-  {
-    coveredUntil: nullable(
-      instant(),
-      "Everything that the provider sent before is stored; null before the first run.",
-    ),
-    checkedAt: nullable(instant(), "End of the last run, complete or not."),
-    succeededAt: nullable(instant(), "End of the last complete run."),
-    nextRunAt: instant("When the next run is due."),
-    pausedUntil: nullable(instant(), "The API's rate limit is reached until then."),
-    error: nullable(text("Why the last run failed.", "api.github.com answers 401")),
-    recovered: count("Deliveries recovered so far.", 3),
-  },
-);
-
-export interface ReconciliationStatus extends Static<typeof reconciliationSchema> {}
 
 const providerStatusSchema = resource("ProviderStatus", "The status of a registered provider.", {
   provider: text("The provider's name in paths and events.", "code_host"),

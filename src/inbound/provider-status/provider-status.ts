@@ -5,14 +5,10 @@ import { lastEventOf } from "../../event/events.sql.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import { reconciliationOf } from "../reconciliation.sql.ts";
-import { firstReconciliation } from "../reconciliation.ts";
+import { firstReconciliation, type ReconciliationStatus } from "../reconciliation.ts";
 import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
 
-import type {
-  ProviderStatus,
-  ProviderStatuses,
-  ReconciliationStatus,
-} from "./provider-status.schema.ts";
+import type { ProviderStatus, ProviderStatuses } from "./provider-status.schema.ts";
 import { rotation } from "./rotation.ts";
 import { maxActiveHours, silence } from "./silence.ts";
 
