@@ -54,7 +54,7 @@ export const maxFilterLength = 200;
 
 /** The values of filters as JSON: instants in ISO 8601, null for any. */
 export type JsonFilters<Defined extends Filters> = {
-  readonly [Name in keyof Defined]?:
+  readonly [Name in keyof Defined]:
     (ValueOf<Defined[Name]> extends Date ? string : ValueOf<Defined[Name]>) | null;
 };
 
@@ -91,13 +91,13 @@ function readEach<Defined extends Filters>(
 export function jsonFilters<const Defined extends Filters>(
   defined: Defined,
   values: FiltersOf<Defined>,
-): Required<JsonFilters<Defined>> {
+): JsonFilters<Defined> {
   const entries = Object.keys(defined).map((name) => {
     const value: unknown = values[name];
     return [name, value instanceof Date ? value.toISOString() : (value ?? null)];
   });
   // Guarantee: each name of the definition has its value as JSON.
-  return Object.fromEntries(entries) as Required<JsonFilters<Defined>>;
+  return Object.fromEntries(entries) as JsonFilters<Defined>;
 }
 
 function read(

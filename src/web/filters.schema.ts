@@ -29,7 +29,7 @@ export function filterParameters<const Defined extends Filters>(defined: Defined
 }
 
 type JsonFields<Defined extends Filters> = {
-  readonly [Name in keyof Defined]: TOptional<TUnsafe<Required<JsonFilters<Defined>>[Name]>>;
+  readonly [Name in keyof Defined]: TOptional<TUnsafe<JsonFilters<Defined>[Name]>>;
 };
 
 /** The fields of filters in the body of a request, each with the error for an invalid value. Null means no filter. */
