@@ -63,8 +63,8 @@ export async function runGroup(
     sent.push(...answers.map((answer) => ({ transaction: asking.transaction, answer })));
   }
   for (;;) {
-    const checks = all.flatMap((progress, index) =>
-      hasToWait(progress, all.slice(0, index)) ? [] : sendWave(connection, compile, progress, sent),
+    const checks = all.flatMap((progress) =>
+      hasToWait(progress, all) ? [] : sendWave(connection, compile, progress, sent),
     );
     const isLast = all.every(isOver) && checks.length === 0;
     if (isLast) {
@@ -118,8 +118,10 @@ function contendedRows({ writes }: Transaction): readonly ContendedRow[] {
  * Whether a transaction must not begin yet. Statements of a group alternate: all first ones, then the others. If one
  * transaction begins with a row that another one changes at its end, the first would see half of the other.
  */
-function hasToWait({ contended, next }: Progress, earlier: readonly Progress[]): boolean {
+function hasToWait(progress: Progress, all: readonly Progress[]): boolean {
+  const { contended, next } = progress;
   if (next > 0 || contended.length === 0) return false;
+  const earlier = all.slice(0, all.indexOf(progress));
   return earlier.some(
     (other) =>
       !isOver(other) &&
