@@ -69,7 +69,9 @@ export function readReplayInput(
 ): { readonly filters: ReplayFilters; readonly ratePerSecond: number | undefined } {
   const { ratePerSecond, ...given } = read(body);
   const filters = readFilters(replayFilters, given);
-  const to = new Date(Math.min(now, filters.to?.getTime() ?? now));
+  const end = Math.min(now, filters.to?.getTime() ?? now);
+  // A replay from a later time is empty. An end before its start would be an error.
+  const to = new Date(Math.max(end, filters.from?.getTime() ?? end));
   return {
     filters: { ...jsonFilters(replayFilters, filters), to: to.toISOString() },
     ratePerSecond,

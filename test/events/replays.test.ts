@@ -104,6 +104,8 @@ describe("a bulk replay", () => {
       [{ from, provider: "task_tracker" }, 2],
       [{ from, type: "deploy.*" }, 1],
       [{ from, to: from }, 0],
+      [{ from: "2100-01-01T00:00:00Z" }, 0],
+      [{ from: "2100-01-01T00:00:00Z", to: "2100-01-02T00:00:00Z" }, 0],
       [{ from, status: "ignored" }, 0],
       [delivered, 4],
       [{ q: "task" }, 3],
