@@ -83,6 +83,11 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     const counts = new Map<string, Statement<Values, { total: number }>>();
     const lasts = new Map<string, Statement<Values, Position<Id>>>();
     const { idsInOrder } = list;
+    /** The columns that the list is ordered by. */
+    const keyOf = (tables: TablesOf<Defined>) => {
+      const { createdAt, id } = list.table(tables);
+      return idsInOrder === undefined ? [createdAt, id] : [id];
+    };
     const valuesOf = (part: Part) =>
       idsInOrder === undefined ? part.values : idsOf(part, idsInOrder);
     const termsOf = (tables: TablesOf<Defined>, order: Window["order"], part: Part) => {
@@ -98,11 +103,10 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
       part: Part,
     ): Statement<Values, Item> =>
       statement<Values>()((db, tables, _, dialect) => {
-        const { createdAt, id } = list.table(tables);
         const direction = order === "newest-first" ? desc : asc;
         return withJoins(list, list.select(db, tables), tables)
           .where(and(...terms(tables, dialect), ...termsOf(tables, order, part)))
-          .orderBy(...(idsInOrder === undefined ? [direction(createdAt)] : []), direction(id))
+          .orderBy(...keyOf(tables).map((column) => direction(column)))
           .limit(sql.placeholder("limit"))
           .offset(sql.placeholder("offset"));
       });
@@ -133,10 +137,10 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
         const query = db
           .select({ createdAt: sql<Date>`${createdAt}`.mapWith(decode), id: sql<Id>`${id}` })
           .from(id.table);
-        // The index of the ids has no time.
+        // Where ids are in order, `createdAt` may be in another table.
         return (idsInOrder === undefined ? query : withJoins(list, query, tables))
           .where(and(...terms(tables, dialect), ...termsOf(tables, "newest-first", part)))
-          .orderBy(...(idsInOrder === undefined ? [desc(createdAt)] : []), desc(id))
+          .orderBy(...keyOf(tables).map((column) => desc(column)))
           .limit(1)
           .offset(sql.placeholder("offset"));
       });
