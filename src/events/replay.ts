@@ -17,7 +17,7 @@ import {
 import { replayFilters } from "./event-filters.ts";
 
 /** `running → finished`, or `running ⇄ stopped`. */
-export const replayStatuses = ["running", "stopped", "finished"] as const;
+const replayStatuses = ["running", "stopped", "finished"] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
 /** Filters of later versions are absent from earlier replays. */

@@ -6,8 +6,7 @@ import { longestRetryAfterMs } from "../notification.ts";
 import { summaryWrites } from "../notifications.sql.ts";
 
 import { followHealth } from "./circuit.ts";
-import type { DeliverParts } from "./deliver.ts";
-import { type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
+import { type DeliverParts, type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
 import type { DestinationCache } from "./destination-cache.ts";
 
