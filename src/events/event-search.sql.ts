@@ -53,8 +53,8 @@ function sentColumns({ deliveries }: Tables) {
 }
 
 /**
- * Events that were sent to a destination, by the index of its deliveries. An event can have several there, of which
- * the first counts: the first in the same state, where the list has only one state.
+ * Events that were sent to a destination, by the index of its deliveries. An event with several deliveries there is
+ * listed once, by the first of them. A list of one state considers only deliveries in that state.
  */
 const sentPages = (isOfOneState: boolean) =>
   pagesOver(tables)<Event, EventColumn | SentFilter>({

@@ -16,7 +16,7 @@ const secrets = formatNames.flatMap((name) => {
   return secret === null ? [] : [`For \`${name}\`: the ${secret.label.toLowerCase()}.`];
 });
 
-/** What a destination is made of, and changed by. The console's page imports it. */
+/** The fields of a request that creates or changes a destination. The console's page imports them. */
 export const destinationFields = {
   name: {
     type: "text",
