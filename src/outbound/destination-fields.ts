@@ -10,6 +10,7 @@ export const maxFilterCharacters = 2_000;
 const filterExample = 'event.type == "deploy.error"';
 const maxAddressCharacters = 2_000;
 const maxConcurrent = 64;
+export const defaultMaxConcurrent = 8;
 
 const secrets = formatNames.flatMap((name) => {
   const secret = givenSecretOf(name);
@@ -83,7 +84,7 @@ export const destinationFields = {
     error: `Use a whole number from 1 to ${maxConcurrent}`,
     description: "Deliveries at the same time, per process.",
     label: "Deliveries at the same time",
-    hint: "Empty: 8",
+    hint: `Empty: ${defaultMaxConcurrent}`,
     option: "--concurrent <number>",
   },
   alerts: {

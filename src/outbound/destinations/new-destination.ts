@@ -3,6 +3,7 @@ import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { defaultMaxConcurrent } from "../destination-fields.ts";
 import { sealSecrets, shownAddress } from "../destination-secrets.ts";
 import type { StoredDestination } from "../destination.ts";
 import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
@@ -16,7 +17,6 @@ const maxDestinations = 100;
 /** The most destinations of one user, and of all users. */
 const maxUserDestinations = 5;
 const maxOfUsers = 1_000;
-const defaultMaxConcurrent = 8;
 
 /** A destination as it is first stored. Makes the secret of the formats that Skyhook signs. */
 export function newDestination(
