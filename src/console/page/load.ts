@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, callApi } from "./api.ts";
-import { useLive } from "./live.ts";
+import { useNews } from "./live.ts";
 
 /** The state of a request. */
 export interface Loaded<Answer> {
@@ -58,8 +58,7 @@ export function useLoad<Answer>(
   }, [reload]);
 
   // The feed reports news after it has reconnected: retry requests that did not reach the server.
-  const { news } = useLive();
-  useEffect(() => void (error?.status === 0 && reload()), [news]);
+  useNews(() => error?.status === 0 && reload());
 
   const set = useCallback(
     (value: Answer) => {
