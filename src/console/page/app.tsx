@@ -24,7 +24,7 @@ import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./se
 import { SignIn, takeCode } from "./session/sign-in.tsx";
 import { leave } from "./session/sign-out.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
-import { Empty, ErrorMessage, Loading, Notices } from "./ui.tsx";
+import { Empty, Notices, Waiting } from "./ui.tsx";
 import { canOpen, type Roles, titles, type ViewParts } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
 
@@ -47,8 +47,9 @@ export function App() {
   useEffect(load, []);
   return (
     <>
-      {current === undefined && error !== null && <ErrorMessage error={error} retry={load} />}
-      {current === undefined && error === null && <Loading what="console" />}
+      {current === undefined && (
+        <Waiting for={{ value: null, error, reload: load }} what="console" />
+      )}
       {current === null && <SignIn />}
       {current && <Console key={current.id} session={current} />}
       <Notices />
