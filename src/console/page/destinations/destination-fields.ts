@@ -11,12 +11,12 @@ interface FieldsOfFormat {
 
 /** What a format takes as its address, and as its secret if it takes one. */
 export function fieldsOfFormat(format: string): FieldsOfFormat {
+  const address = { ...url, hint: formatInfo(format)?.address ?? "" };
   const given = givenSecretOf(format);
-  const hint = `The ${given?.label.toLowerCase()} of ${given?.of}`;
-  return {
-    url: { ...url, hint: formatInfo(format)?.address ?? "" },
-    ...(given !== null && { secret: { ...secret, label: given.label, hint } }),
-  };
+  if (given === null) return { url: address };
+  const { label, of } = given;
+  const hint = `The ${label.toLowerCase()} of ${of}`;
+  return { url: address, secret: { ...secret, label, hint } };
 }
 
 /** Most destinations leave them as they are. */
