@@ -185,10 +185,12 @@ function Control({ id, name, of: field, value, isInvalid }: ControlParts) {
 
 /** The fields as a request has them. Leaves out empty optional ones. */
 export function valuesIn(form: FormData, fields: FormFields): FormValues {
-  const values = Object.entries(fields).map(([name, field]) => [name, valueIn(form, name, field)]);
-  return Object.fromEntries(
-    values.filter(([name, value]) => fields[String(name)]?.isOptional !== true || Boolean(value)),
-  );
+  const values: Record<string, FormValues[string]> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = valueIn(form, name, field);
+    if (field.isOptional !== true || Boolean(value)) values[name] = value;
+  }
+  return values;
 }
 
 /** What the form changes of `base`. An empty field that may be null becomes null. */
@@ -202,7 +204,7 @@ export function changesIn(form: FormData, fields: FormFields, base: FormValues):
   return changes;
 }
 
-/** A number that is none goes as text, for the server's error. */
+/** Text that is not a number is sent as it is: the server reports the error. */
 function valueIn(form: FormData, name: string, { type }: FormField): string | number | boolean {
   if (type === "flag") return form.has(name);
   const text = textIn(form, name);
