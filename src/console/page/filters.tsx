@@ -55,27 +55,18 @@ interface ControlsOfParts {
 
 /** The controls of a list's filters, made from their definitions. */
 export function FilterControls({ of: filters, route, controls }: ControlsOfParts) {
-  const linked = Object.keys(filters).filter(
-    (name) => route.query.has(name) && controls[name] === undefined && !isTime(name),
-  );
+  const linked = Object.keys(filters)
+    .filter((name) => route.query.has(name) && controls[name] === undefined && !isTime(name))
+    .map((name) => [name, { placeholder: "" }] as const);
   return (
     <>
-      {Object.entries(controls).map(([name, Own]) =>
+      {[...Object.entries(controls), ...linked].map(([name, Own]) =>
         typeof Own === "function" ? (
           <Own key={name} route={route} />
         ) : (
           <FilterControl key={name} name={name} of={filters[name]} hint={Own} route={route} />
         ),
       )}
-      {linked.map((name) => (
-        <FilterControl
-          key={name}
-          name={name}
-          of={filters[name]}
-          hint={{ placeholder: "" }}
-          route={route}
-        />
-      ))}
     </>
   );
 }
