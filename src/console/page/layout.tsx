@@ -19,11 +19,12 @@ function Bar({ title, children }: BarParts) {
   );
 }
 
-interface PageParts extends BarParts {
+interface PageParts extends Pick<BarParts, "title"> {
   /** Links and buttons beside the title. */
   readonly actions?: ComponentChildren;
   /** More classes of the page. */
   readonly look?: string;
+  readonly children: ComponentChildren;
 }
 
 /** A view without a list. */

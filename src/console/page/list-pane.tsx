@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { List, Listed } from "./list.ts";
-import { ItemRow, RowList, type Rows } from "./rows.tsx";
+import { ItemRow, RowList, type RowParts, type Rows } from "./rows.tsx";
 import { counted } from "./text.tsx";
 import { Waiting } from "./ui.tsx";
 
@@ -77,7 +77,7 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
 }
 
 /** Renders only after a change: a list may have thousands of rows and is refreshed every few seconds. */
-function Row<Item extends Listed>(parts: Parameters<typeof ItemRow<Item>>[0]) {
+function Row<Item extends Listed>(parts: RowParts<Item>) {
   const { item, isOpen, query } = parts;
   return useMemo(
     () => (

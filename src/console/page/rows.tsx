@@ -65,7 +65,7 @@ export function RowList({ of: rows, children }: ListParts) {
 const shown = (content: ComponentChildren) =>
   typeof content === "string" ? <Text of={content} /> : content;
 
-interface RowParts<Item> {
+export interface RowParts<Item> {
   readonly of: Rows<Item>;
   readonly item: Item;
   readonly isOpen: boolean;
