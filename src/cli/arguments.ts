@@ -10,6 +10,12 @@ export function example(...lines: readonly string[]): string {
   return `\n${lines.length === 1 ? "Example" : "Examples"}:\n${commands.join("\n")}`;
 }
 
+/** The help of an option: the first sentence of a description in lower case, without its full stop and backticks. */
+export function helpOf(description: string): string {
+  const [sentence = ""] = description.split(/\.(?: |$)/);
+  return (sentence.charAt(0).toLowerCase() + sentence.slice(1)).replaceAll("`", "'");
+}
+
 /** Turns a parser into one for Commander, which prints the error's message and exits with code 2. */
 export function argument<Value>(parse: (text: string) => Value): (text: string) => Value {
   return (text) => {

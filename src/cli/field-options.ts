@@ -2,7 +2,7 @@ import { Option } from "commander";
 
 import type { InputField, InputFields } from "../web/input.ts";
 
-import { argument, wholeNumber } from "./arguments.ts";
+import { argument, helpOf, wholeNumber } from "./arguments.ts";
 
 /** What Commander has read, by its own names. */
 export type FieldOptions = Readonly<Record<string, unknown>>;
@@ -23,8 +23,7 @@ export function fieldsIn(options: FieldOptions, fields: InputFields): FieldOptio
 
 function optionOf(field: InputField): Option | undefined {
   if (field.option === undefined) return undefined;
-  const [sentence = ""] = field.description.split(/\.(?: |$)/);
-  const option = new Option(field.option, sentence.charAt(0).toLowerCase() + sentence.slice(1));
+  const option = new Option(field.option, helpOf(field.description));
   // The server checks the limits.
   return field.type === "integer" ? option.argParser(argument(wholeNumber(9_999))) : option;
 }

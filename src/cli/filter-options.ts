@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Filters } from "../base/filters.ts";
 import { streamFilters } from "../events/event-filters.ts";
 
-import { argument } from "./arguments.ts";
+import { argument, helpOf } from "./arguments.ts";
 import { pastTime } from "./durations.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
@@ -41,10 +41,9 @@ export function flagOf(name: string): string {
 function optionOf(name: string, filter: Filters[string]): Option {
   const { kind, label, description, example } = filter;
   const value = kind === "instant" ? "time" : (label.toLowerCase().split(" ").at(-1) ?? "");
-  const what = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, "");
   const times = kind === "instant" ? ": 2h, 7d or 2026-11-21T09:00:00Z" : "";
   const such = example === undefined ? "" : `, such as '${example}'`;
-  const help = `${what.replaceAll("`", "'")}${times}${such}`;
+  const help = `${helpOf(description)}${times}${such}`;
   const option = new Option(`${flagOf(name)} <${value}>`, help);
   if (kind === "instant") return option.argParser(argument(pastTime));
   return kind === "word" ? option.choices(filter.words) : option;
