@@ -5,7 +5,7 @@ import { tokens } from "../identity/auth/token.ts";
 
 import { UsageError } from "./output.ts";
 import { type Answer, problemOf } from "./request.ts";
-import { hasSigningKey, serverSigning } from "./signing-key.ts";
+import { serverSigning } from "./signing-key.ts";
 
 /** Long enough for two requests. */
 const tokenTtlSeconds = 60;
@@ -32,8 +32,8 @@ function tokenOf(role: Role) {
 
 /**
  * Returns how to get a token for the next one or two requests to the server: ADMIN_TOKEN if the role is admin,
- * else OPERATOR_TOKEN. If it is not set, makes one with the server's signing key. Throws if that is not possible
- * because an identity provider is configured. `ttlSeconds`: for requests that last longer.
+ * else OPERATOR_TOKEN. If it is not set, makes one with the server's signing key. Throws if that is not possible,
+ * because an identity provider is configured or the key is not here. `ttlSeconds`: for requests that last longer.
  */
 export function serverTokens(
   config: Config,
@@ -45,17 +45,13 @@ export function serverTokens(
   const token = (env[variable] ?? "").trim();
   // `fetch` would quote a token with other characters in its error.
   if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
+  const advice = `set ${variable} to an ${owner}'s token`;
   if (config.jwksUrl !== null) {
     throw new UsageError(
-      `JWKS_URL is set, so only tokens of that identity provider are accepted: set ${variable} to an ${owner}'s token`,
-    );
-  }
-  if (!hasSigningKey(config)) {
-    throw new Error(
-      `${config.dataDir} contains no signing key: set ${variable} to an ${owner}'s token, or run this command with the server's DATA_DIR or JWT_SECRET`,
+      `JWKS_URL is set, so only tokens of that identity provider are accepted: ${advice}`,
     );
   }
   const actor = { id: "skyhook-cli", roles: [role] } as const;
-  const minting = tokens(serverSigning(config), systemClock);
+  const minting = tokens(serverSigning(config, advice), systemClock);
   return () => minting.mint(actor, ttlSeconds);
 }

@@ -9,12 +9,16 @@ export function hasSigningKey({ jwtSecret, dataDir }: Config): boolean {
   return jwtSecret !== null || existsSync(tokenKeyFile(dataDir));
 }
 
-/** The server's token settings. Throws if its key is not here: the server would not know a new one. */
-export function serverSigning(config: Config): TokenOptions {
+/**
+ * The server's token settings. Throws if its key is not here: the server would not know a new one. `otherwise`: what
+ * would also help, for the error.
+ */
+export function serverSigning(config: Config, otherwise: string | null = null): TokenOptions {
   const { jwtSecret, dataDir, jwtIssuer: issuer, jwtAudience: audience } = config;
   if (!hasSigningKey(config)) {
+    const advice = otherwise === null ? "" : `${otherwise}, or `;
     throw new Error(
-      `${dataDir} contains no signing key: run this command with the server's DATA_DIR or JWT_SECRET`,
+      `${dataDir} contains no signing key: ${advice}run this command with the server's DATA_DIR or JWT_SECRET`,
     );
   }
   return { key: tokenKey(jwtSecret, dataDir), issuer, audience };
