@@ -100,6 +100,8 @@ describe.each(["sqlite", "postgres"] as const)("on %s, a destination that answer
     await deliver(3);
     await change({ state: "active" });
     await until(async () => (await state()) === "disabled", patienceMs);
+    // Is answered once the server has read the state again: until then, it makes deliveries.
+    expect((await change({ maxConcurrent: 2 })).status).toBe(200);
     await deliver(1);
     const waiting = ["pending", 0, null];
     expect(await deliveries()).toEqual([["dead", 1, "HTTP 410"], waiting, waiting]);
