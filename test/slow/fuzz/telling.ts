@@ -1,8 +1,8 @@
 /** Texts that mean something to a parameter or argument of a name, beside what its definition says. */
 export const telling: Readonly<Record<string, readonly string[]>> = {
   origin: ["JFK", "jfk", "XXXX"],
-  destination: ["LHR", "JFK"],
-  departureDate: ["2026-12-21", "2026-02-30", "0000-01-01", "9999-12-31"],
+  destination: ["LHR", "JFK", "{destination}"],
+  departureDate: ["2026-12-21", "2026-02-30", "0000-01-01", "9999-12-31", "+275760-09-13"],
   bookingId: ["{booking}", "bk_1"],
   userId: ["{user}"],
   eventId: ["{event}"],
