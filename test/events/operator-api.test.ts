@@ -176,9 +176,7 @@ describe("lists", () => {
     const gateway = testGateway(
       (_, { body }) => new Response(null, { status: body.includes("deploy.error") ? 503 : 200 }),
     );
-    const failing = await startApp({
-      ...gateway.env,
-    });
+    const failing = await startApp(gateway.env);
     const states = async (target: TestApp, query = "?include=delivery") =>
       (await items(await target.as("operator", `/v1/events${query}`))).map(
         ({ delivery }) => delivery,

@@ -19,9 +19,7 @@ let gatewayStatus: number;
 beforeEach(async () => {
   gatewayStatus = 200;
   gateway = testGateway(() => new Response(null, { status: gatewayStatus }));
-  app = await startApp({
-    ...gateway.env,
-  });
+  app = await startApp(gateway.env);
 });
 afterEach(async () => {
   await app.stop();

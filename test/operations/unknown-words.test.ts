@@ -81,9 +81,7 @@ describe.each(Object.entries(changes))("%s that a newer version wrote", (_, chan
   let app: TestApp;
   let [event, rejection, destination, replay]: (string | undefined)[] = [];
   beforeAll(async () => {
-    app = await startApp({
-      ...gateway.env,
-    });
+    app = await startApp(gateway.env);
     const flight = await addFlight(app);
     await app.as("admin", "/v1/api/bookings", post(bookingBody(flight.id)));
     await app.deliverSample("code_host", "package.published");

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
@@ -11,11 +11,8 @@ import { appForAll } from "../../support/running-app.ts";
 const path = "/v1/api/bookings";
 const holdMs = 20 * 60_000;
 
-let pay: ReturnType<typeof payer>;
 const app = appForAll();
-beforeAll(async () => {
-  pay = payer(app);
-});
+const pay = payer(app);
 
 let flights = 0;
 async function hold(): Promise<string> {

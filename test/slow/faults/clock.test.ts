@@ -11,7 +11,6 @@ import { json, sample, signed, type TestApp, until } from "../../support/app.ts"
 import { manualClock } from "../../support/clock.ts";
 import { readFeed } from "../../support/feed.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
-import type { testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
@@ -23,13 +22,6 @@ const year = 365 * day;
 
 const taken = resources();
 const start = taken.app;
-
-/** An operator gateway, and the settings that make an app use it. */
-function gatewayThat(answer: Parameters<typeof testGateway>[0]) {
-  const gateway = taken.gateway(answer);
-  const { env } = gateway;
-  return { gateway, env };
-}
 
 const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
 
@@ -74,10 +66,10 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
   });
 
   test("retries are not delayed [CLOCK-2]", async () => {
-    const { gateway, env } = gatewayThat(
+    const gateway = taken.gateway(
       (number) => new Response(null, { status: number === 1 ? 500 : 200 }),
     );
-    const app = await start(env);
+    const app = await start(gateway.env);
     await deliver(app);
     await untilStatus(app, "retrying");
     app.clock.jump(jump);
@@ -86,8 +78,8 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
   });
 
   test("notifications leased by a dead process are sent [CLOCK-3]", async () => {
-    const { gateway, env } = gatewayThat(() => new Response());
-    const app = await start(env);
+    const gateway = taken.gateway(() => new Response());
+    const app = await start(gateway.env);
     const now = new Date(app.clock.now());
     // Simulates another process that leases the notification and then dies.
     const destinationId = operatorGateway.id;
@@ -112,8 +104,8 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
 
   test("the outcome of an attempt in progress is stored and readable [CLOCK-5]", async () => {
     const answering = Promise.withResolvers<Response>();
-    const { gateway, env } = gatewayThat(() => answering.promise);
-    const app = await start(env);
+    const gateway = taken.gateway(() => answering.promise);
+    const app = await start(gateway.env);
     const { id } = await json(await deliver(app));
     await until(() => gateway.received.length === 1);
     app.clock.jump(jump);
@@ -156,8 +148,8 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
   });
 
   test("the age of waiting notifications is never negative", async () => {
-    const { env } = gatewayThat(() => new Response(null, { status: 500 }));
-    const app = await start(env);
+    const gateway = taken.gateway(() => new Response(null, { status: 500 }));
+    const app = await start(gateway.env);
     await deliver(app);
     await untilStatus(app, "retrying");
     app.clock.jump(jump);
@@ -184,15 +176,15 @@ async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<st
 describe("a clock that was wrong", () => {
   test("in an earlier run does not delay waiting notifications after a restart [CLOCK-4]", async () => {
     const file = { DATABASE_URL: `sqlite:${join(taken.newFolder(), "skyhook.db")}` };
-    const failing = gatewayThat(() => new Response(null, { status: 500 }));
+    const failing = taken.gateway(() => new Response(null, { status: 500 }));
     const ahead = manualClock(manualClock().now() + 10 * year);
     const wrong = await start({ ...failing.env, ...file }, ahead);
     await deliver(wrong);
     await untilStatus(wrong, "retrying");
     await wrong.stop();
 
-    const { gateway, env } = gatewayThat(() => new Response());
-    const right = await start({ ...env, ...file });
+    const gateway = taken.gateway(() => new Response());
+    const right = await start({ ...gateway.env, ...file });
     await untilStatus(right, "delivered");
     expect(gateway.received).toHaveLength(1);
   });
