@@ -12,42 +12,19 @@ import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
 import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
-import type { StoredDestination } from "../../src/outbound/destination.ts";
 import { insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../src/outbound/notification-words.ts";
 import { insertNotification, sentNotificationPages } from "../../src/outbound/notifications.sql.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { json, jsonWith, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
+import { post } from "../support/flights.ts";
 import { dataOf } from "../support/graphql.ts";
 import { itemsOf } from "../support/operator.ts";
-import { deliveryRow, eventRow, notificationRow } from "../support/rows.ts";
+import { deliveryRow, destinationRow, eventRow, notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 
-const idOf = (number: number) => `dst_${String(number).repeat(32)}` as const;
-
-const destinationRow = (
-  number: number,
-  name: string,
-  ownerId: string | null,
-): StoredDestination => ({
-  id: idOf(number),
-  name,
-  ownerId,
-  format: "json",
-  address: "https://example.com",
-  filter: null,
-  orderBy: null,
-  ratePerSecond: null,
-  maxConcurrent: 8,
-  alerts: false,
-  state: "disabled",
-  createdAt: new Date(0),
-  updatedAt: new Date(0),
-  failures: 0,
-  openUntil: null,
-  sealed: new Uint8Array(1),
-});
+const idOf = (number: number) => destinationRow(number).id;
 
 interface Sent {
   readonly destination: number;
@@ -67,10 +44,10 @@ const count = 60;
 /** Events of which several share a millisecond, with none to four deliveries, some of them to the same destination. */
 async function storeSome({ services: { storage } }: TestApp): Promise<readonly Stored[]> {
   for (const row of [
-    destinationRow(1, "slack", null),
-    destinationRow(2, "mail", null),
-    destinationRow(3, "own", "user-1"),
-    destinationRow(4, idOf(1), null),
+    destinationRow(1, { name: "slack" }),
+    destinationRow(2, { name: "mail" }),
+    destinationRow(3, { name: "own", ownerId: "user-1" }),
+    destinationRow(4, { name: idOf(1) }),
   ]) {
     await storage.atomically(write(insertDestination, row));
   }
@@ -142,12 +119,12 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
   test.each(others)("finds the events that were sent there, with %j", async (other) => {
     for (const delivery of deliveries) {
       const expected = stored
-        .filter(({ id, at, provider, sent }, n) => {
+        .filter(({ at, provider, sent }, n) => {
           if ("provider" in other && provider !== other.provider) return false;
           if ("idempotencyKey" in other && n !== 31) return false;
           if ("from" in other && (at < from || at >= to)) return false;
           const there = sent.filter(({ destination }) => destination === 1);
-          return id !== "" && there.some(({ status }) => (delivery ?? status) === status);
+          return there.some(({ status }) => (delivery ?? status) === status);
         })
         .map(({ id }) => id)
         .toReversed();
@@ -218,15 +195,8 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
 
   test("limits a replay, which stores the id", async () => {
     const body = { destination: "slack", delivery: "dead" };
-    const headers = { "content-type": "application/json" };
     const preview = async (given: object) =>
-      json(
-        await app.as("operator", "/v1/replays/preview", {
-          method: "POST",
-          headers,
-          body: JSON.stringify(given),
-        }),
-      );
+      json(await app.as("operator", "/v1/replays/preview", post(given)));
     const dead = stored.filter(({ sent }) =>
       sent.some(({ destination, status }) => destination === 1 && status === "dead"),
     );

@@ -2,7 +2,7 @@ import type { FlightPlan } from "../../src/booking/flight.ts";
 import { emptyEvent, type StoredEvent } from "../../src/event/event.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
 import type { StoredDelivery } from "../../src/outbound/delivery.ts";
-import { operatorGateway } from "../../src/outbound/destination.ts";
+import { operatorGateway, type StoredDestination } from "../../src/outbound/destination.ts";
 import type { Notification } from "../../src/outbound/notification.ts";
 
 /** An event row to store; `number` makes it unique. */
@@ -89,6 +89,33 @@ export function deliveryRow(
     lastError,
     blocked: (fields.orderKey ?? null) !== null,
     afterDead: false,
+    ...fields,
+  };
+}
+
+/** A disabled destination, with secrets that cannot be decrypted; `number` makes it unique. */
+export function destinationRow(
+  number: number,
+  fields: Partial<StoredDestination> = {},
+): StoredDestination {
+  const at = new Date(Date.UTC(2026, 10, 21) + number);
+  return {
+    id: `dst_${number.toString(16).padStart(32, "0")}`,
+    name: `row-${number}`,
+    ownerId: null,
+    format: "json",
+    address: "https://example.com",
+    filter: null,
+    orderBy: null,
+    ratePerSecond: null,
+    maxConcurrent: 8,
+    alerts: false,
+    state: "disabled",
+    createdAt: at,
+    updatedAt: at,
+    failures: 0,
+    openUntil: null,
+    sealed: new Uint8Array(1),
     ...fields,
   };
 }

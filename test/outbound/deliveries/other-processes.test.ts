@@ -11,7 +11,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
-import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 async function transactions(app: TestApp): Promise<number> {
   const text = await (await app.fetch("/metrics")).text();
@@ -23,27 +23,12 @@ test("a delivery that another process stored wakes its destination only", async 
   const url = `sqlite:${join(folder, "skyhook.db")}`;
   const other = await openStorage(schema, url);
   const ofUsers = 100;
-  const createdAt = new Date(0);
   for (let n = 1; n <= ofUsers; n += 1) {
     await other.atomically(
-      write(insertDestination, {
-        id: `dst_${n.toString(16).padStart(32, "0")}`,
-        name: "own",
-        ownerId: `user-${n}`,
-        format: "json",
-        address: "https://example.com",
-        filter: null,
-        orderBy: null,
-        ratePerSecond: null,
-        maxConcurrent: 8,
-        alerts: false,
-        state: "active",
-        createdAt,
-        updatedAt: createdAt,
-        failures: 0,
-        openUntil: null,
-        sealed: new Uint8Array(1),
-      }),
+      write(
+        insertDestination,
+        destinationRow(n, { name: "own", ownerId: `user-${n}`, state: "active" }),
+      ),
     );
   }
   const gateway = testGateway(() => new Response());

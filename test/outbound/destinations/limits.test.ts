@@ -7,33 +7,11 @@ import { json, startApp, type TestApp } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
+import { destinationRow } from "../../support/rows.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
-
-/** A stored row, with secrets that cannot be decrypted. */
-function row(number: number, ownerId: string | null): StoredDestination {
-  const at = new Date(Date.UTC(2026, 10, 21) + number);
-  return {
-    id: `dst_${number.toString(16).padStart(32, "0")}`,
-    name: `row-${number}`,
-    ownerId,
-    format: "json",
-    address: url,
-    filter: null,
-    orderBy: null,
-    ratePerSecond: null,
-    maxConcurrent: 1,
-    alerts: false,
-    state: "disabled",
-    createdAt: at,
-    updatedAt: at,
-    failures: 0,
-    openUntil: null,
-    sealed: new Uint8Array(1),
-  };
-}
 
 /** On a server two instances, so that several connections commit at the same time. */
 const instances = { sqlite: 1, postgres: noManyConnections === null ? 2 : 1 };
@@ -133,8 +111,8 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
     const all = await listed(appOf(0), `${path}?limit=100`, "admin");
     const ofUsers = all.filter(({ ownerId }) => ownerId !== null).length;
     const ofOperators = all.length - ofUsers;
-    await store(times(998 - ofUsers).map((n) => row(n, `owner-${n}`)));
-    await store(times(97 - ofOperators).map((n) => row(2_000 + n, null)));
+    await store(times(998 - ofUsers).map((n) => destinationRow(n, { ownerId: `owner-${n}` })));
+    await store(times(97 - ofOperators).map((n) => destinationRow(2_000 + n)));
     expect(await twelve((n) => create(n, "last", `late-${n}`))).toEqual(successes(2));
     expect(await json(await create(0, "more", "later"))).toMatchObject({
       code: "validation-failed",
