@@ -75,9 +75,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
       "[...document.querySelectorAll('label')].find((label) => label.textContent.startsWith('Destination'))?.querySelector('select')";
     await browser.go("#/events");
     await browser.until(`${select}?.options.length === 2`);
-    await browser.read(
-      `((select) => { select.value = "operator-gateway"; select.dispatchEvent(new Event("change")); })(${select})`,
-    );
+    await browser.set("Destination", "operator-gateway");
     await browser.until("location.hash.includes('destination=operator-gateway')");
     await browser.has("[data-row]", 2);
     await browser.go("#/events?destination=operator-gateway&provider=code_host");

@@ -19,8 +19,6 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     env: { PROVIDERS_DIR: providersDir },
     options: { secretsDir },
   });
-  const text = (selector: string) =>
-    browser.read(`document.querySelector(${JSON.stringify(selector)})?.textContent`);
   const fill = async (selector: string, value: string) => {
     await browser.until(`document.querySelector(${JSON.stringify(selector)}) !== null`);
     await browser.click(selector);
@@ -82,7 +80,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/svix'");
     await browser.shows("[data-made]", "whsec_");
-    expect(await text("[data-made]")).toBe(
+    expect(await browser.text("[data-made]")).toBe(
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
     await browser.go("#/providers");
