@@ -47,7 +47,7 @@ describe("skyhook listen", () => {
     await until(() => program.received.length === 1);
     const [request] = program.received;
     expect([request?.path, request?.search]).toEqual(["/notify/hooks", "?x=1"]);
-    expect(Buffer.from(request?.bytes ?? []).toString()).toBe(body);
+    expect(request?.body).toBe(body);
     expect(request?.headers).toMatchObject({
       "content-type": "application/json",
       "x-todoist-delivery-id": "d-1",
