@@ -63,13 +63,11 @@ const all = (selector: string) => `document.querySelectorAll(${JSON.stringify(se
 
 /** A tab that opens when it is first used. */
 export function openBrowser(width = 1_280, height = 800): Browser {
-  const profiles: string[] = [];
   const consoleMessages: string[] = [];
   const requestedUrls: string[] = [];
 
-  async function launch(): Promise<Bun.WebView> {
+  async function launch(): Promise<{ view: Bun.WebView; profile: string }> {
     const profile = mkdtempSync(join(tmpdir(), "skyhook-chromium-"));
-    profiles.push(profile);
     const view = new Bun.WebView({
       width,
       height,
@@ -93,11 +91,11 @@ export function openBrowser(width = 1_280, height = 800): Browser {
       requestedUrls.push(String(Object(Object(data).request).url));
     });
     await view.cdp("Network.enable");
-    return view;
+    return { view, profile };
   }
 
-  let launched: Promise<Bun.WebView> | null = null;
-  const tab = () => (launched ??= launch());
+  let launched: ReturnType<typeof launch> | null = null;
+  const tab = async () => (await (launched ??= launch())).view;
   const read = async (expression: string) => (await tab()).evaluate(expression);
   const wait = (expression: string) =>
     until(async () => (await read(`Boolean(${expression})`)) === true, waitTimeoutMs);
@@ -147,8 +145,10 @@ export function openBrowser(width = 1_280, height = 800): Browser {
       (await tab()).screenshot({ encoding: "buffer", format, quality: 75 }),
     cdp: async (method, params) => (await tab()).cdp(method, params),
     async close() {
-      (await launched)?.close();
-      for (const profile of profiles) rmSync(profile, { recursive: true, force: true });
+      if (launched === null) return;
+      const { view, profile } = await launched;
+      view.close();
+      rmSync(profile, { recursive: true, force: true });
     },
   };
 }
