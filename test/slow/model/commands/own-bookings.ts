@@ -59,7 +59,7 @@ async function asked(
   return { booking, token: access.token, refusal: access.refusal ?? (mayNot ? notFound : null) };
 }
 
-const particulars = fc.record({ booking: anyOne, asker: anyAsker, token: anyToken, door: anyDoor });
+const anyAsked = { booking: anyOne, asker: anyAsker, token: anyToken };
 const hasBookings = ({ bookings }: Readonly<Model>) => bookings.length > 0;
 const pathOf = ({ id }: ModelBooking) => `/v1/api/bookings/${id}`;
 
@@ -88,7 +88,7 @@ const readQuery = `query ($id: ID!) { result: booking(bookingId: $id) { ${bookin
 
 export const readBooking = command(
   "ReadBooking",
-  particulars,
+  fc.record({ ...anyAsked, door: anyDoor }),
   async (args, model, server) => {
     const found = await asked(model, server, args);
     if (found === null) return;
@@ -143,7 +143,7 @@ function cancelRefusal(model: Model, booking: ModelBooking, nowMs: number): Refu
 
 export const quote = command(
   "Quote",
-  particulars,
+  fc.record(anyAsked),
   async (args, model, server) => {
     const found = await asked(model, server, args);
     if (found === null) return;
@@ -175,12 +175,7 @@ const sendCancel = (server: Server, token: string | null, door: Door, booking: M
 
 export const cancel = command(
   "Cancel",
-  fc.record({
-    booking: anyOne,
-    asker: anyAsker,
-    token: anyToken,
-    copies: fc.integer({ min: 1, max: 3 }),
-  }),
+  fc.record({ ...anyAsked, copies: fc.integer({ min: 1, max: 3 }) }),
   async (args, model, server) => {
     const found = await asked(model, server, args);
     if (found === null) return;
