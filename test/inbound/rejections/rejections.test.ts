@@ -12,8 +12,8 @@ describe("GET /v1/rejections", () => {
       ({ provider, reason }) => `${String(provider)} ${String(reason)}`,
     );
 
-  /** Rejections at 09:00, 09:01, 09:02 and 09:03. */
   const app = appForAll();
+  /** Rejections at 09:00, 09:01, 09:02 and 09:03. */
   beforeAll(async () => {
     const unsigned = {
       method: "POST",
