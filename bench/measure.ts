@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { build } from "hdr-histogram-js";
 
 /** Latencies with three significant digits. */
-export interface Histogram {
+interface Histogram {
   record(milliseconds: number): void;
   /** The latency in milliseconds at a quantile from 0 to 1. */
   quantile(quantile: number): number;

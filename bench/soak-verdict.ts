@@ -14,7 +14,7 @@ export interface Sample extends Omit<SoakTick, "isLast"> {
   readonly events: number;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly what: string;
   readonly found: string;
   readonly bound: string;

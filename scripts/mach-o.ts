@@ -20,7 +20,7 @@ const pageBytes = 1 << pageBits;
 /** `CS_EXECSEG_MAIN_BINARY`. */
 const mainProgram = 1n;
 
-export interface CodeSignature {
+interface CodeSignature {
   readonly identifier: string;
   readonly flags: number;
   /** The bytes from the start of the program that the signature covers. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const root = join(import.meta.dir, "../..");
 
-export interface Page {
+interface Page {
   /** From the root of the repository. */
   readonly file: string;
   readonly text: string;

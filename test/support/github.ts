@@ -55,7 +55,7 @@ export interface FakeGithub {
   stop(): Promise<void>;
 }
 
-export interface Hook {
+interface Hook {
   readonly id: number;
   readonly name: string;
   readonly active: boolean;

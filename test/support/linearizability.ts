@@ -25,7 +25,7 @@ export interface Model<State, Op extends Operation> {
 }
 
 /** The call or the return of an operation. */
-export interface Moment {
+interface Moment {
   readonly atMs: number;
   /** Index of the operation. */
   readonly index: number;

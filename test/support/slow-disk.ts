@@ -38,7 +38,7 @@ int fdatasync(int file) {
 `;
 
 /** A disk on which syncs can be stopped, for a server that starts with `env`. */
-export interface SlowDisk {
+interface SlowDisk {
   readonly env: Readonly<Record<string, string>>;
   stop(): void;
   /** Whether a sync has been waiting since the last stop. */

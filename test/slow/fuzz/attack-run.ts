@@ -19,7 +19,7 @@ const recoveryMs = 3_000;
 const keptLimitBytes = 64 * mebibyte;
 
 /** What an attack did to a server. */
-export interface Verdict {
+interface Verdict {
   readonly worstMs: number;
   readonly growthBytes: number;
   readonly seen: Observation;

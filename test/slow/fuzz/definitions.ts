@@ -16,7 +16,7 @@ import { startApp } from "../../support/app.ts";
 import type { Json } from "./json.ts";
 
 /** The keywords of JSON Schema that the program's definitions use. */
-export interface Schema {
+interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly const?: Json;

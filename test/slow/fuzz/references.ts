@@ -5,7 +5,7 @@ import { verifyWithFallback } from "@octokit/webhooks-methods";
 import { nowSeconds, secrets, type SignedCase } from "./signed-case.ts";
 
 /** A verifier that is not ours: a library, or what the service's own documentation tells to write. */
-export interface Reference {
+interface Reference {
   readonly name: string;
   readonly providers: readonly string[];
   readonly accepts: (tried: SignedCase) => boolean | Promise<boolean>;

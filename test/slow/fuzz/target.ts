@@ -15,7 +15,7 @@ export interface Target {
   run(world: World, bounds: Bounds): Promise<Outcome>;
 }
 
-export interface Bounds {
+interface Bounds {
   readonly seed: number;
   readonly runs: number;
   /** Milliseconds after which no further case is tried. */

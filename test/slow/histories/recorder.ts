@@ -5,7 +5,7 @@ import { type Interface, interfaces } from "./flight-client.ts";
 import type { Outcome } from "./send.ts";
 
 /** A request to an object and its answer; null: unknown. */
-export interface Recorded<Request, Answer> extends Operation {
+interface Recorded<Request, Answer> extends Operation {
   /** The interface and instance it was sent to. */
   readonly through: string;
   readonly request: Request;

@@ -16,7 +16,7 @@ const patienceMs = 30_000;
 /** Statuses of a balancer without a reachable instance, and of an instance without a database. */
 const unavailable = [502, 503, 504];
 
-export interface Plan {
+interface Plan {
   /** The number of acknowledgements between two outages. */
   readonly acknowledgements: number;
   /** Whether to wait 30 to 60 s for the leases of a killed instance. */

@@ -67,7 +67,7 @@ export const lists: readonly List[] = [
   },
 ];
 
-export interface PageRequest {
+interface PageRequest {
   readonly size: number;
   readonly direction: Direction;
   readonly from: Position | null;

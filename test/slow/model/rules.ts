@@ -20,11 +20,11 @@ export const saleEndsMs = hourMs;
 /** Clock tolerance: a token is accepted this long after it expires. */
 export const tokenSkewMs = 30_000;
 
-export const currencies = { USD: 2, JPY: 0, KWD: 3 } as const;
+const currencies = { USD: 2, JPY: 0, KWD: 3 } as const;
 export type Currency = keyof typeof currencies;
 
 /** UTC offsets of airports in hours, for the time of the model's clock (late November to January). */
-export const airports = { JFK: -5, LHR: 0, NRT: 9 } as const;
+const airports = { JFK: -5, LHR: 0, NRT: 9 } as const;
 export type Airport = keyof typeof airports;
 
 export interface Terms {

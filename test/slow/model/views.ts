@@ -67,7 +67,7 @@ export const createdView = (booking: ModelBooking) => ({
   reference: booking.reference,
 });
 
-export const refundFields = "refund { amount currency percent fee method status reason }";
+const refundFields = "refund { amount currency percent fee method status reason }";
 export const refundView = (
   { percent, amountMinor, feeMinor }: Terms,
   currency: Currency,

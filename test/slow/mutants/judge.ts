@@ -16,7 +16,7 @@ export type Verdict =
 type Judged = Pick<Mutant, "changes" | "noticedBy">;
 
 /** The results of tests without any change, by file and title; an error for a file that did not run. */
-export type Unchanged = ReadonlyMap<string, ReadonlyMap<string, Result> | Error>;
+type Unchanged = ReadonlyMap<string, ReadonlyMap<string, Result> | Error>;
 
 /** As many as CI has cores. */
 const atOnce = 2;

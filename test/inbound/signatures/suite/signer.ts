@@ -13,9 +13,9 @@ import { referenceText } from "./reference-text.ts";
 import { testKeys } from "./test-keys.ts";
 
 /** The result of a request: the secret that it verified with, or why it did not. */
-export type Outcome = SecretRole | SignatureRejection;
+type Outcome = SecretRole | SignatureRejection;
 /** `rejected`: for any reason, where the size of signatures varies. */
-export type Expected = Outcome | "rejected";
+type Expected = Outcome | "rejected";
 
 /** How a request differs from a correct one. */
 export interface Attempt {
