@@ -17,7 +17,7 @@ import { operatorGateway } from "../src/outbound/destination.ts";
 import { json, startApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
-import { gatewaySecret } from "./support/gateway.ts";
+import { gatewayEnv } from "./support/gateway.ts";
 import { postQuery } from "./support/graphql.ts";
 import { listed } from "./support/operator.ts";
 import { appForAll } from "./support/running-app.ts";
@@ -119,10 +119,7 @@ await setUp.stop();
 
 let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;
 let day: string;
-const app = appForAll({
-  OPERATOR_GATEWAY_URL: "http://127.0.0.1:9/",
-  OPERATOR_GATEWAY_SECRET: gatewaySecret,
-});
+const app = appForAll(gatewayEnv("http://127.0.0.1:9/"));
 beforeAll(async () => {
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
   const flight = await addFlight(app, { seats: 500 });

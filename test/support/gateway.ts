@@ -13,7 +13,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** The settings that make a server notify it. */
-  readonly env: { readonly OPERATOR_GATEWAY_URL: string; readonly OPERATOR_GATEWAY_SECRET: string };
+  readonly env: ReturnType<typeof gatewayEnv>;
   /** In order of arrival. */
   readonly received: readonly Received[];
   /** The maximum number of concurrent requests. */
@@ -22,6 +22,12 @@ export interface TestGateway extends AsyncDisposable {
 }
 
 export const gatewaySecret = `whsec_${Buffer.from("a gateway key of thirty-two byte").toString("base64")}`;
+
+/** The settings that make a server notify the operator gateway at an address. */
+export const gatewayEnv = (url: string) => ({
+  OPERATOR_GATEWAY_URL: url,
+  OPERATOR_GATEWAY_SECRET: gatewaySecret,
+});
 
 /** `answer` is called for each request, with its number from 1. */
 export function testGateway(
@@ -58,7 +64,7 @@ export function testGateway(
   return {
     url,
     port: server.port ?? 0,
-    env: { OPERATOR_GATEWAY_URL: url, OPERATOR_GATEWAY_SECRET: gatewaySecret },
+    env: gatewayEnv(url),
     received,
     mostInFlight: () => most,
     stop: () => server.stop(true),

@@ -5,7 +5,7 @@ import { sign } from "../../src/inbound/signatures/sign.ts";
 import { json, providerOf, sample, testSecret } from "./app.ts";
 import type { ConsoleServer, PastClock } from "./console.ts";
 import { addFlight, bookingBody, post } from "./flights.ts";
-import { gatewaySecret, testGateway } from "./gateway.ts";
+import { gatewayEnv, testGateway } from "./gateway.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -17,9 +17,8 @@ export const choosyGateway = () =>
   );
 
 export const withGateway = (url: string) => ({
-  OPERATOR_GATEWAY_URL: url,
+  ...gatewayEnv(url),
   TRUSTED_PROXY_HOPS: "1",
-  OPERATOR_GATEWAY_SECRET: gatewaySecret,
   TASK_TRACKER_WEBHOOK_SECRET_PREVIOUS: "the previous secret",
   CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the previous secret",
 });

@@ -1,6 +1,5 @@
-import { startApp, type TestApp, until } from "./app.ts";
-import { endsAfterEach } from "./ends.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "./gateway.ts";
+import { type TestApp, until } from "./app.ts";
+import type { TestGateway } from "./gateway.ts";
 import { itemsOf, listed, timelineOf } from "./operator.ts";
 
 export const second = 1_000;
@@ -8,28 +7,6 @@ export const minute = 60 * second;
 export const hour = 60 * minute;
 /** The documented retry schedule. */
 export const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour];
-
-/** Starts servers and operator gateways, and ends them after each test, the last one first. */
-export function notifying() {
-  const ends = endsAfterEach();
-  return {
-    ends,
-    gatewayThat: (answer: Parameters<typeof testGateway>[0]): TestGateway => {
-      const gateway = testGateway(answer);
-      ends.push(() => gateway.stop());
-      return gateway;
-    },
-    startWith: async (url: string, env: Record<string, string> = {}): Promise<TestApp> => {
-      const app = await startApp({
-        OPERATOR_GATEWAY_URL: url,
-        OPERATOR_GATEWAY_SECRET: gatewaySecret,
-        ...env,
-      });
-      ends.push(() => app.stop());
-      return app;
-    },
-  };
-}
 
 export const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
 

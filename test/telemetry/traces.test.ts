@@ -9,9 +9,9 @@ import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { type CollectedSpan, type TestCollector, testCollector } from "../support/collector.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { gatewaySecret } from "../support/gateway.ts";
+import { gatewayEnv, gatewaySecret } from "../support/gateway.ts";
 import { postQuery } from "../support/graphql.ts";
-import { notifying } from "../support/notifying.ts";
+import { resources } from "../support/resources.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const senderSpan = "b7ad6b7169203331";
@@ -19,18 +19,13 @@ const senderSpan = "b7ad6b7169203331";
 const unset = 0;
 const traced = { traceparent: `00-${traceId}-${senderSpan}-01`, tracestate: "vendor=1" };
 
-const { ends, gatewayThat } = notifying();
+const taken = resources();
 
 function collector(): TestCollector {
   const made = testCollector();
-  ends.push(() => made.stop());
+  taken.ends.push(() => made.stop());
   return made;
 }
-
-const to = (url: string) => ({
-  OPERATOR_GATEWAY_URL: url,
-  OPERATOR_GATEWAY_SECRET: gatewaySecret,
-});
 
 /** Runs `work` against the service, stops the service and returns the spans that the collector received. */
 async function spansOf(
@@ -169,11 +164,11 @@ describe("the trace of a delivery to the operator gateway", () => {
     );
 
   test("is the trace of the webhook, in header, CloudEvent and span", async () => {
-    const gateway = gatewayThat(() => new Response());
+    const gateway = taken.gateway(() => new Response());
     const spans = await spansOf(async (app) => {
       await deliver(app);
       await attempted(app);
-    }, to(gateway.url));
+    }, gateway.env);
     const server = one(spans, "POST /webhooks/:provider");
     const delivery = one(spans, "notification delivery");
     expect(delivery).toMatchObject({
@@ -200,16 +195,16 @@ describe("the trace of a delivery to the operator gateway", () => {
 
   test("is the same after an error and a restart, and retries stay signed", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-traces-"));
-    ends.push(() => rmSync(folder, { recursive: true }));
+    taken.ends.push(() => rmSync(folder, { recursive: true }));
     const database = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
     let status = 500;
-    const gateway = gatewayThat(() => new Response(null, { status }));
+    const gateway = taken.gateway(() => new Response(null, { status }));
     const first = await spansOf(
       async (app) => {
         await deliver(app);
         await attempted(app);
       },
-      { ...to(gateway.url), ...database },
+      { ...gateway.env, ...database },
     );
     expect(one(first, "notification delivery")).toMatchObject({
       status: { code: 2 },
@@ -224,7 +219,7 @@ describe("the trace of a delivery to the operator gateway", () => {
         });
         await attempted(app);
       },
-      { ...to(gateway.url), ...database },
+      { ...gateway.env, ...database },
     );
     const server = one(first, "POST /webhooks/:provider");
     const retry = one(second, "notification delivery");
@@ -248,11 +243,11 @@ describe("the trace of a delivery to the operator gateway", () => {
   });
 
   test("propagates that a trace is not sampled, and exports nothing", async () => {
-    const gateway = gatewayThat(() => new Response());
+    const gateway = taken.gateway(() => new Response());
     const spans = await spansOf(async (app) => {
       await deliver(app, { ...traced, traceparent: traced.traceparent.replace(/01$/, "00") });
       await attempted(app);
-    }, to(gateway.url));
+    }, gateway.env);
     expect(spans).toEqual([]);
     expect(gateway.received[0]?.headers["traceparent"]).toMatch(
       new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`),
@@ -260,9 +255,8 @@ describe("the trace of a delivery to the operator gateway", () => {
   });
 
   test("is absent if tracing is off, even if the sender sends one", async () => {
-    const gateway = gatewayThat(() => new Response());
-    const app = await startApp(to(gateway.url));
-    ends.push(() => app.stop());
+    const gateway = taken.gateway(() => new Response());
+    const app = await taken.app(gateway.env);
     await deliver(app);
     await attempted(app);
     expect(app.services.tracer).toBeNull();
@@ -273,7 +267,7 @@ describe("the trace of a delivery to the operator gateway", () => {
 
 describe("the trace of the API", () => {
   test("includes a REST booking, from the client to the operator gateway", async () => {
-    const gateway = gatewayThat(() => new Response());
+    const gateway = taken.gateway(() => new Response());
     const spans = await spansOf(async (app) => {
       const flight = await addFlight(app);
       const made = await app.as(
@@ -283,7 +277,7 @@ describe("the trace of the API", () => {
       );
       expect(made.status).toBe(201);
       await until(() => gateway.received.length === 1);
-    }, to(gateway.url));
+    }, gateway.env);
     const server = one(spans, "POST /v1/api/bookings");
     const booking = one(spans, "booking create");
     expect(server).toMatchObject({ traceId, parentSpanId: senderSpan });
@@ -327,13 +321,13 @@ describe("the trace of the API", () => {
 });
 
 test("exports no secrets and no personal data", async () => {
-  const gateway = gatewayThat(() => new Response(null, { status: 500, statusText: "sesame" }));
+  const gateway = taken.gateway(() => new Response(null, { status: 500, statusText: "sesame" }));
   const collects = collector();
   const app = await startApp({
     OTEL_EXPORTER_OTLP_ENDPOINT: collects.url,
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20sesame",
     OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=staging,service.name=lost",
-    ...to(`${gateway.url}?key=sesame`),
+    ...gatewayEnv(`${gateway.url}?key=sesame`),
   });
   const body = '{"event_name":"sesame","event_data":{"id":"sesame","content":"sesame"}}';
   await app.deliver("task_tracker", body, {

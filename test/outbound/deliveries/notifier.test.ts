@@ -6,10 +6,11 @@ import { join } from "node:path";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { never } from "../../support/gateway.ts";
-import { deliver, idsOf, newest, notifying, second, untilLater } from "../../support/notifying.ts";
+import { deliver, idsOf, newest, second, untilLater } from "../../support/notifying.ts";
 import { listed, timelineOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
-const { ends, gatewayThat, startWith } = notifying();
+const taken = resources();
 
 describe("an operator gateway that hangs", () => {
   const count = 500;
@@ -22,12 +23,12 @@ describe("an operator gateway that hangs", () => {
 
   test("does not slow down webhooks and holds at most 16 deliveries [GATEWAY-2]", async () => {
     const without = await startApp();
-    ends.push(() => without.stop());
+    taken.ends.push(() => without.stop());
     await timeToAnswer(without);
     const usualMs = await timeToAnswer(without);
 
-    const gateway = gatewayThat(never);
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(never);
+    const app = await taken.app(gateway.env);
     expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
     expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
     await untilLater(app, () => gateway.received.length === 16);
@@ -35,8 +36,8 @@ describe("an operator gateway that hangs", () => {
   });
 
   test("opens its circuit after ten failures in a row, and then gets one probe at a time", async () => {
-    const gateway = gatewayThat(never);
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(never);
+    const app = await taken.app(gateway.env);
     await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
     await until(() => gateway.received.length === 16);
     const passing = (condition: () => boolean | Promise<boolean>) =>
@@ -62,11 +63,11 @@ describe("an operator gateway that hangs", () => {
 
   test("receives every notification once after it responds again", async () => {
     const answering = Promise.withResolvers<void>();
-    const gateway = gatewayThat(async () => {
+    const gateway = taken.gateway(async () => {
       await answering.promise;
       return new Response();
     });
-    const app = await startWith(gateway.url);
+    const app = await taken.app(gateway.env);
     await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
     await until(() => gateway.received.length === 16);
     answering.resolve();
@@ -84,19 +85,19 @@ describe("an operator gateway that hangs", () => {
 describe("no notification is lost", () => {
   function newFile(): string {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-notifications-"));
-    ends.push(() => rmSync(folder, { recursive: true }));
+    taken.ends.push(() => rmSync(folder, { recursive: true }));
     return join(folder, "skyhook.db");
   }
 
   test("if the process dies during a delivery: the next one sends it again with the same id", async () => {
     const file = newFile();
-    const dead = gatewayThat(never);
-    const first = await startWith(dead.url, { DATABASE_URL: `sqlite:${file}` });
+    const dead = taken.gateway(never);
+    const first = await taken.app({ ...dead.env, DATABASE_URL: `sqlite:${file}` });
     await Promise.all(Array.from({ length: 20 }, () => deliver(first)));
     await until(() => dead.received.length === 16);
 
-    const alive = gatewayThat(() => new Response());
-    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
+    const alive = taken.gateway(() => new Response());
+    const second = await taken.app({ ...alive.env, DATABASE_URL: `sqlite:${file}` });
     await untilLater(second, () => alive.received.length === 20);
     await untilLater(
       second,
@@ -108,14 +109,14 @@ describe("no notification is lost", () => {
 
   test("if the service stops during a delivery: the interrupted attempt does not count", async () => {
     const file = newFile();
-    const hanging = gatewayThat(never);
-    const first = await startWith(hanging.url, { DATABASE_URL: `sqlite:${file}` });
+    const hanging = taken.gateway(never);
+    const first = await taken.app({ ...hanging.env, DATABASE_URL: `sqlite:${file}` });
     const { id } = await json(await deliver(first));
     await until(() => hanging.received.length === 1);
     await first.stop();
 
-    const alive = gatewayThat(() => new Response());
-    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
+    const alive = taken.gateway(() => new Response());
+    const second = await taken.app({ ...alive.env, DATABASE_URL: `sqlite:${file}` });
     await untilLater(second, () => alive.received.length === 1);
     await untilLater(second, async () => (await newest(second))["status"] === "delivered");
     expect([...idsOf(alive)]).toEqual([...idsOf(hanging)]);
@@ -126,8 +127,8 @@ describe("no notification is lost", () => {
   test("if the outcome cannot be stored: it is sent again when the lease ends [GATEWAY-4]", async () => {
     const file = newFile();
     const held = Promise.withResolvers<Response>();
-    const gateway = gatewayThat((number) => (number === 1 ? held.promise : new Response()));
-    const app = await startWith(gateway.url, { DATABASE_URL: `sqlite:${file}` });
+    const gateway = taken.gateway((number) => (number === 1 ? held.promise : new Response()));
+    const app = await taken.app({ ...gateway.env, DATABASE_URL: `sqlite:${file}` });
     await deliver(app);
     await until(() => gateway.received.length === 1);
     using other = new Database(file);

@@ -7,7 +7,13 @@ import { nextRetryMs } from "../../../src/outbound/notification.ts";
 import { json, sample, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { gatewaySecret, never, type Received, testGateway } from "../../support/gateway.ts";
+import {
+  gatewayEnv,
+  gatewaySecret,
+  never,
+  type Received,
+  testGateway,
+} from "../../support/gateway.ts";
 import {
   afterAttempt,
   deliver,
@@ -15,14 +21,14 @@ import {
   idsOf,
   minute,
   newest,
-  notifying,
   second,
   untilLater,
   waits,
 } from "../../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
-const { gatewayThat, startWith } = notifying();
+const taken = resources();
 
 /** Verifies a delivery with the standardwebhooks library, at the time it was sent. Throws if it is not genuine. */
 function verified(
@@ -43,8 +49,8 @@ function verified(
 
 describe("a notification at the operator gateway", () => {
   test("is a CloudEvent signed per Standard Webhooks, with the notification's id", async () => {
-    const gateway = gatewayThat(() => new Response(null, { status: 204 }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response(null, { status: 204 }));
+    const app = await taken.app(gateway.env);
     const answer = await json(await deliver(app));
     await until(() => gateway.received.length === 1);
     const notification = await afterAttempt(app, 1);
@@ -68,8 +74,8 @@ describe("a notification at the operator gateway", () => {
   });
 
   test("has the route that received the event as its source, also for a booking", async () => {
-    const gateway = gatewayThat(() => new Response(null, { status: 204 }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response(null, { status: 204 }));
+    const app = await taken.app(gateway.env);
     const flight = await addFlight(app);
     await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
     await deliver(app);
@@ -81,8 +87,8 @@ describe("a notification at the operator gateway", () => {
   });
 
   test("does not verify if it was changed in transit", async () => {
-    const gateway = gatewayThat(() => new Response());
-    await deliver(await startWith(gateway.url));
+    const gateway = taken.gateway(() => new Response());
+    await deliver(await taken.app(gateway.env));
     await until(() => gateway.received.length === 1);
     const [got] = gateway.received;
     if (got === undefined) throw new Error("Nothing arrived");
@@ -96,8 +102,10 @@ describe("a notification at the operator gateway", () => {
   });
 
   test("has the same id and a new signature for every attempt", async () => {
-    const gateway = gatewayThat((number) => new Response(null, { status: number < 4 ? 500 : 200 }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(
+      (number) => new Response(null, { status: number < 4 ? 500 : 200 }),
+    );
+    const app = await taken.app(gateway.env);
     await deliver(app);
     for (const [index, wait] of waits.slice(0, 3).entries()) {
       await afterAttempt(app, index + 1);
@@ -114,8 +122,8 @@ describe("a notification at the operator gateway", () => {
 
 describe("a failed attempt", () => {
   const failing = async (answer: Parameters<typeof testGateway>[0]) => {
-    const gateway = gatewayThat(answer);
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(answer);
+    const app = await taken.app(gateway.env);
     await deliver(app);
     return { app, gateway, notification: await afterAttempt(app, 1) };
   };
@@ -128,11 +136,11 @@ describe("a failed attempt", () => {
 
   test("does not take longer because the clock jumped forward meanwhile", async () => {
     let jump = () => {};
-    const gateway = gatewayThat(() => {
+    const gateway = taken.gateway(() => {
       jump();
       return new Response("no", { status: 500 });
     });
-    const app = await startWith(gateway.url);
+    const app = await taken.app(gateway.env);
     jump = () => app.clock.jump(3_600_000);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
@@ -176,8 +184,8 @@ describe("a failed attempt", () => {
 
   test("is not made while an earlier one may still succeed", async () => {
     const answer = Promise.withResolvers<Response>();
-    const gateway = gatewayThat((number) => (number === 1 ? answer.promise : new Response()));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway((number) => (number === 1 ? answer.promise : new Response()));
+    const app = await taken.app(gateway.env);
     await deliver(app);
     await until(() => gateway.received.length === 1);
     // Just before the first attempt times out.
@@ -193,8 +201,8 @@ describe("a failed attempt", () => {
   });
 
   test("times out after 10 s without a response", async () => {
-    const gateway = gatewayThat(never);
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(never);
+    const app = await taken.app(gateway.env);
     await deliver(app);
     await until(() => gateway.received.length === 1);
     app.clock.advance(9_999);
@@ -212,7 +220,7 @@ describe("a failed attempt", () => {
         data: (socket) => void socket.write("HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\n"),
       },
     });
-    const app = await startWith(`http://127.0.0.1:${server.port}/`);
+    const app = await taken.app(gatewayEnv(`http://127.0.0.1:${server.port}/`));
     await deliver(app);
     await untilLater(app, async () => {
       app.clock.advance(second);
@@ -224,7 +232,7 @@ describe("a failed attempt", () => {
   test("is retried after a refused connection", async () => {
     const gone = testGateway(() => new Response());
     await gone.stop();
-    const app = await startWith(gone.url);
+    const app = await taken.app(gone.env);
     await deliver(app);
     const notification = await afterAttempt(app, 1);
     expect(notification["status"]).toBe("retrying");
@@ -246,7 +254,7 @@ describe("a failed attempt", () => {
         },
       },
     });
-    const app = await startWith(`http://127.0.0.1:${server.port}/`);
+    const app = await taken.app(gatewayEnv(`http://127.0.0.1:${server.port}/`));
     await deliver(app);
     expect((await afterAttempt(app, 1))["status"]).toBe("retrying");
     expect(connections).toBeGreaterThan(0);
@@ -277,8 +285,8 @@ describe("a failed attempt", () => {
 
 describe("retries", () => {
   test("follow after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h; then the notification is dead, listed and logged", async () => {
-    const gateway = gatewayThat(() => new Response("no", { status: 500 }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response("no", { status: 500 }));
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     for (const [index, wait] of waits.entries()) {
       const { status, dueAt } = await afterAttempt(app, index + 1);
@@ -336,8 +344,8 @@ describe("retries", () => {
 
   test("start again if a duplicate of a dead notification's event is received", async () => {
     let status = 500;
-    const gateway = gatewayThat(() => new Response(null, { status }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response(null, { status }));
+    const app = await taken.app(gateway.env);
     const { headers, body } = sample("task_tracker", "task.completed", app.clock);
     const send = () => app.deliver("task_tracker", JSON.stringify(body), { headers });
     const { id } = await json(await send());

@@ -9,19 +9,19 @@ import {
   deliver,
   hour,
   idsOf,
-  notifying,
   second,
   untilLater,
   waits,
 } from "../../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
-const { gatewayThat, startWith } = notifying();
+const taken = resources();
 
 describe("an operator's replay", () => {
   test("sends new notifications if the first were delivered", async () => {
-    const gateway = gatewayThat(() => new Response());
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response());
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
     for (const count of [2, 3]) {
@@ -43,8 +43,8 @@ describe("an operator's replay", () => {
     ["waits for its next attempt", [null]],
   ])("sends a notification that %s again at once, with its own id", async (_, delays) => {
     let status = 500;
-    const gateway = gatewayThat(() => new Response(null, { status }));
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response(null, { status }));
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     for (const [index, wait] of delays.entries()) {
       await afterAttempt(app, index + 1);
@@ -65,8 +65,8 @@ const replay = (app: TestApp, id: unknown, query = "") =>
 describe("an operator's replay during an attempt", () => {
   test("sends a new notification during a first attempt, unless onlyUndelivered is set", async () => {
     const answer = Promise.withResolvers<Response>();
-    const gateway = gatewayThat(() => answer.promise);
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => answer.promise);
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     await untilLater(app, () => gateway.received.length === 1);
     expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
@@ -84,8 +84,8 @@ describe("an operator's replay during an attempt", () => {
   /** An event whose second attempt is running and waits for `answer`. */
   async function retried(answer: Promise<Response>) {
     const answers = [new Response(null, { status: 500 }), answer];
-    const gateway = gatewayThat((number) => answers[number - 1] ?? new Response());
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway((number) => answers[number - 1] ?? new Response());
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
     app.clock.advance(6 * second);
@@ -122,8 +122,8 @@ describe("an operator's replay during an attempt", () => {
   });
 
   test("sends nothing with onlyUndelivered if all are delivered", async () => {
-    const gateway = gatewayThat(() => new Response());
-    const app = await startWith(gateway.url);
+    const gateway = taken.gateway(() => new Response());
+    const app = await taken.app(gateway.env);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
     expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
@@ -134,7 +134,7 @@ describe("an operator's replay during an attempt", () => {
   });
 
   test("creates nothing for an event that is deleted meanwhile", async () => {
-    const app = await startWith(gatewayThat(() => new Response()).url);
+    const app = await taken.app(taken.gateway().env);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
     const { storage, events } = app.services;

@@ -4,18 +4,14 @@ import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
-import { gatewaySecret } from "../../support/gateway.ts";
+import { gatewayEnv } from "../../support/gateway.ts";
 import { skips } from "../../support/skips.ts";
 
 const url = "http://127.0.0.1:1024/hook?token=secret";
 
 describe.skipIf(skips(noChromium))("the form that changes a destination", () => {
   const { server, browser } = consoleForTests({
-    env: {
-      DESTINATIONS_ALLOW_PRIVATE: "true",
-      OPERATOR_GATEWAY_URL: "http://127.0.0.1:9/",
-      OPERATOR_GATEWAY_SECRET: gatewaySecret,
-    },
+    env: { ...gatewayEnv("http://127.0.0.1:9/"), DESTINATIONS_ALLOW_PRIVATE: "true" },
     size: [1_440, 900],
   });
   let id: string;

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 
 import { type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { gatewaySecret } from "../../support/gateway.ts";
+import { gatewayEnv } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
 
@@ -41,9 +41,6 @@ async function rawGateway(...answers: Answer[]) {
   if (address === null || typeof address === "string") throw new Error("No port");
   return { url: `http://127.0.0.1:${address.port}/notify`, ids };
 }
-
-const startWith = (url: string) =>
-  taken.app({ OPERATOR_GATEWAY_URL: url, OPERATOR_GATEWAY_SECRET: gatewaySecret });
 
 async function newest(app: TestApp): Promise<Record<string, unknown>> {
   const [notification = {}] = await listed(app, "/v1/notifications");
@@ -125,7 +122,7 @@ describe("a gateway that", () => {
     async (name, fault, told, waitSeconds) => {
       const hungMs = name === "hangs" ? 10 * second : 0;
       const { url, ids } = await rawGateway(fault, send("204 No Content"));
-      const app = await startWith(url);
+      const app = await taken.app(gatewayEnv(url));
       await app.deliverSample("task_tracker", "task.completed");
       await until(() => ids.length === 1);
       app.clock.advance(hungMs);
