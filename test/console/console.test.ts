@@ -7,8 +7,8 @@ import {
   idempotencyByKey,
   insertIdempotency,
 } from "../../src/identity/idempotency/idempotency.sql.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
-import { type ManualClock, manualClock } from "../support/clock.ts";
+import { json, until } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";
 import {
   programName,
@@ -77,13 +77,8 @@ const issuing = {
 };
 
 describe("a one-time code", () => {
-  let clock: ManualClock;
-  let app: TestApp;
-  beforeAll(async () => {
-    clock = manualClock();
-    app = await startApp({}, clock);
-  });
-  afterAll(() => app.stop());
+  const clock = manualClock();
+  const app = appForAll({}, clock);
   const exchange = (code: unknown) => app.fetch("/v1/auth/console", post({ code }));
   const tokenOf = async (answer: Response) => String((await json(answer))["access_token"]);
 

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
-import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
 import { postQuery } from "../../support/graphql.ts";
 import { listed } from "../../support/operator.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const issuing = {
   key: Buffer.from("a test key of thirty-two bytes!!"),
@@ -16,17 +17,12 @@ const issuing = {
 const own = { "x-skyhook-console": "1", "sec-fetch-site": "same-origin" };
 const hourMs = 3_600_000;
 
-let clock: ManualClock;
-let app: TestApp;
-beforeAll(async () => {
-  clock = manualClock();
-  app = await startApp({}, clock);
-});
-afterAll(() => app.stop());
+const clock = manualClock();
+const app = appForAll({}, clock);
 
 const codeFor = (role: "user" | "operator" | "admin") => mintConsoleCode(issuing, role, clock);
 
-function signIn(code: string, headers: Record<string, string> = {}, target = app) {
+function signIn(code: string, headers: Record<string, string> = {}, target: TestApp = app) {
   return target.fetch("/v1/auth/session", {
     method: "POST",
     headers: { "content-type": "application/json", ...own, ...headers },

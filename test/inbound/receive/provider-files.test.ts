@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   closeSync,
   existsSync,
@@ -14,8 +14,9 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
+import { json, startApp, testSecret, until } from "../../support/app.ts";
 import { resources } from "../../support/resources.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,12 +42,8 @@ samples: { opened: { body: { type: opened } } }
 `,
 );
 
-let app: TestApp;
-beforeEach(async () => {
-  const secrets = ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]);
-  app = await startApp({ PROVIDERS_DIR: folder, ...Object.fromEntries(secrets) });
-});
-afterEach(() => app.stop());
+const secrets = ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]);
+const app = appPerTest({ PROVIDERS_DIR: folder, ...Object.fromEntries(secrets) });
 
 /** A signed request: a sample of the file, or its headers over another body. */
 function sent(id: string, event: string, body?: object) {

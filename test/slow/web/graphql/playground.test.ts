@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import { createApp } from "../../../../src/app.ts";
-import { startApp, type TestApp, until } from "../../../support/app.ts";
+import { until } from "../../../support/app.ts";
 import { noChromium, openBrowser } from "../../../support/browser.ts";
 import { addFlight } from "../../../support/flights.ts";
+import { appForAll } from "../../../support/running-app.ts";
 import { skips } from "../../../support/skips.ts";
 
-let app: TestApp;
+const app = appForAll();
 beforeAll(async () => {
-  app = await startApp();
   for (const flightNumber of ["SK1", "SK2", "SK3"]) await addFlight(app, { flightNumber });
 });
-afterAll(() => app.stop());
 
 describe.skipIf(skips(noChromium))("the playground in a browser", () => {
   test("opens in a browser without a network, runs the query and shows the result", async () => {

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp, until } from "../../../support/app.ts";
+import { until } from "../../../support/app.ts";
 import { noChromium, openBrowser } from "../../../support/browser.ts";
+import { appForAll } from "../../../support/running-app.ts";
 import { skips } from "../../../support/skips.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.stop());
+const app = appForAll();
 
 describe.skipIf(skips(noChromium))("in a browser", () => {
   const sent: Request[] = [];
