@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
 import { type JsonObject, textAt } from "../base/payload.ts";
+import { defaultMaxConcurrent } from "../outbound/destination-fields.ts";
 import { shownAddress } from "../outbound/destination-secrets.ts";
 import { operatorGateway } from "../outbound/destination.ts";
 
@@ -115,7 +116,7 @@ function fieldsOf({
     filter: filter ?? null,
     orderBy: orderBy ?? null,
     ratePerSecond: ratePerSecond ?? null,
-    maxConcurrent: maxConcurrent ?? 8,
+    maxConcurrent: maxConcurrent ?? defaultMaxConcurrent,
     alerts: alerts ?? false,
     state: state ?? "active",
   };

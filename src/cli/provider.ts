@@ -1,8 +1,7 @@
-import { createPrivateKey } from "node:crypto";
-
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
+import { signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Secrets } from "../inbound/signatures/signed-request.ts";
@@ -53,8 +52,8 @@ export function signingKeyOf(
   env: NodeJS.ProcessEnv,
 ): SigningKey {
   if (hasSharedSecret(signature)) return { secret };
-  const pem = secretStore(env, secretsDir).privateKey(id);
-  if (pem !== null) return { secret, privateKey: createPrivateKey(pem) };
+  const privateKey = secretStore(env, secretsDir).privateKey(id);
+  if (privateKey !== null) return signingKeyWith({ secret, privateKey });
   throw new Error(
     `Only the service can sign deliveries of ${id}: its key is private. To try it out, remove its secret and run \`${programName} secrets init\`, which makes a pair of test keys where the scheme allows it`,
   );

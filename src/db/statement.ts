@@ -153,15 +153,10 @@ export function allColumns<T extends Table>(
 ): Assignments<T>;
 export function allColumns(table: Table, ...except: string[]): Record<string, Placeholder> {
   return Object.fromEntries(
-    Object.keys(table)
-      .filter((field) => isColumnField(field) && !except.includes(field))
+    Object.keys(getTableColumns(table))
+      .filter((field) => !except.includes(field))
       .map((field) => [field, new Placeholder(field)]),
   );
-}
-
-/** Drizzle's PostgreSQL tables also have the method `enableRLS`. */
-function isColumnField(field: string): boolean {
-  return field !== "enableRLS";
 }
 
 /**
@@ -176,15 +171,10 @@ export function rowIf(table: Table, condition: SQL): SQL {
   return sql`select ${sql.join(values, sql`, `)} where ${condition}`;
 }
 
-/** The columns of a table without the fields of `except`: `select(columnsExcept(t.events, { body: null }))`. */
-export function columnsExcept<T extends Table, Except extends object>(
-  table: T,
-  except: Except,
-): Pick<T, Exclude<keyof RowOf<T>, keyof Except>>;
-export function columnsExcept(table: Table, except: object): object {
-  return Object.fromEntries(
-    Object.entries(table).filter(([field]) => isColumnField(field) && !(field in except)),
-  );
+/** All columns of a table, to select them with others: `select({ ...columnsOf(t.events), lines })`. */
+export function columnsOf<T extends Table>(table: T): Pick<T, keyof RowOf<T>>;
+export function columnsOf(table: Table): object {
+  return getTableColumns(table);
 }
 
 /** The columns of the fields that a resource shows. A column that is only stored is shown by no list, feed or message. */
@@ -194,7 +184,7 @@ export function shownColumns<T extends Table, Fields extends object>(
 ): Pick<T, Extract<keyof Fields, keyof RowOf<T>>>;
 export function shownColumns(table: Table, fields: object): object {
   return Object.fromEntries(
-    Object.entries(table).filter(([field]) => isColumnField(field) && Object.hasOwn(fields, field)),
+    Object.entries(getTableColumns(table)).filter(([field]) => Object.hasOwn(fields, field)),
   );
 }
 

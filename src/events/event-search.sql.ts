@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gte, lte, type Placeholder, type SQL, sql } from "d
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
-import { columnsExcept, encoded, type Select, statementsOver } from "../db/statement.ts";
+import { columnsOf, encoded, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
@@ -41,7 +41,7 @@ const sentConditions = {
 
 /** Events by their columns. */
 export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter>({
-  table: (t) => ({ ...columnsExcept(t.events, {}), ...sentColumns(t) }),
+  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
   select: (db, t) => db.select(eventColumns(t)).from(t.events),
   conditions: sentConditions,
   uncommon: { filter: "status", common: "accepted" },
@@ -59,7 +59,7 @@ function sentColumns({ deliveries }: Tables) {
 const sentPages = (isOfOneState: boolean) =>
   pagesOver(tables)<Event, EventColumn | SentFilter>({
     table: (t) => ({
-      ...columnsExcept(t.events, {}),
+      ...columnsOf(t.events),
       ...sentColumns(t),
       id: t.deliveries.eventId,
     }),
@@ -82,7 +82,7 @@ export const eventPagesByOutcome = sentPages(true);
 export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery">({
   table: (t) => {
     const { createdAt, id, delivery } = t.eventStates;
-    return { ...columnsExcept(t.events, {}), createdAt, id, delivery };
+    return { ...columnsOf(t.events), createdAt, id, delivery };
   },
   select: (db, t) => db.select(eventColumns(t)).from(t.eventStates),
   join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
@@ -94,7 +94,7 @@ export const eventSearch = searchesOver(tables)<Event, EventColumn | SentFilter 
   index: (t) => t.eventWords,
   positions: (t) => t.eventStates.position,
   table: (t) => ({
-    ...columnsExcept(t.events, {}),
+    ...columnsOf(t.events),
     ...sentColumns(t),
     delivery: t.eventStates.delivery,
   }),

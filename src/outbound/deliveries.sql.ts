@@ -3,7 +3,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { pagesOver } from "../db/keyset.ts";
 import {
   allColumns,
-  columnsExcept,
+  columnsOf,
   shownColumns,
   statementsOver,
   type Write,
@@ -91,7 +91,7 @@ export const attemptsTo = statement<{
   notificationIds: readonly OutgoingDelivery["notificationId"][];
 }>()((db, { attempts }, p, dialect) =>
   db
-    .select(columnsExcept(attempts, {}))
+    .select(columnsOf(attempts))
     .from(attempts)
     .where(
       and(

@@ -3,7 +3,7 @@ import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { pagesOver } from "../db/keyset.ts";
 import {
   allColumns,
-  columnsExcept,
+  columnsOf,
   encoded,
   rowIf,
   shownColumns,
@@ -55,7 +55,7 @@ export const insertDestination = statement<StoredDestination>()((db, { destinati
 
 export const allDestinations = statement()((db, { destinations }) =>
   db
-    .select(columnsExcept(destinations, {}))
+    .select(columnsOf(destinations))
     .from(destinations)
     .orderBy(asc(destinations.createdAt), asc(destinations.id)),
 );
@@ -72,7 +72,7 @@ export const destinationVersions = statement()((db, { destinations }) => {
 export const destinationsByIds = statement<{ ids: readonly Destination["id"][] }>()(
   (db, { destinations }, p, dialect) =>
     db
-      .select(columnsExcept(destinations, {}))
+      .select(columnsOf(destinations))
       .from(destinations)
       .where(dialect.among(destinations.id, p.ids)),
 );
@@ -101,11 +101,7 @@ export const countOfOwner = statement<Pick<Destination, "ownerId">>()((db, { des
 );
 
 export const destinationById = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
-  db
-    .select(columnsExcept(destinations, {}))
-    .from(destinations)
-    .where(eq(destinations.id, p.id))
-    .limit(1),
+  db.select(columnsOf(destinations)).from(destinations).where(eq(destinations.id, p.id)).limit(1),
 );
 
 /** Replaces what users can change. Its health stays. Touches no row if it changed since `before`. */

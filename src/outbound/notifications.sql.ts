@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsExcept, shownColumns, statementsOver, write } from "../db/statement.ts";
+import { allColumns, columnsOf, shownColumns, statementsOver, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
 
@@ -110,7 +110,7 @@ export const notificationsOfEvents = statement<{
 export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
   const { notificationId, startedAt } = t.attempts;
   return db
-    .select(columnsExcept(t.attempts, {}))
+    .select(columnsOf(t.attempts))
     .from(t.attempts)
     .innerJoin(t.notifications, eq(t.notifications.id, notificationId))
     .where(eq(t.notifications.eventId, p.eventId))

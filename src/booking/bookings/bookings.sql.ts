@@ -3,7 +3,7 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { pagesOver } from "../../db/keyset.ts";
 import {
   allColumns,
-  columnsExcept,
+  columnsOf,
   encoded,
   type Parameters,
   statementsOver,
@@ -28,8 +28,8 @@ export interface BookingOnFlight extends Booking {
 
 function bookingColumns({ bookings, flights }: Tables) {
   return {
-    ...columnsExcept(bookings, {}),
-    flight: columnsExcept(flights, {}),
+    ...columnsOf(bookings),
+    flight: columnsOf(flights),
   } satisfies Record<keyof BookingOnFlight, unknown>;
 }
 
@@ -105,7 +105,7 @@ export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } 
 ) => {
   const { bookingId, position } = t.passengers;
   return db
-    .select(columnsExcept(t.passengers, {}))
+    .select(columnsOf(t.passengers))
     .from(t.passengers)
     .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
     .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNotNull, sql } from "drizzle-orm";
 
-import { allColumns, columnsExcept, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsOf, statementsOver } from "../../db/statement.ts";
 import { type Booking, bookingsTable } from "../booking.ts";
 import { type Payment, paymentsTable } from "../payment.ts";
 
@@ -65,7 +65,7 @@ export const countEarlyRefunds = statement<
 export const paymentsOfBookings = statement<{ ids: readonly Booking["id"][] }>()(
   (db, { payments }, p, dialect) =>
     db
-      .select(columnsExcept(payments, {}))
+      .select(columnsOf(payments))
       .from(payments)
       .where(dialect.among(payments.bookingId, p.ids))
       .orderBy(asc(payments.createdAt), asc(payments.eventId)),

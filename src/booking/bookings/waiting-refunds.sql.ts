@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsOf, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { paymentsTable } from "../payment.ts";
 import { type WaitingRefund, waitingRefundsTable } from "../waiting-refund.ts";
@@ -51,7 +51,7 @@ export const waitingRefundsAfter = statement<{
  */
 function waitingColumns({ waitingRefunds, payments }: TablesOf<typeof tables>) {
   return {
-    ...columnsExcept(waitingRefunds, {}),
+    ...columnsOf(waitingRefunds),
     isPaymentKnown:
       sql`exists (select 1 from ${payments} where payments.provider = waiting_refunds.provider and payments.reference = waiting_refunds.reference)`.mapWith(
         Boolean,

@@ -47,7 +47,7 @@ const afterJumpMs = 3_600_000;
  * Deletes expired data: bodies, events with their notifications and attempts, audit entries, why events could
  * not be replayed, idempotency keys and counts of webhooks. Keeps events with undelivered or dead notifications. After
  * the clock jumps forward, everything looks expired, so nothing is deleted for an hour. Of rejected requests it
- * deletes only the bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
+ * deletes only the bodies; each new rejection displaces the oldest (inbound/rejections/rejections.ts).
  */
 export function pruner(
   storage: Storage,
