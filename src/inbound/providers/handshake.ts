@@ -2,7 +2,8 @@ import type { PlaceSource } from "../signatures/place.ts";
 
 /** A request by which a service tests the URL, before it sends events or while it does. */
 export interface Handshake {
-  readonly method: "GET" | "POST";
+  /** A HEAD is answered as the GET would be, without its body (RFC 9110 section 9.3.2). */
+  readonly method: "GET" | "HEAD" | "POST";
   /** Whether the service signs it. If so, it is answered only if it verifies. */
   readonly isSigned: boolean;
   readonly matches: (source: PlaceSource) => boolean;

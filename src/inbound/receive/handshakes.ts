@@ -45,7 +45,9 @@ export function handshakeOf(
   kind: "signed" | "unsigned",
 ): Greeting | null {
   const candidates = handshakes.filter(
-    (each) => each.method === method && each.isSigned === (kind === "signed"),
+    (each) =>
+      (each.method === method || (method === "HEAD" && each.method === "GET")) &&
+      each.isSigned === (kind === "signed"),
   );
   if (candidates.length === 0) return null;
   const source = { headers, url, payload };

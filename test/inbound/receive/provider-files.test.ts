@@ -21,7 +21,7 @@ import { appPerTest } from "../../support/running-app.ts";
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const ids = ["slack", "zoom", "okta", "gitlab", "shopify"];
+const ids = ["slack", "zoom", "okta", "gitlab", "shopify", "trello"];
 const secret = "a secret that only the two know";
 for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
 
@@ -204,6 +204,20 @@ describe("a handshake", () => {
     });
     expect((await app.fetch("/webhooks/okta")).status).toBe(405);
     expect((await app.fetch("/webhooks/slack", { headers })).status).toBe(405);
+  });
+
+  test.each([
+    ["okta", "HEAD", 200],
+    ["trello", "HEAD", 200],
+    // Trello's file declares HEAD alone.
+    ["trello", "GET", 405],
+    ["trello", "PUT", 405],
+    ["slack", "HEAD", 405],
+  ])("of %s by %s is %d", async (id, method, status) => {
+    const headers = { "x-okta-verification-challenge": "my challenge" };
+    const response = await app.fetch(`/webhooks/${id}`, { method, headers });
+    expect(response.status).toBe(status);
+    expect(await json(await app.as("operator", "/v1/events"))).toMatchObject({ data: [] });
   });
 
   test("never answers as HTML", async () => {

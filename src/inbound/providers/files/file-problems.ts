@@ -154,11 +154,15 @@ function handshakeProblems({ handshakes = [], signature }: ProviderFile): readon
     const problems: ValueProblem[] = [];
     const add = (name: string, message: string) =>
       problems.push({ path: ["handshakes", index, name], message });
-    for (const place of Object.keys(handshake.when)) {
+    const { method = "POST", when } = handshake;
+    if (when === undefined && method !== "HEAD") {
+      add("when", `Write "when": every ${method} would be a handshake`);
+    }
+    for (const place of Object.keys(when ?? {})) {
       if (!isPlace.test(place)) {
         add("when", `"${place}" is no place: write header.x-name, query.name or a JSON pointer`);
-      } else if (handshake.method === "GET" && place.startsWith("/")) {
-        add("when", `A GET has no body, so it cannot have ${place}`);
+      } else if (method !== "POST" && place.startsWith("/")) {
+        add("when", `A ${method} has no body, so it cannot have ${place}`);
       }
     }
     const { answer, adoptSecret, confirm, verified = true } = handshake;

@@ -40,13 +40,18 @@ const answer = Type.Object(
 export const handshakeSchema = Type.Object(
   {
     method: Type.Optional(
-      Type.Union([Type.Literal("GET"), Type.Literal("POST")], { description: "Default: POST." }),
+      Type.Union([Type.Literal("GET"), Type.Literal("HEAD"), Type.Literal("POST")], {
+        description: "`GET`: HEAD too. Default: `POST`.",
+      }),
     ),
-    when: Type.Record(placeSchema, Type.String({ minLength: 1, maxLength: 200 }), {
-      minProperties: 1,
-      maxProperties: 4,
-      description: "Places and the values that they have in a handshake. `*`: any value.",
-    }),
+    when: Type.Optional(
+      Type.Record(placeSchema, Type.String({ minLength: 1, maxLength: 200 }), {
+        minProperties: 1,
+        maxProperties: 4,
+        description:
+          "Places and the values that they have in a handshake. `*`: any value. Required unless the method is HEAD.",
+      }),
+    ),
     verified: Type.Optional(
       Type.Boolean({
         description:

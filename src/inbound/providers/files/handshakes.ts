@@ -12,7 +12,7 @@ export function handshakesOf({ handshakes = [] }: ProviderFile): readonly Handsh
 }
 
 function handshakeOf(declared: Declared): Handshake {
-  const { method = "POST", verified: isSigned = true, when, adoptSecret, confirm } = declared;
+  const { method = "POST", verified: isSigned = true, when = {}, adoptSecret, confirm } = declared;
   const conditions = Object.entries(when).map(([place, value]) => ({ find: lookup(place), value }));
   const findSecret = adoptSecret === undefined ? null : lookup(adoptSecret);
   const confirmUrl =

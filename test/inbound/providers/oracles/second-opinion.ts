@@ -238,6 +238,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   standard_webhooks: standardWebhook("webhook"),
   svix: standardWebhook("svix"),
   telegram: secretInHeader("x-telegram-bot-api-secret-token"),
+  trello: hmac("sha1", "base64", "x-trello-webhook", (request) => request.body + request.url),
   twilio: hmac(
     "sha1",
     "base64",
