@@ -6,6 +6,8 @@ export interface Handshake {
   readonly method: "GET" | "HEAD" | "POST";
   /** Whether the service signs it. If so, it is answered only if it verifies. */
   readonly isSigned: boolean;
+  /** Whether the answer signs a challenge of anyone. Such a challenge is never accepted as a body. */
+  readonly signsChallenge: boolean;
   readonly matches: (source: PlaceSource) => boolean;
   /** Null if a value that must be echoed is missing, too long or not allowed there. */
   readonly answer: (source: PlaceSource, secret: string | null) => HandshakeAnswer | null;
@@ -19,6 +21,14 @@ export interface Handshake {
 export interface ConfirmUrl {
   readonly url: string | null;
   readonly hosts: readonly string[];
+}
+
+/** What the answer to an unsigned handshake may sign: never an object, an array or a form with a value. */
+export const challengePattern = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** Whether anyone could have had the body signed as a challenge. */
+export function isChallenge(body: Uint8Array): boolean {
+  return body.length <= 100 && challengePattern.test(Buffer.from(body).toString("latin1"));
 }
 
 export interface HandshakeAnswer {

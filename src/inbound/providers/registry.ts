@@ -5,6 +5,7 @@ import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets, Verify } from "../signatures/signed-request.ts";
 
 import { providerById } from "./catalogue.ts";
+import { isChallenge } from "./handshake.ts";
 import type { Provider } from "./provider.ts";
 
 /** A registered provider with its secrets and verifier, which are null while no secret is set. */
@@ -107,9 +108,16 @@ function bind(provider: Provider, secrets: Secrets | null, keys: KeyStore): Regi
 }
 
 /** Throws an error that names the provider, and says how its secret must be written. */
-function verifierOf({ id, signature }: Provider, secrets: Secrets, keys: KeyStore): Verify {
+function verifierOf(
+  { id, signature, handshakes = [] }: Provider,
+  secrets: Secrets,
+  keys: KeyStore,
+): Verify {
   try {
-    return verifier(signature, secrets, keys);
+    const verify = verifier(signature, secrets, keys);
+    if (!handshakes.some(({ signsChallenge }) => signsChallenge)) return verify;
+    const wrong = { rejection: "wrong-signature" } as const;
+    return (request) => (isChallenge(request.bytes) ? wrong : verify(request));
   } catch (error) {
     const reason = errorMessage(error);
     throw new InvalidSecret(`The secret of ${id} ${reason}`, { cause: error });

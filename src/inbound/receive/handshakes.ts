@@ -79,6 +79,12 @@ export async function answerHandshake(
   { provider, secrets }: Registered,
   { handshake, source }: Greeting,
 ): Promise<HandshakeAnswer | RejectedHandshake> {
+  if (handshake.signsChallenge) {
+    if (secrets === null) throw new AppError("unavailable", "This provider has no secret");
+    // The answers would let anyone try guesses, or be signatures of the other provider.
+    const weakness = weaknessOf(secrets.current, provider, parts.registry);
+    if (weakness !== null) return { rejectedBecause: `its secret ${shown(weakness)}` };
+  }
   const sent = handshake.secretIn(source);
   if (sent !== null && secrets !== null && !sameText(sent, secrets.current)) return anotherSecret;
   const answer = handshake.answer(source, secrets?.current ?? null);

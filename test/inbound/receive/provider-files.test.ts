@@ -21,7 +21,7 @@ import { appPerTest } from "../../support/running-app.ts";
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const ids = ["slack", "zoom", "okta", "gitlab", "shopify", "trello"];
+const ids = ["slack", "zoom", "okta", "gitlab", "shopify", "trello", "x"];
 const secret = "a secret that only the two know";
 for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
 
@@ -42,8 +42,12 @@ samples: { opened: { body: { type: opened } } }
 `,
 );
 
-const secrets = ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]);
-const app = appPerTest({ PROVIDERS_DIR: folder, ...Object.fromEntries(secrets) });
+const secrets = {
+  ...Object.fromEntries(ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret])),
+  // It signs challenges only with a secret of its own.
+  X_WEBHOOK_SECRET: "a consumer secret of one app at X",
+};
+const app = appPerTest({ PROVIDERS_DIR: folder, ...secrets });
 
 /** A signed request: a sample of the file, or its headers over another body. */
 function sent(id: string, event: string, body?: object) {
@@ -218,6 +222,58 @@ describe("a handshake", () => {
     const response = await app.fetch(`/webhooks/${id}`, { method, headers });
     expect(response.status).toBe(status);
     expect(await json(await app.as("operator", "/v1/events"))).toMatchObject({ data: [] });
+  });
+
+  describe("of X, which is not signed", () => {
+    const token = "M2RkODJkZmMtYjlkYi00NmQ4LTk0MGUtM2JjYzkwM2Q4MjQ0";
+    const ask = (value: string, init?: RequestInit) =>
+      app.fetch(`/webhooks/x?crc_token=${encodeURIComponent(value)}`, init);
+
+    test("is answered as X's own library does", async () => {
+      expect(await json(await ask(token))).toEqual({
+        response_token: "sha256=ZMM0QPbNhRpbjSr8PCuY52bjMHeH1XQsXNJ4+cS8V9M=",
+      });
+      expect((await ask(token, { method: "HEAD" })).status).toBe(200);
+    });
+
+    test.each([
+      "{}",
+      "[]",
+      '"a"',
+      " 1",
+      "1.5",
+      "a=b",
+      "a&b",
+      "1\n",
+      "é",
+      "v0:1:a",
+      "a".repeat(101),
+    ])("signs no text like %j", async (text) => {
+      const response = await ask(text);
+      expect(response.status).toBe(400);
+      expect(await response.text()).not.toContain("sha256=");
+    });
+
+    test.each(["1", "true", token])("signs %s, but not as a delivery", async (text) => {
+      const { response_token: signature } = await json(await ask(text));
+      const headers = { "x-twitter-webhooks-signature": String(signature) };
+      const forged = await app.fetch("/webhooks/x", { method: "POST", headers, body: text });
+      expect(forged.status).toBe(401);
+      expect(await json(await app.as("operator", "/v1/events"))).toMatchObject({ data: [] });
+    });
+
+    test.each([
+      ["another provider has its secret", secret],
+      ["guesses could find its secret", "short"],
+    ])("is rejected if %s", async (_, weakSecret) => {
+      const env = { PROVIDERS_DIR: folder, ...secrets, X_WEBHOOK_SECRET: weakSecret };
+      const weak = await startApp(env);
+      try {
+        expect((await weak.fetch(`/webhooks/x?crc_token=${token}`)).status).toBe(401);
+      } finally {
+        await weak.stop();
+      }
+    });
   });
 
   test("never answers as HTML", async () => {

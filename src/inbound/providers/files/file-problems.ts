@@ -11,6 +11,7 @@ import {
 import { placePattern } from "../../signatures/signed-text.schema.ts";
 
 import { placesOf, reservedFields } from "./describe.ts";
+import { signsAnswer } from "./handshakes.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
 import type { ValueProblem } from "./schema-errors.ts";
@@ -178,10 +179,14 @@ function handshakeProblems({ handshakes = [], signature }: ProviderFile): readon
     if (confirm !== undefined && !verified) {
       add("confirm", "A URL is fetched only if the request verifies: leave verified out");
     }
-    const signs = JSON.stringify(answer).includes("hmacSha256");
-    if (signs && !verified) {
-      // Anyone could have any text signed, such as the body of a request, with GET too.
-      add("answer", "Only a request that verifies gets an HMAC: leave verified out");
+    const signs = signsAnswer(handshake);
+    const isOfBody = signature.kind === "hmac" && signature.signs === "{body}";
+    if (signs && !verified && !(method === "GET" && isOfBody)) {
+      // A challenge could be what another scheme signs, such as a time and a token.
+      add(
+        "answer",
+        "Only a request that verifies gets an HMAC: leave verified out. An unsigned GET gets one if the service signs exactly {body}",
+      );
     }
     if (signs && !hasSecret) {
       add("answer", "The filters hmacSha256Hex and hmacSha256Base64 need a shared secret");

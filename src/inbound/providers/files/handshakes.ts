@@ -1,8 +1,8 @@
-import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
-import type { Handshake, HandshakeAnswer } from "../handshake.ts";
+import { exactText, lookup } from "../../signatures/place.ts";
+import { challengePattern, type Handshake, type HandshakeAnswer } from "../handshake.ts";
 
 import type { ProviderFile } from "./provider-file.schema.ts";
-import { maxEchoLength, type Template, template } from "./template.ts";
+import { maxEchoLength, type Template, template, type TemplateContext } from "./template.ts";
 
 type Declared = NonNullable<ProviderFile["handshakes"]>[number];
 
@@ -20,12 +20,13 @@ function handshakeOf(declared: Declared): Handshake {
   return {
     method,
     isSigned,
+    signsChallenge: !isSigned && signsAnswer(declared),
     matches: (source) =>
       conditions.every(({ find, value }) => {
         const found = exactText(find(source));
         return found !== null && (value === "*" ? found !== "" : found === value);
       }),
-    answer: answerOf(declared.answer),
+    answer: answerOf(declared.answer, isSigned),
     secretIn: (source) => (findSecret === null ? null : exactText(findSecret(source))),
     confirmUrl:
       confirmUrl === null
@@ -34,12 +35,15 @@ function handshakeOf(declared: Declared): Handshake {
   };
 }
 
-function answerOf({
-  status = 200,
-  json,
-  text,
-  headers = {},
-}: Declared["answer"]): Handshake["answer"] {
+/** Whether the answer holds an HMAC. */
+export function signsAnswer({ answer }: Pick<Declared, "answer">): boolean {
+  return JSON.stringify(answer).includes("hmacSha256");
+}
+
+function answerOf(
+  { status = 200, json, text, headers = {} }: Declared["answer"],
+  isSigned: boolean,
+): Handshake["answer"] {
   const members = Object.entries(json ?? {}).map(
     ([name, value]) =>
       [name, typeof value === "string" ? template(value, "exact") : value] as const,
@@ -49,9 +53,16 @@ function answerOf({
     ([name, value]) => [name, template(value, "exact")] as const,
   );
   return (source, secret) => {
-    const filled = valuesOf(members, source, secret);
-    const echoed = valuesOf(headerTemplates, source, secret);
-    const line = plain === null ? "" : valueOf(plain, source, secret);
+    const context = {
+      source,
+      event: "",
+      type: "",
+      ...(secret !== null && { secret }),
+      ...(!isSigned && { signable: challengePattern }),
+    };
+    const filled = valuesOf(members, context);
+    const echoed = valuesOf(headerTemplates, context);
+    const line = plain === null ? "" : valueOf(plain, context);
     if (filled === null || echoed === null || line === null) return null;
     if (!Object.values(echoed).every((value) => isHeaderValue(String(value)))) return null;
     const answer = json === undefined ? plainAnswer(line) : jsonAnswer(filled);
@@ -80,18 +91,15 @@ function textsOf(values: Readonly<Record<string, unknown>>): Record<string, stri
 /** Null if a value is missing or too long. */
 function valuesOf(
   members: readonly (readonly [string, Template | number | boolean])[],
-  source: PlaceSource,
-  secret: string | null,
+  context: TemplateContext,
 ): Record<string, unknown> | null {
   const values = members.map(
-    ([name, value]) =>
-      [name, typeof value === "object" ? valueOf(value, source, secret) : value] as const,
+    ([name, value]) => [name, typeof value === "object" ? valueOf(value, context) : value] as const,
   );
   return values.some(([, value]) => value === null) ? null : Object.fromEntries(values);
 }
 
-function valueOf(compiled: Template, source: PlaceSource, secret: string | null): string | null {
-  const context = { source, event: "", type: "", ...(secret !== null && { secret }) };
+function valueOf(compiled: Template, context: TemplateContext): string | null {
   const { text, isWhole } = compiled.render(context);
   return isWhole && text.length <= maxEchoLength ? text : null;
 }

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { nearest } from "../../../base/nearest.ts";
 import { nodeCrypto } from "../../../base/node-crypto.ts";
 import { firstLine } from "../../../base/payload.ts";
-import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
+import { exactText, lookup, type PlaceSource, pointerKeys } from "../../signatures/place.ts";
 import { placePattern } from "../../signatures/signed-text.schema.ts";
 
 // Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
@@ -25,6 +25,8 @@ export interface TemplateContext {
   readonly type: string;
   /** The provider's secret, for handshakes only. */
   readonly secret?: string;
+  /** The only texts that the signing filters sign; undefined: any. */
+  readonly signable?: RegExp;
 }
 
 /**
@@ -136,7 +138,7 @@ function valuePart(text: string, mode: TemplateMode): Part {
   const find = (context: TemplateContext): string | null => {
     for (const finder of finders) {
       let value = finder.find(context);
-      for (const filter of filters) value = filter(value, context);
+      for (const filter of filters) value = filter(value, context, finder.place);
       const found = mode === "exact" ? exactText(value) : lineOf(value);
       if (found !== null) return found;
     }
@@ -185,7 +187,8 @@ function lineOf(value: unknown): string | null {
   return text === null ? null : firstLine(text, maxValueLength);
 }
 
-type Filter = (value: unknown, context: TemplateContext) => unknown;
+/** `place`: where the value was looked up; null for fixed text. */
+type Filter = (value: unknown, context: TemplateContext, place: string | null) => unknown;
 
 const ofText =
   (change: (text: string) => string): Filter =>
@@ -200,6 +203,7 @@ const filters: Readonly<Record<string, Filter>> = {
   words: ofText((text) => text.replaceAll(/[_.-]+/g, " ").trim()),
   short: ofText((text) => text.slice(0, 12)),
   last: ofText((text) => text.replace(/\/+$/, "").split("/").at(-1) ?? text),
+  key: (value, _, place) => ((value ?? null) === null ? null : pointerKeys(place ?? "").at(-1)),
   count: (value) => {
     // Listing the keys of a huge array would take much memory.
     if (Array.isArray(value)) return value.length;
@@ -213,17 +217,18 @@ const filters: Readonly<Record<string, Filter>> = {
 
 /** Only in answers to handshakes: they sign what the service sends, to prove that the secret is known. */
 const signingFilters: Readonly<Record<string, Filter>> = {
-  hmacSha256Hex: (value, { secret }) => mac(value, secret, "hex"),
-  hmacSha256Base64: (value, { secret }) => mac(value, secret, "base64"),
+  hmacSha256Hex: (value, context) => mac(value, context, "hex"),
+  hmacSha256Base64: (value, context) => mac(value, context, "base64"),
 };
 
 function mac(
   value: unknown,
-  secret: string | undefined,
+  { secret, signable = /^/ }: TemplateContext,
   encoding: "hex" | "base64",
 ): string | null {
   const text = exactText(value);
   if (text === null || secret === undefined || text.length > maxEchoLength) return null;
+  if (!signable.test(text)) return null;
   return nodeCrypto().createHmac("sha256", secret).update(text).digest(encoding);
 }
 

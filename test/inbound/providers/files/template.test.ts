@@ -49,6 +49,7 @@ describe("a template", () => {
     ["{/price | cents}", "12.34"],
     ["{/name | cents}{/id | count}", ""],
     ["{/list | count} {payload | count}", "3 11"],
+    ['{/missing ?? /price ?? /id | key} {/missing | key}{"a" | key}', "price "],
     ["{event} {type}", "order_paid order.paid"],
     ["{{a}} [[b]]", "{a} [b]"],
   ])("%s becomes %j", (text, expected) => {

@@ -264,6 +264,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   ),
   whatsapp: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   workos: stripeLike("workos-signature", "hex"),
+  x: hmac("sha256", "base64", "x-twitter-webhooks-signature", body, prefixed("sha256=")),
   zendesk: hmac(
     "sha256",
     "base64",
