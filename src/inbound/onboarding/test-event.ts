@@ -60,8 +60,9 @@ export async function testEvent(
     const common = { providerId: id, method: "POST", url, headers, address, requestId };
     const request = { ...common, isTest: true, readBody };
     const result = await receive(request);
-    if ("body" in result) throw invalid("/event", `The sample "${name}" is a handshake, no event`);
-    return result;
+    const stored = "body" in result ? result.stored : result;
+    if (stored !== undefined) return stored;
+    throw invalid("/event", `The sample "${name}" is a handshake, no event`);
   };
 }
 

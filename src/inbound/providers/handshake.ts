@@ -1,11 +1,15 @@
 import type { PlaceSource } from "../signatures/place.ts";
+import type { Acknowledgement } from "../webhook-request.ts";
 
 /** A request by which a service tests the URL, before it sends events or while it does. */
 export interface Handshake {
   /** A HEAD is answered as the GET would be, without its body (RFC 9110 section 9.3.2). */
   readonly method: "GET" | "HEAD" | "POST";
-  /** Whether the service signs it. If so, it is answered only if it verifies. */
-  readonly isSigned: boolean;
+  /**
+   * `unsigned`: the service does not sign it. The others are answered only if they verify. `stored`: it is an event too, and this is its
+   * answer.
+   */
+  readonly kind: "signed" | "unsigned" | "stored";
   /** Whether the answer signs a challenge of anyone. Such a challenge is never accepted as a body. */
   readonly signsChallenge: boolean;
   readonly matches: (source: PlaceSource) => boolean;
@@ -32,6 +36,8 @@ export function isChallenge(body: Uint8Array): boolean {
 }
 
 export interface HandshakeAnswer {
+  /** The event, if it is one. */
+  readonly stored?: Acknowledgement;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

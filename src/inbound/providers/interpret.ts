@@ -47,43 +47,44 @@ export function payloadOf(
   { signature, payload: format = "object", formField }: Provider,
   bytes: Uint8Array,
 ): JsonObject | null {
-  if (format === "form") return formPayload(bytes);
   if (format === "jwt") return claimsIn(signature, bytes);
-  const payload = parse(bytes, formField);
+  const payload = parse(bytes, format, formField);
   // An array is a payload only where the provider says so.
-  const isWanted = (value: JsonObject) => format === "json" || isObject(value);
+  const isWanted = (value: JsonObject) => format !== "object" || isObject(value);
   if (payload !== null) return isWanted(payload) ? payload : null;
   if (!signsCompactJson(signature)) return null;
   // The signature does not cover white space, so it may have been added within tokens.
-  const compact = parse(compactJson(bytes), formField);
+  const compact = parse(compactJson(bytes), format, formField);
   return compact !== null && isWanted(compact) ? compact : null;
 }
 
 // Removes a byte order mark, and throws on invalid UTF-8.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | null {
+type Format = NonNullable<Provider["payload"]>;
+
+function parse(bytes: Uint8Array, format: Format, formField: string | undefined) {
   try {
     const text = utf8.decode(bytes);
-    const isForm = formField !== undefined && text.startsWith(`${formField}=`);
-    return asPayload(JSON.parse(isForm ? fieldOf(text, formField) : text));
+    const isForm = format === "form" || (formField !== undefined && !isJson.test(text));
+    return isForm ? formPayload(text, format, formField) : asPayload(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
-/** Fields of a form beyond this number are not read. */
+/** How an object or an array starts. */
+const isJson = /^\s*[[{]/;
+
+/** Forms with more fields are not read. */
 const maxFields = 1_000;
 
-/** The fields of a form; of a repeated field the first. Null if it is not UTF-8 or has too many. */
-function formPayload(bytes: Uint8Array): JsonObject | null {
-  try {
-    const text = utf8.decode(bytes);
-    if (text.split("&", maxFields + 1).length > maxFields) return null;
-    return Object.fromEntries([...new URLSearchParams(text)].toReversed());
-  } catch {
-    return null;
-  }
+/** The JSON in its field; without it, the fields of the form, of a repeated one the first. */
+function formPayload(text: string, format: Format, formField = ""): JsonObject | null {
+  if (text.split("&", maxFields + 1).length > maxFields) return null;
+  const fields = Object.fromEntries([...new URLSearchParams(text)].toReversed());
+  if (Object.hasOwn(fields, formField)) return asPayload(JSON.parse(fields[formField] ?? ""));
+  return format === "object" ? null : fields;
 }
 
 /** The claims of the token that the signature is. It was verified on receipt. */
@@ -98,10 +99,4 @@ function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): JsonObject | null
   } catch {
     return null;
   }
-}
-
-/** The value of the first field of a form. Does not parse the others: there may be millions. */
-function fieldOf(form: string, field: string): string {
-  const [first = ""] = form.split("&", 1);
-  return new URLSearchParams(first).get(field) ?? "";
 }

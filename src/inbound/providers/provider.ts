@@ -51,7 +51,7 @@ export interface Provider {
    * token that the signature is are the payload.
    */
   readonly payload?: "object" | "json" | "form" | "jwt";
-  /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
+  /** If the service can post its JSON as a form: the field that holds it. The signature covers the whole form. */
   readonly formField?: string;
   /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
   interpret(request: VerifiedRequest): Interpretation;

@@ -35,19 +35,18 @@ export function isHandshake(provider: Provider, request: RequestHead): boolean {
 }
 
 /**
- * The handshake that a request is, of those that the service signs or of those that it does not. `payload`: parses the body when it is
- * first called.
+ * The handshake that a request is, of those of a kind. `payload`: parses the body when it is first called.
  */
 export function handshakeOf(
   { handshakes = [] }: Provider,
   { method, url, headers }: RequestHead,
   payload: PlaceSource["payload"],
-  kind: "signed" | "unsigned",
+  kind: Handshake["kind"],
 ): Greeting | null {
   const candidates = handshakes.filter(
     (each) =>
       (each.method === method || (method === "HEAD" && each.method === "GET")) &&
-      each.isSigned === (kind === "signed"),
+      each.kind === kind,
   );
   if (candidates.length === 0) return null;
   const source = { headers, url, payload };

@@ -11,7 +11,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
-import { interpret } from "../providers/interpret.ts";
+import { interpret, payloadOf } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import { reasonFor } from "../rejections/rejection-advice.ts";
@@ -95,7 +95,8 @@ export function receiver(parts: ReceiveParts): Receive {
       request.headers.get(name),
     );
     const body = { ...verified, receivedAtMs };
-    return storeEvent(parts, registered.provider, request, body, interpreted);
+    const stored = await storeEvent(parts, registered.provider, request, body, interpreted);
+    return answerTo(registered.provider, request, bytes, stored);
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -107,17 +108,18 @@ export function receiver(parts: ReceiveParts): Receive {
     const startedMs = performance.now();
     const label = registry.get(request.providerId)?.provider.id ?? "unknown";
     try {
-      const acknowledgement = await receive(request);
-      if ("body" in acknowledgement) {
+      const answer = await receive(request);
+      const acknowledgement = "body" in answer ? answer.stored : answer;
+      if (acknowledgement === undefined) {
         count(label, "handshake");
-        return acknowledgement;
+        return answer;
       }
       const tookMs = performance.now() - startedMs;
       count(label, acknowledgement.status);
       if (tracer !== null) describe(label, acknowledgement);
       metrics.acknowledged(tookMs / 1_000);
       latency.observe(tookMs);
-      return acknowledgement;
+      return answer;
     } catch (error) {
       count(label, verdictOf(error));
       if (tracer !== null) describe(label, null);
@@ -158,6 +160,18 @@ async function greet(
   );
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   throw new AppError("invalid-signature", "The signature does not verify");
+}
+
+/** What the service wants to read in place of the acknowledgement. */
+function answerTo(
+  provider: Provider,
+  request: WebhookRequest,
+  bytes: Uint8Array,
+  stored: Acknowledgement,
+): Acknowledgement | HandshakeAnswer {
+  const asked = handshakeOf(provider, request, () => payloadOf(provider, bytes), "stored");
+  const answer = asked?.handshake.answer(asked.source, null) ?? null;
+  return answer === null ? stored : { ...answer, stored };
 }
 
 function requireFewFailures({ limiter }: ReceiveParts, { address }: WebhookRequest): void {

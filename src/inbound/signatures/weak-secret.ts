@@ -40,6 +40,8 @@ const documentedSecrets: ReadonlySet<string> = new Set([
   "sanity-webhook-secret",
   "sk_test_0123456789abcdef0123456789abcdef01234567",
   "telegram_secret-token_0123",
+  "4f2b8c0d9e1a7365b4f2b8c0d9e1a736",
+  "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw",
   "webflow-webhook-secret-0123456789",
   "0123456789abcdef0123456789abcdef",
   "wh_0123456789abcdef",

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import { signedHeaders } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
@@ -155,6 +156,44 @@ describe("a provider of a file", () => {
     const { id } = await json(await post("slack", sent("slack", "app_mention")));
     const replay = await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
     expect(await json(replay)).toMatchObject({ type: "mention.received" });
+  });
+});
+
+describe("what Slack posts as a form", () => {
+  const command = new URLSearchParams({
+    command: "/book",
+    text: "flight 42 &amp; seat 7A",
+    user_name: "ada",
+    trigger_id: "13345224609.738474920.1",
+  });
+  const payload = (value: object) => new URLSearchParams({ payload: JSON.stringify(value) });
+  const received = '{"response_type":"ephemeral","text":"/book was received."}';
+
+  test.each([
+    ["a slash command", command, 200, received, ["accepted", "/book flight 42 & seat 7A"]],
+    [
+      "a dialog",
+      payload({ type: "view_submission", trigger_id: "1.2.a", user: { username: "ada" } }),
+      200,
+      "",
+      ["ignored", "Ignored: view_submission"],
+    ],
+  ])("%s is stored once, and answered as Slack reads it", async (_, form, status, text, event) => {
+    const provider = readProvider("slack", join(folder, "slack.yaml"));
+    const bytes = Buffer.from(form.toString());
+    const unsigned = { method: "POST", url: "", headers: {}, bytes };
+    const headers = signedHeaders(provider.signature, { secret }, unsigned, app.clock.now());
+    for (let count = 0; count < 2; count += 1) {
+      const response = await post("slack", { method: "POST", headers, body: bytes });
+      expect([response.status, await response.text()]).toEqual([status, text]);
+    }
+    const { data } = await json(await app.as("operator", "/v1/events"));
+    const [first, ...others] = Array.isArray(data) ? data : [];
+    expect(others).toEqual([]);
+    expect([first.status, first.title]).toEqual(event);
+    const metrics = await (await app.fetch("/metrics")).text();
+    expect(metrics).toContain(`{provider="slack",verdict="${event[0]}"} 1`);
+    expect(metrics).toContain('{provider="slack",verdict="duplicate"} 1');
   });
 });
 

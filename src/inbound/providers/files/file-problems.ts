@@ -42,8 +42,8 @@ function bodyProblems({
 }: ProviderFile): readonly ValueProblem[] {
   const problems: ValueProblem[] = [];
   const add = (name: string, message: string) => problems.push({ path: [name], message });
-  if (formField !== undefined && (body ?? "json") !== "json") {
-    add("formField", '"formField" is for services that post JSON as a form: leave "body" out');
+  if (formField !== undefined && body === "jwt") {
+    add("formField", '"formField" is for services that post a form: leave it out');
   }
   if (maxBodyBytes > maxUnverifiedBytes && readsPayload(signature)) {
     const message = `The signature needs a member of the payload, which is read only up to ${maxUnverifiedBytes} bytes: write that or less`;
@@ -166,7 +166,10 @@ function handshakeProblems({ handshakes = [], signature }: ProviderFile): readon
         add("when", `A ${method} has no body, so it cannot have ${place}`);
       }
     }
-    const { answer, adoptSecret, confirm, verified = true } = handshake;
+    const { answer, adoptSecret, confirm, verified = true, stored = false } = handshake;
+    if (stored && (method !== "POST" || !verified || adoptSecret !== undefined || confirm)) {
+      add("stored", "Only a POST that verifies is an event: leave stored out");
+    }
     if (answer.json !== undefined && answer.text !== undefined) {
       add("answer", 'Write either "json" or "text"');
     }

@@ -58,6 +58,12 @@ export const handshakeSchema = Type.Object(
           "Whether the service signs it. Default: true, and it is answered only if it verifies.",
       }),
     ),
+    stored: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the request is also an event. It is stored, then answered. Default: false.",
+      }),
+    ),
     adoptSecret: Type.Optional({
       ...placeSchema,
       description:

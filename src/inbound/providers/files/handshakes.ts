@@ -12,14 +12,21 @@ export function handshakesOf({ handshakes = [] }: ProviderFile): readonly Handsh
 }
 
 function handshakeOf(declared: Declared): Handshake {
-  const { method = "POST", verified: isSigned = true, when = {}, adoptSecret, confirm } = declared;
+  const {
+    method = "POST",
+    verified: isSigned = true,
+    stored: isStored = false,
+    when = {},
+    adoptSecret,
+    confirm,
+  } = declared;
   const conditions = Object.entries(when).map(([place, value]) => ({ find: lookup(place), value }));
   const findSecret = adoptSecret === undefined ? null : lookup(adoptSecret);
   const confirmUrl =
     confirm === undefined ? null : { find: lookup(confirm.from), hosts: confirm.hosts };
   return {
     method,
-    isSigned,
+    kind: isStored ? "stored" : isSigned ? "signed" : "unsigned",
     signsChallenge: !isSigned && signsAnswer(declared),
     matches: (source) =>
       conditions.every(({ find, value }) => {

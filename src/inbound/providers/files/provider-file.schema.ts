@@ -197,7 +197,8 @@ export const providerFileSchema = Type.Object(
     formField: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z0-9_-]{1,40}$",
-        description: "The field that holds the JSON if the service can post it as a form.",
+        description:
+          "The field that holds the payload as JSON if the service posts a form. A form without it is itself the payload.",
       }),
     ),
     signature: schemeSchema,

@@ -200,6 +200,9 @@ const ofText =
 const filters: Readonly<Record<string, Filter>> = {
   lower: ofText((text) => text.toLowerCase()),
   upper: ofText((text) => text.toUpperCase()),
+  unescape: ofText((text) =>
+    text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"),
+  ),
   words: ofText((text) => text.replaceAll(/[_.-]+/g, " ").trim()),
   short: ofText((text) => text.slice(0, 12)),
   last: ofText((text) => text.replace(/\/+$/, "").split("/").at(-1) ?? text),

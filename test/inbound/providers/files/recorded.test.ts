@@ -41,7 +41,7 @@ for (const [name, text] of Object.entries(catalogueFiles)) {
       const request = { method: "POST", url, headers, bytes, receivedAtMs };
       const current = delivery.secret ?? usual;
       const isUnsigned = provider.handshakes?.some(
-        (each) => !each.isSigned && each.matches({ headers, url, payload: () => null }),
+        (each) => each.kind === "unsigned" && each.matches({ headers, url, payload: () => null }),
       );
       if (isUnsigned === true) continue;
 

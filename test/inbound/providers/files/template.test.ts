@@ -17,6 +17,7 @@ const payload = {
   state: "past_due",
   list: [1, 2, 3],
   "a/b": "slash",
+  markup: "a &lt;b&gt; &amp;lt;",
   empty: "",
   none: null,
   inner: { "": "nameless", length: 5 },
@@ -48,8 +49,9 @@ describe("a template", () => {
     ["{/state | words | upper}", "PAST DUE"],
     ["{/price | cents}", "12.34"],
     ["{/name | cents}{/id | count}", ""],
-    ["{/list | count} {payload | count}", "3 11"],
+    ["{/list | count} {payload | count}", "3 12"],
     ['{/missing ?? /price ?? /id | key} {/missing | key}{"a" | key}', "price "],
+    ["{/markup | unescape}", "a <b> &lt;"],
     ["{event} {type}", "order_paid order.paid"],
     ["{{a}} [[b]]", "{a} [b]"],
   ])("%s becomes %j", (text, expected) => {
