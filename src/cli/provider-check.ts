@@ -67,12 +67,12 @@ async function sampleProblems(
     request,
   );
   if ("rejection" in result) return failed(`its signature is ${result.rejection}`);
-  const meaning = interpret(provider, result.verified, (header) => headers.get(header));
-  if (meaning === null) return failed("its body cannot be read");
+  const [meaning] = interpret(provider, result.verified, (header) => headers.get(header)) ?? [];
+  if (meaning === undefined) return failed("its body cannot be read");
   if (meaning.status !== "accepted") return failed(`it is the unlisted event ${meaning.type}`);
   const notes: string[] = [];
   const others = new Headers(second.headers);
-  const other = interpret(provider, second, (header) => others.get(header));
+  const [other] = interpret(provider, second, (header) => others.get(header)) ?? [];
   if (first.bytes.toString("latin1") === second.bytes.toString("latin1")) {
     notes.push("two of them are equal, so a second one is a duplicate: write {id} into the body");
   }

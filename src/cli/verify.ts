@@ -132,8 +132,8 @@ async function verdictOn(
 
 /** Prints the event that the delivery would create. */
 function printMeaning(provider: Provider, { headers }: SignedRequest, verified: Verified): void {
-  const meaning = interpret(provider, verified, (name) => headers.get(name));
-  if (meaning === null) {
+  const [meaning] = interpret(provider, verified, (name) => headers.get(name)) ?? [];
+  if (meaning === undefined) {
     console.log(
       "  but the body is not a JSON object in UTF-8: the server answers 400 and stores it as unreadable",
     );

@@ -72,10 +72,18 @@ function interpretedAgain(
   { body, headers }: Pick<StoredEvent, "body" | "headers">,
 ): Event {
   if (provider === undefined || body === null) return event;
-  const interpreted = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
-  if (interpreted === null) return event;
+  const [interpreted] =
+    interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null) ?? [];
+  if (interpreted === undefined) return event;
   // A payment has its effect only once.
-  const { deliveryId: _, payment: __, occurredAt, ...fields } = interpreted;
+  const {
+    deliveryId: _,
+    payment: __,
+    payload: ___,
+    item: ____,
+    occurredAt,
+    ...fields
+  } = interpreted;
   return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
 }
 

@@ -85,8 +85,8 @@ function receivedOf(provider: Provider, sample: Sample): Received {
   const { headers, body } = sample({ id: deliveryId, now });
   const bytes = Buffer.from(JSON.stringify(body));
   const lowered = new Headers(headers);
-  const interpreted = interpret(provider, { bytes }, (name) => lowered.get(name));
-  if (interpreted === null) throw new Error(`A sample of ${provider.id} cannot be read`);
+  const [interpreted] = interpret(provider, { bytes }, (name) => lowered.get(name)) ?? [];
+  if (interpreted === undefined) throw new Error(`A sample of ${provider.id} cannot be read`);
   const { status, type, occurredAt, subject, title, url, actor, data } = interpreted;
   const { keys } = eventIdentity(provider, interpreted, {
     signedBytes: bytes,

@@ -5,6 +5,7 @@ import { catalogue, defaultProviders } from "../../src/inbound/providers/catalog
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
+import { interpret } from "../../src/inbound/providers/interpret.ts";
 import type { Provider } from "../../src/inbound/providers/provider.ts";
 import { schemeName } from "../../src/inbound/signatures/scheme-name.ts";
 import {
@@ -90,9 +91,10 @@ function identityRow(provider: Provider): string {
   if (sample === undefined) throw new Error(`${id} has no sample`);
   const { headers, body } = sample({ id: crypto.randomUUID(), now: new Date() });
   const sent = new Headers({ ...headers });
-  const header = (...names: readonly string[]) =>
-    names.map((name) => sent.get(name)).find((value) => value !== null) ?? null;
-  const { deliveryId, unsignedName } = provider.interpret({ payload: body, header });
+  const bytes = Buffer.from(JSON.stringify(body));
+  const asJson = { ...provider, payload: "json" } as const;
+  const [event] = interpret(asJson, { bytes }, (name) => sent.get(name)) ?? [];
+  const { deliveryId = null, unsignedName } = event ?? {};
   if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed | | |`;
   const time = isTextScheme(signature) ? signature.timestamp : toleranceOf(signature);
   const cells = [

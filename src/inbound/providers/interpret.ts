@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
@@ -7,33 +8,53 @@ import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signat
 import type { Verified } from "../signatures/signed-request.ts";
 
 import { paymentIn } from "./payment.ts";
-import type { Interpreted, Provider } from "./provider.ts";
+import type { Interpreted, Provider, VerifiedRequest } from "./provider.ts";
 
 /** Looks a header up by its lower-case name. */
 type HeaderLookup = (name: string) => string | null;
 
 /**
- * Parses and interprets verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form
- * that contains one. Pure. Ignores the content type: no signature covers it, so anyone who captured a
- * request could change it.
+ * The maximum items of a delivery, which are stored in one transaction. Services that state a maximum send up to 1,000;
+ * SendGrid sends up to 768 KB, some 3,000 items.
+ */
+export const maxItems = 5_000;
+
+/**
+ * Parses and interprets verified bytes: one event, or one for each item. Returns null if they are neither a JSON object
+ * in UTF-8 nor a form that contains one. Throws `body-too-large` beyond `maxItems`. Pure. Ignores the content type: no
+ * signature covers it, so anyone who captured a request could change it.
  */
 export function interpret(
   provider: Provider,
   { bytes }: Pick<Verified, "bytes">,
   headerOf: HeaderLookup,
-): Interpreted | null {
-  const payload = payloadOf(provider, bytes);
-  if (payload === null) return null;
-  const interpreted = provider.interpret({
-    payload,
-    header(...names) {
-      const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
-      return value === null ? null : printable(value);
-    },
-  });
-  const isListed = interpreted.status === "accepted";
-  const payment = isListed ? paymentIn(provider, interpreted.type, payload) : null;
-  return { ...interpreted, payment };
+): readonly Interpreted[] | null {
+  const delivery = payloadOf(provider, bytes);
+  if (delivery === null) return null;
+  const header: VerifiedRequest["header"] = (...names) => {
+    const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
+    return value === null ? null : printable(value);
+  };
+  const items = provider.itemsIn?.(delivery) ?? [];
+  if (items.length === 0) return [interpreted(provider, { payload: delivery, delivery, header })];
+  if (items.length > maxItems) {
+    const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
+    throw new AppError("body-too-large", detail);
+  }
+  return items.map((item, index) => ({
+    // Nothing can be read from what is neither an object nor an array.
+    ...interpreted(provider, { payload: asPayload(item) ?? {}, delivery, header }),
+    payload: item,
+    item: index + 1,
+  }));
+}
+
+function interpreted(provider: Provider, request: VerifiedRequest): Interpreted {
+  const { payload } = request;
+  const interpretation = provider.interpret(request);
+  const isListed = interpretation.status === "accepted";
+  const payment = isListed ? paymentIn(provider, interpretation.type, payload) : null;
+  return { ...interpretation, payload, item: null, payment };
 }
 
 /** The notifications for an event. None unless its status is `accepted`. */

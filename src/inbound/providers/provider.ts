@@ -51,6 +51,12 @@ export interface Provider {
    * token that the signature is are the payload.
    */
   readonly payload?: "object" | "json" | "form" | "jwt";
+  /** Finds the items of a payload that are events of their own; none: the payload is the only one. Undefined: always. */
+  readonly itemsIn?: (payload: JsonObject) => readonly unknown[];
+  /** The places whose values a retry changes: JSON pointers relative to the item. */
+  readonly retryChanges?: readonly string[];
+  /** Whether a retry has another signed time. */
+  readonly retryChangesTime?: boolean;
   /** If the service can post its JSON as a form: the field that holds it. The signature covers the whole form. */
   readonly formField?: string;
   /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
@@ -65,7 +71,10 @@ export interface Provider {
 
 /** A request whose signature verified, with its parsed body. */
 export interface VerifiedRequest {
+  /** The parsed body, or one of its items. */
   readonly payload: JsonObject;
+  /** The parsed body. Default: `payload`. */
+  readonly delivery?: JsonObject;
   /**
    * The first of these headers that was sent, or null. Headers are not signed, so anyone who captured a
    * request can change them: they must not override the payload.
@@ -94,8 +103,12 @@ export interface Interpretation {
   readonly data: EventData;
 }
 
-/** An interpreted payload with what it says about the payment of a booking. */
+/** An interpreted payload or item, with what it says about the payment of a booking. */
 export interface Interpreted extends Interpretation {
+  /** What was interpreted. */
+  readonly payload: unknown;
+  /** The number of the item, from 1; null if it is the whole payload. */
+  readonly item: number | null;
   /** Null if it is about something else. */
   readonly payment: PaymentNotice | null;
 }

@@ -104,7 +104,7 @@ async function apply(
   // Retention deletes bodies.
   if (body === null) return;
   const payment =
-    interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null)?.payment ?? null;
+    interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null)?.[0]?.payment ?? null;
   if (payment === null) return;
   const done = await decidedEffect(
     () => effectOf({ id }, payment),

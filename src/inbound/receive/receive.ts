@@ -91,9 +91,8 @@ export function receiver(parts: ReceiveParts): Receive {
     );
     const signed = handshakeOf(registered.provider, request, payload, "signed");
     if (signed !== null) return greet(parts, registered, request, signed);
-    const interpreted = interpret(registered.provider, verified, (name) =>
-      request.headers.get(name),
-    );
+    const [interpreted = null] =
+      interpret(registered.provider, verified, (name) => request.headers.get(name)) ?? [];
     const body = { ...verified, receivedAtMs };
     const stored = await storeEvent(parts, registered.provider, request, body, interpreted);
     return answerTo(registered.provider, request, bytes, stored);

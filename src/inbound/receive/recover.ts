@@ -34,7 +34,8 @@ export function recoverer(parts: RecoverParts): Recover {
       );
     }
     const verified = await vouchedFor(registered, logged, clock.now());
-    const interpreted = interpret(provider, verified, (name) => logged.headers.get(name));
+    const [interpreted = null] =
+      interpret(provider, verified, (name) => logged.headers.get(name)) ?? [];
     if (interpreted?.status !== "accepted") return null;
     const acknowledgement = await storeEvent(parts, provider, logged, verified, interpreted);
     if (acknowledgement.status === "accepted") {

@@ -5,14 +5,23 @@ export interface PlaceSource {
   readonly url: string;
   /** The parsed payload; undefined if it cannot be parsed. */
   readonly payload: () => unknown;
+  /** The whole payload, if `payload` is one of its items. */
+  readonly delivery?: () => unknown;
 }
 
 /** Finds a value in a request; undefined if it is not there. */
 export type Lookup = (source: PlaceSource) => unknown;
 
-/** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */
+/** The prefix of a JSON pointer into the whole payload, where others are relative to an item. */
+export const deliveryPrefix = "delivery/";
+
+/** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901), one after `delivery`, or `payload`. */
 export function lookup(place: string): Lookup {
   if (place === "payload") return ({ payload }) => payload();
+  if (place.startsWith(deliveryPrefix)) {
+    const keys = pointerKeys(place);
+    return ({ payload, delivery = payload }) => valueAt(delivery(), keys);
+  }
   if (place.startsWith("/")) {
     const keys = pointerKeys(place);
     return ({ payload }) => valueAt(payload(), keys);

@@ -135,6 +135,16 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
   ];
 }
 
+/** Where the signed time is. Part of a signature or of a token, it is at their places. */
+export function timePlacesOf(scheme: SignatureScheme): readonly string[] {
+  if (isTextScheme(scheme)) {
+    const { timestamp } = scheme;
+    if (timestamp === undefined) return [];
+    return timestamp.from === undefined ? placesOf(scheme) : [timestamp.from];
+  }
+  return scheme.kind === "jwt" ? placesOf(scheme) : [];
+}
+
 /** Whether verification reads members of the payload, before it is known who sent it. */
 export function readsPayload(scheme: SignatureScheme): boolean {
   return pointersOf(scheme).length > 0;

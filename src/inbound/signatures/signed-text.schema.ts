@@ -27,6 +27,13 @@ export const placeSchema = Type.String({
     "A place in the delivery: `header.<lower-case name>`, `query.<name>`, a JSON pointer such as `/event/id`, or `payload` for the whole payload.",
 });
 
+/** A place in an event: of a delivery with several items, `delivery/…` is a place in the whole payload. */
+export const eventPlacePattern = placePattern.replace("/.{0,200}", "(?:delivery)?/.{0,200}");
+export const eventPlaceSchema = Type.String({
+  pattern: eventPlacePattern,
+  description: `${placeSchema.description} With \`each\`, pointers are relative to the item, and \`delivery/id\` is \`/id\` of the whole payload.`,
+});
+
 export const toleranceSeconds = Type.Integer({
   minimum: 1,
   // Idempotency keys are kept for at least 7 days, so a request sent again within the tolerance is a duplicate.

@@ -44,8 +44,13 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
     ]),
   );
   const isUnsigned = !isNameSigned(file);
-  return ({ payload, header }) => {
-    const source = { headers: { get: header }, url: "", payload: () => payload };
+  return ({ payload, delivery = payload, header }) => {
+    const source = {
+      headers: { get: header },
+      url: "",
+      payload: () => payload,
+      delivery: () => delivery,
+    };
     const unnamed = { source, event: "", type: "" };
     const name = nameOf.render(unnamed).text.slice(0, maxNameLength);
     const entry = listed.get(name) ?? listed.get("*");

@@ -1,12 +1,13 @@
 import { errorMessage } from "../../../base/errors.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
+import { deliveryPrefix } from "../../signatures/place.ts";
 import { schemeProblems } from "../../signatures/scheme-problems.ts";
 import {
   headerIn,
   isTokenInBody,
   readsPayload,
   secretPlacesOf,
-  type SignatureScheme,
+  timePlacesOf,
 } from "../../signatures/scheme.ts";
 import { placePattern } from "../../signatures/signed-text.schema.ts";
 
@@ -25,9 +26,11 @@ export function fileProblems(file: ProviderFile): readonly ValueProblem[] {
       message,
     })),
     ...bodyProblems(file),
-    ...eventTemplates(file).flatMap((each) => eventTemplateProblems(each, file.signature)),
+    ...eventTemplates(file).flatMap((each) => eventTemplateProblems(each, file)),
     ...answerTemplates(file).flatMap(templateProblems),
     ...placeProblems(file),
+    ...itemProblems(file),
+    ...retryProblems(file),
     ...fieldProblems(file),
     ...paymentProblems(file),
     ...handshakeProblems(file),
@@ -69,22 +72,23 @@ function templateProblems({ path, text, mode }: FileTemplate): readonly ValuePro
   }
 }
 
-function eventTemplateProblems(
-  each: FileTemplate,
-  signature: SignatureScheme,
-): readonly ValueProblem[] {
+function eventTemplateProblems(each: FileTemplate, file: ProviderFile): readonly ValueProblem[] {
   const problems = templateProblems(each);
   if (problems.length > 0) return problems;
   const { places } = template(each.text, each.mode);
-  return places.flatMap((place) => readProblems(each.path, place, signature));
+  return places.flatMap((place) => readProblems(each.path, place, file));
 }
 
 /** Events can be read again from their bodies and headers, so they have no URL. They must not hold secrets. */
 function readProblems(
   path: ValueProblem["path"],
   place: string,
-  signature: SignatureScheme,
+  { signature, each }: ProviderFile,
 ): readonly ValueProblem[] {
+  if (place.startsWith(deliveryPrefix) && each === undefined) {
+    const pointer = place.slice(deliveryPrefix.length - 1);
+    return [{ path, message: `{${place}} is only for files with "each": write {${pointer}}` }];
+  }
   if (place.startsWith("query.")) {
     return [{ path, message: `{${place}} is only for handshakes: events have no URL` }];
   }
@@ -97,15 +101,64 @@ function readProblems(
 }
 
 function placeProblems(file: ProviderFile): readonly ValueProblem[] {
-  const { signature, deliveryId, occurredAt, events } = file;
+  const { deliveryId, occurredAt, severity, events } = file;
+  const ofEvents = Object.entries(events).map(([name, fields]) => ({
+    path: ["events", name],
+    fields,
+  }));
   const named = [
     ...placesOf(deliveryId).map((place) => ({ path: ["deliveryId"], place })),
-    ...placesOf(occurredAt).map((place) => ({ path: ["occurredAt"], place })),
-    ...Object.entries(events).flatMap(([name, event]) =>
-      placesOf(event.occurredAt).map((place) => ({ path: ["events", name, "occurredAt"], place })),
-    ),
+    ...[{ path: [], fields: { occurredAt, severity } }, ...ofEvents].flatMap(({ path, fields }) => [
+      ...placesOf(fields.occurredAt).map((place) => ({ path: [...path, "occurredAt"], place })),
+      ...(typeof fields.severity === "object"
+        ? [{ path: [...path, "severity"], place: fields.severity.from }]
+        : []),
+    ]),
   ];
-  return named.flatMap(({ path, place }) => readProblems(path, place, signature));
+  return named.flatMap(({ path, place }) => readProblems(path, place, file));
+}
+
+/** Each item is an event of its own, so its id must be in it. */
+function itemProblems({
+  each,
+  body,
+  formField,
+  payment,
+  deliveryId,
+}: ProviderFile): readonly ValueProblem[] {
+  if (each === undefined) return [];
+  const problems: ValueProblem[] = [];
+  const add = (name: string, message: string) => problems.push({ path: [name], message });
+  for (const pointer of placesOf(each)) {
+    if (!/^(?:$|\/.)/.test(pointer)) {
+      add("each", `"${pointer}" is no JSON pointer: write "/${pointer.replace(/^\/+/, "")}"`);
+    } else if (pointer.endsWith("/*")) {
+      add("each", `"${pointer}" names the entries: write "${pointer.slice(0, -2)}", their array`);
+    }
+  }
+  if (body === "form" && formField === undefined)
+    add("each", "The fields of a form are texts, not items: leave each out");
+  if (payment !== undefined) {
+    add("payment", '"payment" reads the whole payload, so it cannot be used with "each"');
+  }
+  for (const place of placesOf(deliveryId)) {
+    if (!place.startsWith("/")) {
+      const message = `${place} is the same for all items: write a JSON pointer to the id in the item, or leave deliveryId out`;
+      add("deliveryId", message);
+    }
+  }
+  return problems;
+}
+
+function retryProblems({ retryChanges, signature }: ProviderFile): readonly ValueProblem[] {
+  const times = timePlacesOf(signature);
+  return placesOf(retryChanges)
+    .filter((place) => !place.startsWith("/") && !times.includes(place))
+    .map((place) => {
+      const known = times.length === 0 ? "" : `, or ${times.join(" or ")}, the signed time`;
+      const message = `"${place}" is not part of what identifies an event: write a JSON pointer${known}`;
+      return { path: ["retryChanges"], message };
+    });
 }
 
 function fieldProblems(file: ProviderFile): readonly ValueProblem[] {

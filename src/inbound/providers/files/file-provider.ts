@@ -7,12 +7,14 @@ import {
   headerIn,
   readHeadersOf,
   signedPlaces,
+  timePlacesOf,
 } from "../../signatures/scheme.ts";
 import { typeName } from "../event-fields.ts";
 import type { Fresh, Provider, Sample } from "../provider.ts";
 
 import { describer, placesOf, storedSeverity } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
+import { itemFinder } from "./items.ts";
 import { readPlaces } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
 
@@ -21,6 +23,8 @@ const defaultMaxBodyBytes = 1024 * 1024;
 /** The provider that a valid file describes. `path`: the file, for people. */
 export function fileProvider(id: string, path: string, file: ProviderFile): Provider {
   const { displayName, signature, formField, secretPrefix, setUp, docs, checkedWith } = file;
+  const changes = placesOf(file.retryChanges);
+  const times = timePlacesOf(signature);
   return {
     id,
     displayName,
@@ -33,8 +37,11 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     handshakes: handshakesOf(file),
     interpret: describer(file),
     notify: [notification],
+    retryChanges: changes.filter((place) => place.startsWith("/")),
+    retryChangesTime: changes.some((place) => times.includes(place)),
     samples: samplesOf(file),
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),
+    ...(file.each !== undefined && { itemsIn: itemFinder(placesOf(file.each)) }),
     ...(formField !== undefined && { formField }),
     ...(secretPrefix !== undefined && { secretPrefix }),
     ...(setUp !== undefined && { setUp }),

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { severities } from "../../../event/new-notification.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
-import { placeSchema } from "../../signatures/signed-text.schema.ts";
+import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
 
 import { handshakeSchema } from "./handshake.schema.ts";
 import { templateSchema as template } from "./template.ts";
@@ -10,7 +10,9 @@ import { templateSchema as template } from "./template.ts";
 const strict = { additionalProperties: false } as const;
 
 const places = (description: string) =>
-  Type.Union([placeSchema, Type.Array(placeSchema, { minItems: 1, maxItems: 8 })], { description });
+  Type.Union([eventPlaceSchema, Type.Array(eventPlaceSchema, { minItems: 1, maxItems: 8 })], {
+    description,
+  });
 
 const severity = Type.Union(
   severities.map((value) => Type.Literal(value)),
@@ -36,7 +38,7 @@ const description = {
       severity,
       Type.Object(
         {
-          from: placeSchema,
+          from: eventPlaceSchema,
           is: Type.Record(Type.String({ maxLength: 100 }), severity, {
             description: "The severity for each value.",
           }),
@@ -152,6 +154,8 @@ const payment = Type.Object(
   },
 );
 
+const items = Type.String({ maxLength: 200 });
+
 const sample = Type.Object(
   {
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -205,9 +209,20 @@ export const providerFileSchema = Type.Object(
     secretPrefix: Type.Optional(
       Type.String({ maxLength: 20, description: "The prefix of every secret of the service." }),
     ),
+    each: Type.Optional(
+      Type.Union([items, Type.Array(items, { minItems: 1, maxItems: 8 })], {
+        description:
+          'The JSON pointer to the array of items, if a delivery can hold several events; `""` is the payload itself, a step `*` every entry of an array. Each item becomes an event, and all pointers below are relative to it. An entry without items is an item, and so is the payload.',
+      }),
+    ),
     deliveryId: Type.Optional(
       places(
-        "What identifies a delivery on every retry. Whether it is signed follows from `signature`. Default: the hash of the body.",
+        "What identifies a delivery on every retry, or, with `each`, the item. Whether it is signed follows from `signature`. Default: the hash of the body or of the item.",
+      ),
+    ),
+    retryChanges: Type.Optional(
+      places(
+        "What is different when the service sends the same event again: JSON pointers, or the place of the signed time. The hash that identifies an event without a signed id does not cover it.",
       ),
     ),
     event: template("The service's name of the event, as `{/type}` or `{header.x-topic}`."),

@@ -3,8 +3,14 @@ import { Type } from "@sinclair/typebox";
 import { nearest } from "../../../base/nearest.ts";
 import { nodeCrypto } from "../../../base/node-crypto.ts";
 import { firstLine } from "../../../base/payload.ts";
-import { exactText, lookup, type PlaceSource, pointerKeys } from "../../signatures/place.ts";
-import { placePattern } from "../../signatures/signed-text.schema.ts";
+import {
+  deliveryPrefix,
+  exactText,
+  lookup,
+  type PlaceSource,
+  pointerKeys,
+} from "../../signatures/place.ts";
+import { eventPlacePattern } from "../../signatures/signed-text.schema.ts";
 
 // Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
 // expressions, no regular expressions of users. The work is bounded by the length of the template and of the values.
@@ -133,7 +139,7 @@ function placesOrNames(parts: readonly Part[]): number {
 /** `a ?? b ?? "text" | filter | filter` */
 function valuePart(text: string, mode: TemplateMode): Part {
   const [operands = "", ...filterNames] = split(text, "|");
-  const finders = split(operands, "??").map((operand) => finder(operand.trim()));
+  const finders = split(operands, "??").map((operand) => finder(operand.trim(), mode));
   const filters = filterNames.map((name) => filterOf(name.trim(), mode));
   const find = (context: TemplateContext): string | null => {
     for (const finder of finders) {
@@ -165,9 +171,9 @@ interface Finder {
   readonly place: string | null;
 }
 
-const isPlace = new RegExp(placePattern);
+const isPlace = new RegExp(eventPlacePattern);
 
-function finder(operand: string): Finder {
+function finder(operand: string, mode: TemplateMode): Finder {
   if (operand === "event") return { find: ({ event }) => event, place: null };
   if (operand === "type") return { find: ({ type }) => type, place: null };
   const [, quoted] = /^"([^"]*)"$/.exec(operand) ?? [];
@@ -176,6 +182,10 @@ function finder(operand: string): Finder {
     throw new Error(
       `"{${operand}}" is no value: write a JSON pointer such as {/${operand.replaceAll(".", "/")}}, {header.x-name}, {event}, {type} or {"text"}`,
     );
+  }
+  if (mode === "exact" && operand.startsWith(deliveryPrefix)) {
+    const pointer = operand.slice(deliveryPrefix.length - 1);
+    throw new Error(`"{${operand}}" is only for events: write {${pointer}}`);
   }
   const find = lookup(operand);
   return { find: ({ source }) => find(source), place: operand };

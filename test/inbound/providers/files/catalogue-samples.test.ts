@@ -49,8 +49,8 @@ function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret:
 }
 
 function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event {
-  const interpreted = interpret(provider, { bytes }, (name) => headers.get(name));
-  if (interpreted === null) throw new Error(`The body is not what ${provider.id} reads`);
+  const [interpreted] = interpret(provider, { bytes }, (name) => headers.get(name)) ?? [];
+  if (interpreted === undefined) throw new Error(`The body is not what ${provider.id} reads`);
   const { deliveryId: _, ...described } = interpreted;
   return {
     ...described,

@@ -148,6 +148,46 @@ describe("a provider file", () => {
     ]);
   });
 
+  test.each([
+    ["each: events", '"events" is no JSON pointer: write "/events"'],
+    ["each: /events/*", '"/events/*" names the entries: write "/events", their array'],
+    ["each: []", "each"],
+    ["each: /events\nbody: form", "The fields of a form are texts, not items"],
+    ["each: /events\ndeliveryId: delivery/event_id", "delivery/event_id is the same for all items"],
+    ["each: /events\ndeliveryId: [/id, header.x-id]", "header.x-id is the same for all items"],
+    ["subject: '{delivery/id}'", '{delivery/id} is only for files with "each": write {/id}'],
+    ["severity: { from: delivery/a, is: {}, otherwise: info }", 'only for files with "each"'],
+    ["deliveryId: delivery/id", 'only for files with "each"'],
+    ["retryChanges: payload", '"payload" is not part of what identifies an event'],
+    [
+      "retryChanges: header.x-retry",
+      "write a JSON pointer, or header.x-slack-request-timestamp, the signed time",
+    ],
+    [
+      "each: /events\npayment: { kinds: { a: paid }, amount: /a, currency: /c }",
+      '"payment" reads the whole payload, so it cannot be used with "each"',
+    ],
+  ])("with %p says %s", (lines, message) => {
+    const given = new Set(lines.match(/^\w+/gm));
+    const kept = slack.split("\n").filter((line) => !given.has(line.split(":")[0] ?? ""));
+    expect(messagesOf(`${kept.join("\n")}\n${lines}\n`).join("\n")).toContain(message);
+  });
+
+  test("names places of the whole delivery only in events", () => {
+    for (const [from, to] of [
+      ["header.x-slack-signature", "delivery/signature"],
+      ["header.x-slack-request-timestamp", "delivery/time"],
+      ["{/challenge}", "{delivery/challenge}"],
+    ] as const) {
+      expect(slack).toContain(from);
+      expect(messagesOf(`${slack.replace(from, to)}\neach: /events\n`)).not.toBeEmpty();
+    }
+    const file = slack.replace("deliveryId: /event_id", "deliveryId: /id");
+    expect(
+      messagesOf(`${file.replace("{/event/user}", "{delivery/team ?? /a}")}\neach: ""\n`),
+    ).toEqual([]);
+  });
+
   test("reads no larger payload than verification does", () => {
     const mailgun = catalogueFiles["mailgun"] ?? "";
     expect(messagesOf(mailgun)).toEqual([]);

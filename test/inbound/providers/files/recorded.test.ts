@@ -63,7 +63,7 @@ for (const [name, text] of Object.entries(catalogueFiles)) {
 
       if (event === undefined || handshake !== undefined) continue;
       test(`${title} becomes the event ${event}`, () => {
-        const meaning = interpret(provider, { bytes }, (header) => headers.get(header));
+        const [meaning] = interpret(provider, { bytes }, (header) => headers.get(header)) ?? [];
         expect(meaning).toMatchObject({ status: "accepted" });
         expect(meaning?.title).toMatch(/^.{4,500}$/);
       });
