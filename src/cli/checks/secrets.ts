@@ -12,12 +12,7 @@ import {
 } from "../../config/secrets.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { schemeName } from "../../inbound/signatures/scheme-name.ts";
-import {
-  hasSharedSecret,
-  isTextScheme,
-  isWeak,
-  signsUrl,
-} from "../../inbound/signatures/scheme.ts";
+import { hasSharedSecret, isWeak, signsUrl } from "../../inbound/signatures/scheme.ts";
 import type { Secrets } from "../../inbound/signatures/signed-request.ts";
 import { isDocumentedSecret, leastSecretLength } from "../../inbound/signatures/weak-secret.ts";
 import { messageOf } from "../errors.ts";
@@ -63,7 +58,7 @@ function checkTestMode(config: Config): readonly Finding[] {
 
 /** A provider that signs its URL needs to be known by that URL. */
 function checkPublicUrl({ id, signature }: Provider, { publicUrl }: Config): readonly Finding[] {
-  if (publicUrl !== null || !isTextScheme(signature) || !signsUrl(signature)) return [];
+  if (publicUrl !== null || !signsUrl(signature)) return [];
   const detail =
     "signs the URL: behind a proxy, set PUBLIC_URL to the base URL that is entered at the service";
   return [odd(id, detail)];

@@ -43,6 +43,8 @@ export function advice(
     case "malformed-signature":
       return `The signature is not ${formOf(signature)}. Check that the right header was copied completely and unchanged.`;
     case "wrong-signature":
+      if (signature.kind === "jwt")
+        return "The token was signed with another key, for another audience or account, or for another body. Check the secret, and that PUBLIC_URL and the URL at the provider are the same.";
       if (isWeak(signature))
         return "The secret in the webhook is not the configured one. Check that both are the same.";
       return "The signature was made with another secret or for another body. Check that the secret is that of this webhook, without added white space, and that no proxy, parser or editor changed the body.";

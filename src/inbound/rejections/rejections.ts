@@ -15,7 +15,6 @@ import type { CheckProvider } from "../providers/provider-filter.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
 import {
-  isTextScheme,
   isWeak,
   readHeadersOf,
   signatureHeaders,
@@ -205,7 +204,7 @@ function signedValues(
 ): Record<string, string> {
   if (isWeak(scheme)) return {};
   const names = [...signatureHeaders(scheme), ...readHeadersOf(scheme)];
-  const isUrlSigned = isTextScheme(scheme) && signsUrl(scheme);
+  const isUrlSigned = signsUrl(scheme);
   return {
     ...sentHeaders(headers, names),
     ...(isUrlSigned && { ":method": method, ":url": url.slice(0, maxUrlLength) }),

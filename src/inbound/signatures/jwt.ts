@@ -8,7 +8,7 @@ import { isKind, type KeyKind, publicKey, secretKey } from "./keys.ts";
 import { payloadReader } from "./payload-reader.ts";
 import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
-import { isSymmetric } from "./scheme.ts";
+import { isSymmetric, isWeak } from "./scheme.ts";
 import type {
   RoleSecret,
   SignatureRejection,
@@ -101,12 +101,12 @@ function isCanonical(token: string): boolean {
   );
 }
 
-/** The body if the token holds its hash, besides the token's other claims. Otherwise the token itself. */
+/** The body if it is not the token, besides the claims of a token that holds its hash. */
 function signedOf({ bodyHash }: JwtScheme, token: string, bytes: Uint8Array) {
   const text = withoutSignature(token);
-  return bodyHash === undefined
-    ? { signedBytes: Buffer.from(text), signedContext: "" }
-    : { signedBytes: bytes, signedContext: text };
+  if (bodyHash === undefined) return { signedBytes: Buffer.from(text), signedContext: "" };
+  // A token without the hash can come with any number of bodies.
+  return { signedBytes: bytes, signedContext: bodyHash === "none" ? "" : text };
 }
 
 /** The signing input of a token (RFC 7515 section 5.1). Other text around the token is not signed. */
@@ -162,7 +162,7 @@ async function rejectionOf(
   token: string,
   key: Key,
   secret: string,
-  { bytes, receivedAtMs }: SignedRequest,
+  { url, bytes, receivedAtMs }: SignedRequest,
 ): Promise<SignatureRejection | null> {
   const { algorithms, issuer, audience, toleranceSeconds } = scheme;
   const { jwtVerify, errors: kinds } = await jose();
@@ -172,12 +172,34 @@ async function rejectionOf(
       currentDate: new Date(receivedAtMs),
       clockTolerance: toleranceSeconds ?? defaultSkewSeconds,
       ...(issuer !== undefined && { issuer }),
-      ...(audience !== undefined && { audience: audience.replace("{secret}", () => secret) }),
+      ...(audience !== undefined && { audience: claimed(audience, secret, url) }),
+      // Nothing else ends the use of a captured token.
+      ...(isWeak(scheme) && { requiredClaims: ["exp"] }),
     });
+    if (!hasClaims(scheme, payload, secret)) return "wrong-signature";
     return rejectionOfClaims(scheme, payload, bytes, receivedAtMs);
   } catch (error) {
     return rejectionFor(error, kinds);
   }
+}
+
+/** The value that a scheme requires of a claim. */
+export function claimed(text: string, secret: string, url: string): string {
+  return text.replace("{secret}", () => secret).replace("{url}", () => url);
+}
+
+function hasClaims({ claims = {} }: JwtScheme, sent: JWTPayload, secret: string): boolean {
+  return Object.entries(claims).every(([name, wanted]) => {
+    const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+    if (typeof wanted === "boolean") return value === wanted;
+    return (
+      typeof value === "string" &&
+      sameText(
+        value,
+        wanted.replace("{secret}", () => secret),
+      )
+    );
+  });
 }
 
 function rejectionOfClaims(
@@ -186,11 +208,11 @@ function rejectionOfClaims(
   bytes: Uint8Array,
   receivedAtMs: number,
 ): SignatureRejection | null {
-  if (bodyHash !== undefined) {
+  if (typeof bodyHash === "object") {
     const { claim, algorithm, encoding } = bodyHash;
     const hash = new Bun.CryptoHasher(algorithm).update(bytes).digest().toString(encoding);
-    const claimed = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
-    if (typeof claimed !== "string" || !sameText(claimed, hash)) return "wrong-signature";
+    const sent = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+    if (typeof sent !== "string" || !sameText(sent, hash)) return "wrong-signature";
   }
   const { iat, nbf } = claims;
   if (iat === undefined && toleranceSeconds !== undefined) return "missing-timestamp";

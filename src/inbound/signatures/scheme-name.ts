@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 
 import type { schemeSchema } from "./scheme.schema.ts";
+import { isWeak } from "./scheme.ts";
 
 /** A scheme in a few words, such as `HMAC-SHA256`. */
 export function schemeName(scheme: Static<typeof schemeSchema>): string {
@@ -15,7 +16,7 @@ export function schemeName(scheme: Static<typeof schemeSchema>): string {
     case "rsa-pss":
       return `${scheme.kind === "rsa-pss" ? "RSA-PSS" : "RSA"}-${scheme.algorithm.toUpperCase()}`;
     case "jwt":
-      return `JWT, ${scheme.algorithms.join(" or ")}`;
+      return `JWT, ${scheme.algorithms.join(" or ")}${isWeak(scheme) ? " (weaker)" : ""}`;
     case "shared-secret":
       return "shared secret (weaker)";
     case "basic-auth":

@@ -114,8 +114,12 @@ function tokenProblems(scheme: JwtScheme): readonly SchemeProblem[] {
     problems.push({ path: ["key"], message: "A published key cannot verify HS algorithms" });
   }
   if (!isTokenInBody(scheme) && bodyHash === undefined) {
-    const message = "A token outside the body does not cover the body without it: name its claim";
+    const message =
+      'A token outside the body does not cover the body without it: name its claim, or write "none" if the service has none';
     problems.push({ path: ["bodyHash"], message });
+  }
+  if (isTokenInBody(scheme) && bodyHash === "none") {
+    problems.push({ path: ["bodyHash"], message: "The body is the token: leave it out" });
   }
   return problems;
 }
@@ -176,11 +180,11 @@ function accountProblems(
 ): readonly SchemeProblem[] {
   const isInText = isTextScheme(scheme)
     ? signedTemplates(scheme).some((text) => text.includes("{secret}"))
-    : scheme.audience === "{secret}";
+    : [scheme.audience, ...Object.values(scheme.claims ?? {})].includes("{secret}");
   const isInPost = Object.values(post ?? {}).some((text) => /\{(?:user|password)\}/.test(text));
   const isAccount = "secretAt" in scheme && scheme.secretAt !== undefined;
   if (isInText || isInPost || isAccount) return [];
   const message =
-    'The key is that of all accounts of the service: bind deliveries to yours by "secretAt", {secret} in "signs", audience or post';
+    'The key is that of all accounts of the service: bind deliveries to yours by "secretAt", {secret} in "signs", audience, claims or post';
   return [{ path: ["key"], message }];
 }

@@ -135,22 +135,39 @@ const jwtSchema = Type.Object(
     secretEncoding: Type.Optional(secretEncoding),
     toleranceSeconds: Type.Optional(toleranceSeconds),
     bodyHash: Type.Optional(
-      Type.Object(
-        {
-          claim: Type.String({ minLength: 1, maxLength: 100 }),
-          algorithm: words(["sha256", "sha384", "sha512"], "The hash function."),
-          encoding: words(["hex", "base64", "base64url"], "How the hash is written."),
-        },
-        { ...strict, description: "The claim that holds the hash of the body." },
-      ),
+      Type.Union([
+        Type.Object(
+          {
+            claim: Type.String({ minLength: 1, maxLength: 100 }),
+            algorithm: words(["sha256", "sha384", "sha512"], "The hash function."),
+            encoding: words(["hex", "base64", "base64url"], "How the hash is written."),
+          },
+          { ...strict, description: "The claim that holds the hash of the body." },
+        ),
+        Type.Literal("none", {
+          description:
+            "The token does not cover the body. As weak as a shared secret until the token expires.",
+        }),
+      ]),
     ),
     issuer: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
     audience: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: "`{secret}`: the secret is the audience.",
+        description: "`{secret}`: the secret; `{url}`: the URL as the service knows it.",
       }),
+    ),
+    claims: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1, maxLength: 100 }),
+        Type.Union([Type.String({ minLength: 1, maxLength: 500 }), Type.Boolean()]),
+        {
+          minProperties: 1,
+          maxProperties: 4,
+          description: "Other claims that the token must have. `{secret}` stands for the secret.",
+        },
+      ),
     ),
     key: Type.Optional(keySource),
     secretAt,
@@ -158,7 +175,7 @@ const jwtSchema = Type.Object(
   {
     ...strict,
     description:
-      "A JSON Web Token (RFC 7519). With `from: body` or a JSON pointer and `body: jwt`, its claims are the payload; elsewhere it needs `bodyHash` to cover the body.",
+      "A JSON Web Token (RFC 7519). With `from: body` or a JSON pointer and `body: jwt`, its claims are the payload; elsewhere it needs `bodyHash`.",
   },
 );
 

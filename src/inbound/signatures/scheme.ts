@@ -65,7 +65,8 @@ export function isTokenInBody({ from }: Pick<JwtScheme, "from">): boolean {
 /** Whether the secret must be kept secret: a public key or an account's name cannot sign. */
 export function hasSharedSecret(scheme: SignatureScheme): boolean {
   if (hasFetchedKey(scheme)) return false;
-  return scheme.kind === "hmac" || isWeak(scheme) || (scheme.kind === "jwt" && isSymmetric(scheme));
+  if (scheme.kind === "jwt") return isSymmetric(scheme);
+  return scheme.kind === "hmac" || isWeak(scheme);
 }
 
 /** Whether the service publishes its key, so that only the service can sign. */
@@ -77,14 +78,19 @@ export function isSymmetric({ algorithms }: Pick<JwtScheme, "algorithms">): bool
   return algorithms.every((algorithm) => algorithm.startsWith("HS"));
 }
 
-/** Whether the proof is a secret that each request contains, instead of a signature. */
+/** Whether the proof covers nothing of the request: a secret that each one contains, or a token for some minutes. */
 export function isWeak(scheme: SignatureScheme): boolean {
+  if (scheme.kind === "jwt") return scheme.bodyHash === "none";
   return scheme.kind === "shared-secret" || scheme.kind === "basic-auth";
 }
 
 /** Whether the signature covers the URL or a part of it. */
-export function signsUrl(scheme: TextScheme): boolean {
-  return signedTemplates(scheme).some((template) => /\{(?:url|path|query\.[^}]*)\}/.test(template));
+export function signsUrl(scheme: SignatureScheme): boolean {
+  if (scheme.kind === "jwt") return scheme.audience?.includes("{url}") === true;
+  return (
+    isTextScheme(scheme) &&
+    signedTemplates(scheme).some((template) => /\{(?:url|path|query\.[^}]*)\}/.test(template))
+  );
 }
 
 /** Whether the signature may cover the body as JSON without white space. */
@@ -97,7 +103,7 @@ export function signsCompactJson(scheme: SignatureScheme): boolean {
  * to find.
  */
 export function coversBody(scheme: SignatureScheme): boolean {
-  if (scheme.kind === "jwt") return scheme.bodyHash !== undefined || isTokenInBody(scheme);
+  if (scheme.kind === "jwt") return !isWeak(scheme);
   if (!isTextScheme(scheme)) return false;
   const templates = signedTemplates(scheme);
   const covering = /\{(?:body|compactJson|bodySha256|form|sortedForm)\}/;

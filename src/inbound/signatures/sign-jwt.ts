@@ -1,5 +1,6 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
+import { claimed } from "./jwt.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric } from "./scheme.ts";
@@ -14,32 +15,35 @@ const validSeconds = 300;
 export function signedToken(
   scheme: JwtScheme,
   key: SigningKey,
-  bytes: Uint8Array,
+  { bytes, url }: { readonly bytes: Uint8Array; readonly url: string },
   atMs: number,
 ): string {
-  const { algorithms, bodyHash, issuer, audience } = scheme;
+  const { algorithms, issuer, audience, claims: required = {} } = scheme;
   const [alg = ""] = algorithms;
   const iat = Math.floor(atMs / 1_000);
   const claims = {
-    ...(bodyHash === undefined ? claimsIn(bytes) : { [bodyHash.claim]: hashOf(bodyHash, bytes) }),
+    ...bodyClaims(scheme, bytes),
     iat,
     exp: iat + validSeconds,
     ...(issuer !== undefined && { iss: issuer }),
-    ...(audience !== undefined && { aud: audience.replace("{secret}", () => key.secret) }),
+    ...(audience !== undefined && { aud: claimed(audience, key.secret, url) }),
+    ...Object.fromEntries(
+      Object.entries(required).map(([name, value]) => [
+        name,
+        typeof value === "string" ? claimed(value, key.secret, url) : value,
+      ]),
+    ),
   };
   const text = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
   return `${text}.${signatureOf(scheme, alg, key, text)}`;
 }
 
-function claimsIn(bytes: Uint8Array): object {
-  return Object(JSON.parse(Buffer.from(bytes).toString()));
-}
-
-function hashOf(
-  { algorithm, encoding }: NonNullable<JwtScheme["bodyHash"]>,
-  bytes: Uint8Array,
-): string {
-  return new Bun.CryptoHasher(algorithm).update(bytes).digest().toString(encoding);
+/** What the token says of the body: all of it, its hash, or nothing. */
+function bodyClaims({ bodyHash }: JwtScheme, bytes: Uint8Array): object {
+  if (bodyHash === undefined) return Object(JSON.parse(Buffer.from(bytes).toString()));
+  if (bodyHash === "none") return {};
+  const { claim, algorithm, encoding } = bodyHash;
+  return { [claim]: new Bun.CryptoHasher(algorithm).update(bytes).digest().toString(encoding) };
 }
 
 function part(value: object): string {

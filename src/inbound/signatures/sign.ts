@@ -62,7 +62,7 @@ export function signature(
     case "basic-auth":
       return { place, value: `Basic ${Buffer.from(key.secret).toString("base64")}` };
     case "jwt":
-      return { place, value: prefix + signedToken(scheme, key, request.bytes, atMs) };
+      return { place, value: prefix + signedToken(scheme, key, request, atMs) };
     default:
       return { place, value: textSignature(scheme, key, request, atMs) };
   }

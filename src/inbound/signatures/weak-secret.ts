@@ -33,6 +33,7 @@ const documentedSecrets: ReadonlySet<string> = new Set([
   "hush-hush-client-secret",
   "lemon-signing-secret",
   "lin_wh_0123456789abcdefABCDEF",
+  "monday-signing-secret-0123456789",
   "mux-signing-secret-0123456789",
   "okta-event-hook-secret-0123456789",
   "onfido-webhook-token",

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { KeyObject } from "node:crypto";
 
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 
@@ -133,6 +134,44 @@ describe("tokens made by jose", async () => {
     );
     const text = made.split(".", 2).join(".");
     expect(signed).toEqual([text, text]);
+  });
+
+  const mail = "push@acme.iam.gserviceaccount.com";
+  const right = {
+    aud: "https://a.example/x?y=1",
+    email: mail,
+    email_verified: true,
+    exp: now + 60,
+  };
+  test.each([
+    [right, "current"],
+    [{ ...right, exp: undefined }, "wrong-signature"],
+    [{ ...right, exp: now - 61 }, "stale-timestamp"],
+    [{ ...right, aud: "https://a.example/x" }, "wrong-signature"],
+    [{ ...right, aud: undefined }, "wrong-signature"],
+    [{ ...right, email: "push@other.iam.gserviceaccount.com" }, "wrong-signature"],
+    [{ ...right, email: [mail] }, "wrong-signature"],
+    [{ ...right, email: undefined }, "wrong-signature"],
+    [{ ...right, email_verified: "true" }, "wrong-signature"],
+  ])("outside the body with the claims %j are %s", async (claims, expected) => {
+    const scheme: JwtScheme = {
+      kind: "jwt",
+      from: plaid.from,
+      algorithms: ["ES256"],
+      bodyHash: "none",
+      audience: "{url}",
+      claims: { email: "{secret}", email_verified: true },
+      key: { url: "https://keys.example", format: "jwks" },
+    };
+    const keys = { confirm() {}, find: () => KeyObject.from(publicKey) };
+    const check = verifier(scheme, { current: mail, previous: null }, keys);
+    const headers = { "plaid-verification": await token(claims) };
+    for (const body of [bytes, Buffer.from("{}")]) {
+      const result = await check({ ...request(headers, body), url: right.aud });
+      expect(await outcome(result)).toBe(expected);
+      // Other bodies come with the same token: each is another delivery.
+      if ("verified" in result) expect(result.verified).toMatchObject({ signedBytes: body });
+    }
   });
 
   const jwk = await exportJWK(publicKey);

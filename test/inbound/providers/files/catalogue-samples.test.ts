@@ -16,6 +16,7 @@ import {
 import { kindOf } from "../../../../src/inbound/signatures/jwt.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import type { SigningKey } from "../../../../src/inbound/signatures/keys.ts";
+import { hasSharedSecret } from "../../../../src/inbound/signatures/scheme.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 import { secondOpinions } from "../oracles/second-opinion.ts";
@@ -33,8 +34,8 @@ interface Stand {
 }
 
 function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret: string): Stand {
-  const isPublic = scheme.kind !== "hmac" && scheme.kind !== "shared-secret";
-  if (!isPublic || scheme.kind === "basic-auth") {
+  const isShared = scheme.kind === "hmac" || scheme.kind === "shared-secret";
+  if (isShared || scheme.kind === "basic-auth" || hasSharedSecret(scheme)) {
     const key = { secret: developmentSecret(scheme, secretPrefix)?.secret ?? "" };
     return { key, publicKey: null, keys: { find: () => null, confirm() {} } };
   }

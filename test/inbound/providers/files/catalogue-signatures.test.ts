@@ -7,7 +7,6 @@ import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import {
   headerIn,
-  isTextScheme,
   isWeak,
   placesOf,
   signsUrl,
@@ -123,7 +122,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     },
   );
 
-  const coversUrl = isTextScheme(scheme) && signsUrl(scheme);
+  const coversUrl = signsUrl(scheme);
   test.each(coversUrl ? recorded.deliveries : [])(
     "rejects $title to another URL",
     async (delivery) => {

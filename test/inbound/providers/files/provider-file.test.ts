@@ -211,5 +211,7 @@ describe("a provider file", () => {
     expect(messagesOf(file("", "")).join()).toContain("A token outside the body does not cover");
     expect(messagesOf(file(hash, "body: jwt\n")).join()).toContain("go together");
     expect(messagesOf(file(hash, ""))).toEqual([]);
+    expect(messagesOf(file(", bodyHash: none", ""))).toEqual([]);
+    expect(messagesOf(file(", bodyHash: none", "body: jwt\n")).join()).toContain("go together");
   });
 });

@@ -16,14 +16,16 @@ afterEach(() => {
   setSystemTime();
 });
 
+type Jwk = Readonly<Record<string, string>>;
+
 /** The service's public key as PEM: configured, or in what it serves. */
 function publicKeyOf({ provider, serves }: Recorded, secret: string): string | null {
   const [served] = Object.values(serves ?? {});
   if (typeof served === "string") return pem(new X509Certificate(served).publicKey);
   if (served !== undefined) {
-    // Guarantee: the only service that serves JSON is Plaid, whose key is in `key`.
-    const { key } = served as { readonly key: Record<string, string> };
-    return pem(createPublicKey({ key, format: "jwk" }));
+    // Guarantee: Plaid serves a key in `key`, Google keys in `keys`.
+    const { key, keys = [] } = served as Record<"key", Jwk> & Partial<Record<"keys", Jwk[]>>;
+    return pem(createPublicKey({ key: keys[0] ?? key, format: "jwk" }));
   }
   // RFC 8410: what precedes the 32 bytes of an Ed25519 key.
   const prefix = provider === "discord" ? "302a300506032b6570032100" : "";

@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
@@ -144,6 +145,19 @@ const secretInHeader =
   (given) =>
     withHeaders(given).header(header) === given.secret;
 
+/** A token in the header Authorization that names the URL. It does not cover the body. */
+async function tokenInHeader(
+  given: Signed,
+  algorithm: string,
+  key: KeyObject | Uint8Array,
+  [claim, value]: readonly [string, unknown] = ["aud", given.url],
+): Promise<boolean> {
+  const token = withHeaders(given).header("authorization").replace("Bearer ", "");
+  const options = { algorithms: [algorithm], audience: given.url };
+  const { payload } = await jwtVerify(token, key, options);
+  return payload[claim] === value;
+}
+
 export const secondOpinions: Readonly<Record<string, Opinion>> = {
   adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
   asana: hmac("sha256", "hex", "x-hook-signature", body),
@@ -164,6 +178,8 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     return ed25519Verifies(given, text, header("x-signature-ed25519"));
   },
   gitlab: secretInHeader("x-gitlab-token"),
+  google_pubsub: (given) =>
+    tokenInHeader(given, "RS256", createPublicKey(given.publicKey ?? ""), ["email", given.secret]),
   gocardless: hmac("sha256", "hex", "webhook-signature", body),
   hubspot: hmac(
     "sha256",
@@ -182,6 +198,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const signed = signature.timestamp + signature.token;
     return signature.signature === mac("sha256", Buffer.from(secret), signed, "hex");
   },
+  monday: (given) => tokenInHeader(given, "HS256", Buffer.from(given.secret)),
   mux: stripeLike("mux-signature", "hex"),
   notion: hmac("sha256", "hex", "x-notion-signature", body, prefixed("sha256=")),
   okta: secretInHeader("authorization"),
