@@ -14,6 +14,7 @@ const documentedSecrets: ReadonlySet<string> = new Set([
   "whsec_RdvaYFYUXuIFuEbvZHwMfYFhUf7aMYjYcmM24+Aj40c=",
   "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
   "SamplePrimaryKey",
+  "LR+QgKlbRciIPYpi65tTKLaZ3FzLLofCNEQWrRXqWXJeDFrfexzfVI9SmnVuCWDJ4jnjHB9ECtOyxZSofRxwWw==",
   "5mEzn9C-I28UtwOjZJtFoob0sAAFZ95GbZkqj4y3i0I",
   "ED7D658C-D8EB-4941-948B-3973214F2D49",
   "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy",
@@ -26,6 +27,7 @@ const documentedSecrets: ReadonlySet<string> = new Set([
   "dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==",
   // Skyhook's documentation and tests.
   "a-secret-you-chose",
+  "skyhook:a-secret-you-chose",
   "d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c",
   "7a485448a9dbad87c5ba8a9d6b8bb4cb2f5dd8c8c9e4a3a1",
   "cal-webhook-secret",

@@ -64,6 +64,8 @@ function hmac(
   };
 }
 
+const sha256 = (text: string) => openssl(["dgst", "-sha256", "-binary"], text).toString("hex");
+
 const body: Text = (request) => request.body;
 const prefixed = (prefix: string) => ({ form: (signature: string) => prefix + signature });
 
@@ -141,9 +143,9 @@ const snsText: Text = (request) => {
 };
 
 const secretInHeader =
-  (header: string): Opinion =>
+  (header: string, prefix = ""): Opinion =>
   (given) =>
-    withHeaders(given).header(header) === given.secret;
+    withHeaders(given).header(header) === prefix + given.secret;
 
 /** A token in the header Authorization that names the URL. It does not cover the body. */
 async function tokenInHeader(
@@ -160,9 +162,13 @@ async function tokenInHeader(
 
 export const secondOpinions: Readonly<Record<string, Opinion>> = {
   adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
+  alertmanager: secretInHeader("authorization", "Bearer "),
   asana: hmac("sha256", "hex", "x-hook-signature", body),
   aws_sns: (given) =>
     publicKeyVerifies(given, snsText(withHeaders(given)), JSON.parse(given.body).Signature),
+  azure_devops: (given) =>
+    withHeaders(given).header("authorization") ===
+    `Basic ${openssl(["base64", "-A"], given.secret).toString()}`,
   bitbucket: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
   box: hmac(
     "sha256",
@@ -170,17 +176,32 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     "box-signature-primary",
     (request) => request.body + request.header("box-delivery-timestamp"),
   ),
+  buildkite: hmac(
+    "sha256",
+    "hex",
+    "x-buildkite-signature",
+    (request) => `${partOf(request.header("x-buildkite-signature"), "timestamp")}.${request.body}`,
+    {
+      form: (signature, { header }) =>
+        `timestamp=${partOf(header("x-buildkite-signature"), "timestamp")},signature=${signature}`,
+    },
+  ),
   cal_com: hmac("sha256", "hex", "x-cal-signature-256", body),
   calendly: stripeLike("calendly-webhook-signature", "hex"),
+  circleci: hmac("sha256", "hex", "circleci-signature", body, prefixed("v1=")),
+  clerk: standardWebhook("svix"),
+  datadog: secretInHeader("x-webhook-secret"),
   discord: (given) => {
     const { header } = withHeaders(given);
     const text = header("x-signature-timestamp") + given.body;
     return ed25519Verifies(given, text, header("x-signature-ed25519"));
   },
+  docusign: hmac("sha256", "base64", "x-docusign-signature-1", body),
   gitlab: secretInHeader("x-gitlab-token"),
   google_pubsub: (given) =>
     tokenInHeader(given, "RS256", createPublicKey(given.publicKey ?? ""), ["email", given.secret]),
   gocardless: hmac("sha256", "hex", "webhook-signature", body),
+  grafana: hmac("sha256", "hex", "x-grafana-alerting-signature", body),
   hubspot: hmac(
     "sha256",
     "base64",
@@ -200,6 +221,12 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   },
   monday: (given) => tokenInHeader(given, "HS256", Buffer.from(given.secret)),
   mux: stripeLike("mux-signature", "hex"),
+  async netlify(given) {
+    const token = withHeaders(given).header("x-webhook-signature");
+    const options = { algorithms: ["HS256"], issuer: "netlify" };
+    const { payload } = await jwtVerify(token, Buffer.from(given.secret), options);
+    return payload["sha256"] === sha256(given.body);
+  },
   notion: hmac("sha256", "hex", "x-notion-signature", body, prefixed("sha256=")),
   okta: secretInHeader("authorization"),
   onfido: hmac("sha256", "hex", "x-sha2-signature", body),
@@ -226,8 +253,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const key = await importSPKI(given.publicKey ?? "", "ES256");
     const token = withHeaders(given).header("plaid-verification");
     const { payload } = await jwtVerify(token, key, { algorithms: ["ES256"] });
-    const hash = openssl(["dgst", "-sha256", "-binary"], given.body).toString("hex");
-    return payload["request_body_sha256"] === hash;
+    return payload["request_body_sha256"] === sha256(given.body);
   },
   razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
   resend: standardWebhook("svix"),
@@ -253,8 +279,10 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     (request) => request.url + request.body,
   ),
   standard_webhooks: standardWebhook("webhook"),
+  stytch: standardWebhook("svix"),
   svix: standardWebhook("svix"),
   telegram: secretInHeader("x-telegram-bot-api-secret-token"),
+  terraform_cloud: hmac("sha512", "hex", "x-tfe-notification-signature", body),
   trello: hmac("sha1", "base64", "x-trello-webhook", (request) => request.body + request.url),
   twilio: hmac(
     "sha1",
@@ -282,6 +310,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   whatsapp: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   workos: stripeLike("workos-signature", "hex"),
   x: hmac("sha256", "base64", "x-twitter-webhooks-signature", body, prefixed("sha256=")),
+  xero: hmac("sha256", "base64", "x-xero-signature", body),
   zendesk: hmac(
     "sha256",
     "base64",
