@@ -45,8 +45,10 @@ const identities: Readonly<Record<string, Identity>> = {
   adyen: none,
   alertmanager: none,
   asana: none,
+  auth0: signed,
   aws_sns: signed,
   azure_devops: signed,
+  azure_event_grid: signed,
   bitbucket: {
     ...unsigned("x-request-uuid"),
     name: [
@@ -89,6 +91,7 @@ const identities: Readonly<Record<string, Identity>> = {
   paypal: signedTimed,
   paystack: none,
   plaid: noneTimed,
+  quickbooks: signed,
   razorpay: unsigned("x-razorpay-event-id"),
   resend: signedTimed,
   sanity: {

@@ -164,11 +164,13 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
   alertmanager: secretInHeader("authorization", "Bearer "),
   asana: hmac("sha256", "hex", "x-hook-signature", body),
+  auth0: secretInHeader("authorization"),
   aws_sns: (given) =>
     publicKeyVerifies(given, snsText(withHeaders(given)), JSON.parse(given.body).Signature),
   azure_devops: (given) =>
     withHeaders(given).header("authorization") ===
     `Basic ${openssl(["base64", "-A"], given.secret).toString()}`,
+  azure_event_grid: secretInHeader("x-event-grid-secret"),
   bitbucket: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
   box: hmac(
     "sha256",
@@ -255,6 +257,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const { payload } = await jwtVerify(token, key, { algorithms: ["ES256"] });
     return payload["request_body_sha256"] === sha256(given.body);
   },
+  quickbooks: hmac("sha256", "base64", "intuit-signature", body),
   razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
   resend: standardWebhook("svix"),
   sanity: stripeLike("sanity-webhook-signature", "base64url"),
