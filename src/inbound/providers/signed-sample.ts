@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/payload.ts";
 import type { SigningKey } from "../signatures/keys.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
-import { headerIn, type SignatureScheme } from "../signatures/scheme.ts";
+import { headerIn } from "../signatures/scheme.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
 
 import type { Fresh, Provider, Sample } from "./provider.ts";
@@ -21,21 +21,22 @@ interface SigningOptions {
 
 /** Signs a sample as its provider would, following the specification's test procedure. */
 export function signedSample(
-  { signature: scheme, payload: format }: Pick<Provider, "signature" | "payload">,
+  provider: Pick<Provider, "signature" | "payload" | "formField">,
   sample: Sample,
   key: SigningKey,
   fresh: Fresh,
   { signedAtMs = fresh.now.getTime(), url = "" }: SigningOptions = {},
 ): SignedSample {
+  const { signature: scheme, payload: format } = provider;
   const { headers, body } = sample(fresh);
   const prepared = preparations(scheme, key, signedAtMs);
   const all = { ...headers, ...headersOf(prepared) };
   const payload = withMembers(body, prepared);
-  const bytes = encoded(format, payload);
+  const bytes = encoded(provider, payload);
   const signed = signature(scheme, key, { method: "POST", url, headers: all, bytes }, signedAtMs);
   return {
     headers: { "content-type": contentTypes[format ?? "object"], ...all, ...headersOf([signed]) },
-    bytes: withSignature(scheme, format, payload, bytes, signed),
+    bytes: withSignature(provider, payload, bytes, signed),
   };
 }
 
@@ -52,17 +53,20 @@ function headersOf(added: readonly Addition[]): Record<string, string> {
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[0] !== null));
 }
 
-function encoded(format: Provider["payload"], payload: JsonObject): Buffer<ArrayBuffer> {
-  if (format !== "form") return Buffer.from(JSON.stringify(payload));
+type Encoding = Pick<Provider, "payload" | "formField">;
+
+function encoded({ payload: format, formField }: Encoding, payload: JsonObject) {
+  const json = JSON.stringify(payload);
+  if (format !== "form") return Buffer.from(json);
   const fields = new URLSearchParams();
-  for (const [name, value] of Object.entries(payload)) fields.append(name, String(value));
+  const members = formField === undefined ? payload : { [formField]: json };
+  for (const [name, value] of Object.entries(members)) fields.append(name, String(value));
   return Buffer.from(fields.toString());
 }
 
 /** The body with a signature that is part of it. */
 function withSignature(
-  scheme: SignatureScheme,
-  format: Provider["payload"],
+  provider: Encoding & Pick<Provider, "signature">,
   payload: JsonObject,
   bytes: Buffer<ArrayBuffer>,
   signed: Addition,
@@ -70,8 +74,9 @@ function withSignature(
   if (headerIn(signed.place) !== null) return bytes;
   if (signed.place === "body") return Buffer.from(signed.value);
   // The token contains the payload; of a text, the payload contains the signature.
-  const around = scheme.kind === "jwt" ? {} : payload;
-  return encoded(format === "jwt" ? "json" : format, withMembers(around, [signed]));
+  const around = provider.signature.kind === "jwt" ? {} : payload;
+  const isClaims = provider.payload === "jwt";
+  return encoded(isClaims ? { payload: "json" } : provider, withMembers(around, [signed]));
 }
 
 /** The payload with the additions that are places in it. */

@@ -6,7 +6,7 @@ import type {
   SharedSecretScheme,
   TextScheme,
 } from "./scheme.schema.ts";
-import { coversForm } from "./signed-text.ts";
+import { coversForm, signedPlace } from "./signed-text.ts";
 
 /** How a provider proves that a request comes from it, as data. The engine in `signature.ts` interprets it. */
 export type SignatureScheme =
@@ -127,7 +127,7 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
   const named = signedTemplates(scheme).flatMap((template) =>
     Array.from(
       template.matchAll(/\{((?:header\.|query\.|\/)[^{}]*)\}/g),
-      ([, place = ""]) => place,
+      ([, name = ""]) => signedPlace(name).place,
     ),
   );
   const lines = typeof signs === "object" && "lines" in signs ? signs.lines : [];

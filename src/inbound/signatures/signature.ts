@@ -196,7 +196,7 @@ type Signed = Pick<Verified, "signedBytes" | "signedContext">;
 
 /** What identifies the request: it cannot change without another signature. */
 function signedOf({ text, pieces }: Match, body: SignedBody): Signed {
-  if (text.isForm) {
+  if (!text.coversBytes) {
     const signedBytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
     return { signedBytes, signedContext: "" };
   }

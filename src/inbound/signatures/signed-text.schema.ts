@@ -101,7 +101,7 @@ export const prefix = Type.String({
   description: "Fixed text before the encoded signature, as `sha256=`.",
 });
 
-const template = Type.String({ minLength: 1, maxLength: 500 });
+const template = Type.String({ minLength: 1, maxLength: 1_000 });
 const signs = Type.Union(
   [
     template,
@@ -119,7 +119,7 @@ const signs = Type.Union(
   ],
   {
     description:
-      "The signed text: fixed text and `{body}`, `{compactJson}`, `{bodySha256}`, `{bodyCrc32}`, `{method}`, `{url}`, `{path}`, `{timestamp}`, `{id}`, `{secret}`, `{form}`, `{sortedForm}` or a place, as `{header.x-id}` or `{/token}`. Of a list, any may match.",
+      'The signed text: fixed text and `{body}`, `{compactJson}`, `{bodySha256}`, `{bodyCrc32}`, `{method}`, `{url}`, `{path}`, `{timestamp}`, `{id}`, `{secret}`, `{form}`, `{sortedForm}` or a place, as `{header.x-id}` or `{/token}`; `{/token ?? ""}` if it may be missing. Of a list, any may match.',
   },
 );
 

@@ -32,8 +32,8 @@ export interface SignedText {
   readonly pieces: (parts: SignedParts) => readonly Piece[] | null;
   /** Whether it covers the body as compact JSON. */
   readonly isCompact: boolean;
-  /** Whether it covers the fields of the body as a form. Other bytes can have the same fields. */
-  readonly isForm: boolean;
+  /** Whether it covers the bytes of the body. If not, other bodies can have the same text. */
+  readonly coversBytes: boolean;
 }
 
 type PieceOf = (parts: SignedParts) => Piece | null;
@@ -41,13 +41,13 @@ type PieceOf = (parts: SignedParts) => Piece | null;
 /** The texts that a signature of the scheme may cover, in order of preference. */
 export function signedTexts({ signs }: Pick<TextScheme, "signs">): readonly SignedText[] {
   if (typeof signs === "object" && "lines" in signs) {
-    return [{ ...textOf([linesOf(signs.lines)]), isCompact: false, isForm: false }];
+    return [{ ...textOf([linesOf(signs.lines)]), isCompact: false, coversBytes: false }];
   }
   const templates = typeof signs === "string" ? [signs] : signs;
   return templates.map((template) => ({
     ...textOf(templateParts(template).map(pieceOf)),
     isCompact: template.includes("{compactJson}"),
-    isForm: coversForm(template),
+    coversBytes: /\{(?:body|compactJson|bodySha256)\}/.test(template),
   }));
 }
 
@@ -154,8 +154,18 @@ function pieceOf(part: TemplatePart): PieceOf {
     return () => text;
   }
   if (isSignedName(part.name)) return named[part.name];
-  const find = lookup(part.name);
-  return (parts) => exactText(find(parts));
+  const { place, isOptional } = signedPlace(part.name);
+  const find = lookup(place);
+  return (parts) => exactText(find(parts)) ?? (isOptional ? "" : null);
+}
+
+/** The place of a name in a template; `/a ?? ""` is empty text if there is no value. */
+export function signedPlace(name: string): {
+  readonly place: string;
+  readonly isOptional: boolean;
+} {
+  const place = name.replace(/ *\?\? *""$/, "");
+  return { place, isOptional: place !== name };
 }
 
 /** `name\nvalue\n` for each member that is there: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */

@@ -26,6 +26,8 @@ interface Identity {
   readonly id: "signed" | "none" | `header ${string}`;
   /** Whether a retry can have the same body and another signed time. */
   readonly isTimed?: true;
+  /** What is signed in place of the body's bytes. */
+  readonly covers?: "members" | "fields";
   /** The unsigned header that names the event, with the listed names. Each may come with the body of the first. */
   readonly name?: readonly [header: string, ...names: string[]];
 }
@@ -44,6 +46,7 @@ const identities: Readonly<Record<string, Identity>> = {
   payment_processor: signedTimed,
   adyen: none,
   alertmanager: none,
+  adyen_payments: { id: "none", covers: "members" },
   asana: none,
   auth0: signed,
   aws_sns: signed,
@@ -68,17 +71,22 @@ const identities: Readonly<Record<string, Identity>> = {
   datadog: signed,
   discord: noneTimed,
   docusign: none,
+  facebook: none,
   gitlab: unsigned("idempotency-key"),
+  gitlab_signed: signedTimed,
   gocardless: signed,
   google_pubsub: signed,
   grafana: none,
   hubspot: noneTimed,
+  instagram: none,
   intercom: signed,
   jira: unsigned("x-atlassian-webhook-identifier"),
   lemon_squeezy: none,
   line: none,
   linear: { ...unsigned("linear-delivery"), isTimed: true },
   mailgun: signed,
+  mandrill: { id: "none", covers: "fields" },
+  mcp_events: signedTimed,
   monday: signed,
   mux: signedTimed,
   netlify: { ...none, name: ["x-netlify-event", "deploy_created", "deploy_failed"] },
@@ -132,6 +140,7 @@ const identities: Readonly<Record<string, Identity>> = {
   x: none,
   xero: none,
   zendesk: signedTimed,
+  zendesk_triggers: { ...unsigned("x-zendesk-webhook-invocation-id"), isTimed: true },
   zoom: noneTimed,
 };
 
@@ -218,7 +227,7 @@ test("every provider has its row", () => {
 });
 
 describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id, provider) => {
-  const { id: kind, isTimed = false, name } = identities[id] ?? none;
+  const { id: kind, isTimed = false, name, covers } = identities[id] ?? none;
   const idHeader = kind.startsWith("header ") ? kind.slice("header ".length) : null;
   const newId = (): Record<string, string> =>
     idHeader === null ? {} : { [idHeader]: crypto.randomUUID() };
@@ -296,7 +305,15 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
       }
     });
 
-  if (kind === "none")
+  if (covers === "members")
+    test("stores a delivery once, however what is not signed changes", async () => {
+      const content = contentOf(provider);
+      const first = await post(provider, content);
+      const changed = { ...content, body: Object({ ...content.body, added: "other" }) };
+      expect(await post(provider, changed)).toEqual({ ...first, status: "duplicate" });
+    });
+
+  if (kind === "none" && covers === undefined)
     test("has the hash of the body as its key", async () => {
       const content = contentOf(provider);
       const { idempotencyKey } = await post(provider, content);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
-import { at } from "../../../../src/base/payload.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
+import { valueAt } from "../../../../src/inbound/signatures/place.ts";
 import {
   headerIn,
   isWeak,
@@ -85,7 +85,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   /** Changes and removes a signature in the body. */
   async function expectBodySigned(delivery: RecordedDelivery, path: readonly string[]) {
     const { body } = delivery;
-    const signature = String(at(JSON.parse(body), ...path));
+    const signature = String(valueAt(JSON.parse(body), path));
     const changed = body.replace(signature, changedInside(signature));
     expect(changed).not.toBe(body);
     expect(await verdict(delivery, { bytes: Buffer.from(changed) })).toBe("wrong-signature");

@@ -163,6 +163,15 @@ async function tokenInHeader(
 export const secondOpinions: Readonly<Record<string, Opinion>> = {
   adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
   alertmanager: secretInHeader("authorization", "Bearer "),
+  adyen_payments({ body: text, secret }) {
+    const [{ NotificationRequestItem: item }] = JSON.parse(text).notificationItems;
+    const { pspReference, originalReference, merchantAccountCode, merchantReference } = item;
+    const references = [pspReference, originalReference, merchantAccountCode, merchantReference];
+    const { amount, eventCode, success } = item;
+    const signed = [...references, amount.value, amount.currency, eventCode, success].join(":");
+    const key = Buffer.from(secret.length % 2 === 0 ? secret : "", "hex");
+    return item.additionalData.hmacSignature === mac("sha256", key, signed, "base64");
+  },
   asana: hmac("sha256", "hex", "x-hook-signature", body),
   auth0: secretInHeader("authorization"),
   aws_sns: (given) =>
@@ -199,7 +208,9 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     return ed25519Verifies(given, text, header("x-signature-ed25519"));
   },
   docusign: hmac("sha256", "base64", "x-docusign-signature-1", body),
+  facebook: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   gitlab: secretInHeader("x-gitlab-token"),
+  gitlab_signed: standardWebhook("webhook"),
   google_pubsub: (given) =>
     tokenInHeader(given, "RS256", createPublicKey(given.publicKey ?? ""), ["email", given.secret]),
   gocardless: hmac("sha256", "hex", "webhook-signature", body),
@@ -211,6 +222,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     (request) =>
       `POST${request.url}${request.body}${request.header("x-hubspot-request-timestamp")}`,
   ),
+  instagram: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   intercom: hmac("sha1", "hex", "x-hub-signature", body, prefixed("sha1=")),
   jira: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
   lemon_squeezy: hmac("sha256", "hex", "x-signature", body),
@@ -221,6 +233,13 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const signed = signature.timestamp + signature.token;
     return signature.signature === mac("sha256", Buffer.from(secret), signed, "hex");
   },
+  mandrill: hmac(
+    "sha1",
+    "base64",
+    "x-mandrill-signature",
+    (request) => request.url + sortedForm(request),
+  ),
+  mcp_events: standardWebhook("webhook"),
   monday: (given) => tokenInHeader(given, "HS256", Buffer.from(given.secret)),
   mux: stripeLike("mux-signature", "hex"),
   async netlify(given) {
@@ -315,6 +334,12 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   x: hmac("sha256", "base64", "x-twitter-webhooks-signature", body, prefixed("sha256=")),
   xero: hmac("sha256", "base64", "x-xero-signature", body),
   zendesk: hmac(
+    "sha256",
+    "base64",
+    "x-zendesk-webhook-signature",
+    (request) => request.header("x-zendesk-webhook-signature-timestamp") + request.body,
+  ),
+  zendesk_triggers: hmac(
     "sha256",
     "base64",
     "x-zendesk-webhook-signature",
