@@ -101,6 +101,21 @@ export function moneyText({ amount, currency }: Money): string {
   return `${currency} ${formatOf(digits).format(amount)}`;
 }
 
+/** The decimals of currencies that a service counts otherwise than ISO 4217 does. `*`: of all others. */
+export type ServiceDecimals = Readonly<Record<string, number>>;
+
+/** The decimals with which a service counts a currency; undefined if neither it nor ISO 4217 knows them. */
+export function decimalsAt(service: ServiceDecimals, currency: string): number | undefined {
+  return service[currency] ?? service["*"] ?? decimalsByCode.get(currency);
+}
+
+/** Formats a service's amount. An amount in a currency whose decimals are unknown is shown as it was sent. */
+export function unitsText(units: number, currency: string, service: ServiceDecimals): string {
+  const decimals = decimalsAt(service, currency);
+  if (decimals === undefined) return `${currency} ${units}`;
+  return `${currency} ${formatOf(decimals).format(units / 10 ** decimals)}`;
+}
+
 const formats = new Map<number, Intl.NumberFormat>();
 
 /** Cached by number of decimals: `Intl.NumberFormat` is too slow to construct for each booking. */

@@ -111,10 +111,18 @@ function nextSteps(given: string, file: ProviderFile, env: NodeJS.ProcessEnv): s
   return [
     table(steps),
     "",
+    knownEvents(file),
     file.setUp ?? "",
     `Checked with: ${file.checkedWith ?? "nothing"}`,
     `Documented at ${file.docs ?? ""}`,
   ].join("\n");
+}
+
+function knownEvents({ events }: ProviderFile): string {
+  if (Object.hasOwn(events, "*")) return "Operators are notified of every event.";
+  const all = Object.values(events);
+  const notifying = all.filter(({ notify }) => notify !== false).length;
+  return `The file knows ${all.length} events and notifies operators of ${notifying}. Others are stored only.`;
 }
 
 /** `skyhook provider check`: reads a file as a server does, then judges its samples and changes of them. */

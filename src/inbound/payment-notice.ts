@@ -1,3 +1,5 @@
+import type { ServiceDecimals } from "../base/money.ts";
+
 /** What an event says about the payment of a booking, as its provider says it. */
 export interface PaymentNotice {
   /** The provider that sent it. */
@@ -30,7 +32,7 @@ export interface PaymentSource {
   /** Where events about test payments say so, and the value that says it. */
   readonly test?: { readonly place: string; readonly value: string | boolean };
   /** The decimals of currencies that the service counts otherwise than ISO 4217 does. */
-  readonly decimals?: Readonly<Record<string, number>>;
+  readonly decimals: ServiceDecimals;
 }
 
 export interface PaymentPlaces {

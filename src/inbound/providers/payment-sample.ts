@@ -1,4 +1,4 @@
-import { decimalsOf, moneyOf } from "../../base/money.ts";
+import { decimalsAt, decimalsOf, moneyOf } from "../../base/money.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
 import { pointerKeys } from "../signatures/place.ts";
 
@@ -40,7 +40,7 @@ export function paymentSample(
   const places = payments?.events[type];
   if (payments === undefined || places === undefined) return sample;
   const own = decimalsOf(currency) ?? 0;
-  const decimals = payments.decimals?.[currency] ?? own;
+  const decimals = decimalsAt(payments.decimals, currency) ?? own;
   const amount =
     payments.unit === "minor"
       ? amountMinor * 10 ** (decimals - own)

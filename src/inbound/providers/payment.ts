@@ -1,4 +1,4 @@
-import { decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
+import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
@@ -56,7 +56,7 @@ function currencyOf(value: unknown): string | null {
 
 /** The amount in minor units of ISO 4217, exactly; null if it is not an amount. */
 function minorOf(
-  { unit, decimals = {} }: PaymentSource,
+  { unit, decimals }: PaymentSource,
   amount: unknown,
   currency: string,
 ): number | null {
@@ -66,7 +66,7 @@ function minorOf(
       : null;
   }
   if (typeof amount !== "number" || !Number.isSafeInteger(amount) || amount < 0) return null;
-  return rescaled(amount, decimals[currency], currency);
+  return rescaled(amount, decimalsAt(decimals, currency), currency);
 }
 
 /** A value of any type as short printable text. A text is quoted where it could be taken for a number. */

@@ -1,3 +1,4 @@
+import { type ServiceDecimals, unitsText } from "../../base/money.ts";
 import {
   at,
   firstLineAt,
@@ -49,6 +50,9 @@ const listed: ReadonlyMap<string | null, Listed> = new Map([
   ],
 ]);
 
+/** Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases. */
+const decimals: ServiceDecimals = { ISK: 2, MGA: 0, UGX: 2 };
+
 const bookingPlaces = {
   bookingReference: "/data/object/metadata/booking",
   currency: "/data/object/currency",
@@ -77,8 +81,7 @@ export const paymentProcessor: Provider = {
     test: { place: "/livemode", value: false },
     // A connected account sets the metadata of its own payments: https://docs.stripe.com/connect/webhooks
     foreignAccount: "/account",
-    // Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases
-    decimals: { ISK: 2, MGA: 0, UGX: 2 },
+    decimals,
     events: {
       "payment_intent.succeeded": {
         ...bookingPlaces,
@@ -146,26 +149,12 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
   };
 }
 
-/** Currencies that the service counts in whole units: https://docs.stripe.com/currencies#zero-decimal. */
-const zeroDecimal = new Set(
-  "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "),
-);
-const threeDecimal = new Set("BHD JOD KWD OMR TND".split(" "));
-
-/**
- * The amount as `EUR 1,234.50`, or null. The service's exponents differ from those of ISO 4217, which
- * `Intl` uses: the service counts MGA in whole units, ISK and UGX in hundredths.
- */
+/** The amount as `EUR 1,234.50`, or null. */
 function amountAt(thing: JsonObject, field: string): string | null {
   const amount = at(thing, field);
   const currency = textAt(thing, "currency")?.toUpperCase() ?? "";
   if (!Number.isSafeInteger(amount) || !/^[A-Z]{3}$/.test(currency)) return null;
-  const digits = zeroDecimal.has(currency) ? 0 : threeDecimal.has(currency) ? 3 : 2;
-  const number = new Intl.NumberFormat("en-US", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  return `${currency} ${number.format(Number(amount) / 10 ** digits)}`;
+  return unitsText(Number(amount), currency, decimals);
 }
 
 /** The customer's e-mail address, otherwise the id. The member depends on the object, and ids may be expanded. */

@@ -30,6 +30,8 @@ type SeverityOf = (source: PlaceSource) => Severity;
 interface Listed extends Description {
   /** Skyhook's name of the event; null: as the service calls it. */
   readonly type: string | null;
+  /** Whether operators are notified. */
+  readonly notifies: boolean;
 }
 
 /** Converts verified payloads into events as a file says. Pure. Never throws, whatever the payload contains. */
@@ -40,10 +42,11 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
   const listed = new Map(
     Object.entries(file.events).map(([name, event]): [string, Listed] => [
       name,
-      { ...compiled(file, event), type: event.type ?? null },
+      { ...compiled(file, event), type: event.type ?? null, notifies: event.notify ?? true },
     ]),
   );
   const isUnsigned = !isNameSigned(file);
+  const { decimals = {} } = file;
   return ({ payload, delivery = payload, header }) => {
     const source = {
       headers: { get: header },
@@ -51,16 +54,16 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
       payload: () => payload,
       delivery: () => delivery,
     };
-    const unnamed = { source, event: "", type: "" };
+    const unnamed = { source, event: "", type: "", decimals };
     const name = nameOf.render(unnamed).text.slice(0, maxNameLength);
     const entry = listed.get(name) ?? listed.get("*");
     const type = entry?.type ?? typeName(name);
-    const context = { source, event: name, type };
+    const context = { source, event: name, type, decimals };
     const deliveryId = firstOf(ids, source, (value) => idOf(exactText(value)));
     const described = describe(entry ?? other, context, deliveryId);
     const isListed = entry !== undefined;
     return {
-      status: isListed ? "accepted" : "ignored",
+      status: entry?.notifies === true ? "accepted" : "ignored",
       type,
       deliveryId,
       ...described,

@@ -187,6 +187,7 @@ function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
     const at = (message: string) => [{ path: ["payment", "kinds", name], message }];
     const event = Object.hasOwn(events, name) ? events[name] : undefined;
     if (event === undefined) return at(`"${name}" is none of "events": list it there too`);
+    if (event.notify === false) return at(`Leave "notify" out of "${name}": payments notify`);
     if ((event.bookingReference ?? file.bookingReference) === undefined) {
       return at(`Write "bookingReference": where "${name}" has the id or reference of the booking`);
     }

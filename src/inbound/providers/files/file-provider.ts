@@ -74,7 +74,7 @@ type FilePayment = NonNullable<ProviderFile["payment"]>;
 
 /** Where a valid file says that payments are. */
 function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource {
-  const { kinds, currency, unit = "minor", decimals = {}, test } = payment;
+  const { kinds, currency, unit = "minor", test } = payment;
   const events = Object.entries(kinds).flatMap(([name, kind]) => {
     const event = file.events[name];
     const bookingReference = event?.bookingReference ?? file.bookingReference;
@@ -96,7 +96,7 @@ function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource 
   return {
     events: Object.fromEntries(events),
     unit,
-    decimals,
+    decimals: file.decimals ?? {},
     ...(test !== undefined && { test: { place: test.at, value: test.is } }),
   };
 }

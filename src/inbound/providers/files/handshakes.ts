@@ -64,6 +64,7 @@ function answerOf(
       source,
       event: "",
       type: "",
+      decimals: {},
       ...(secret !== null && { secret }),
       ...(!isSigned && { signable: challengePattern }),
     };

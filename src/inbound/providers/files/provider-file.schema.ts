@@ -19,6 +19,9 @@ const severity = Type.Union(
   { description: "How severe the notification is." },
 );
 
+/** The events of a large service; each costs some kilobytes of memory. */
+const maxEvents = 500;
+
 /** What operators see of an event. `events` can replace each of them for one event. */
 const description = {
   title: Type.Optional(template("One line for operators. Default: the type and the delivery id.")),
@@ -70,6 +73,9 @@ const event = Type.Object(
         pattern: "^[A-Za-z0-9_.:-]{1,80}$",
         description: "Skyhook's name of the event. Default: the service's name.",
       }),
+    ),
+    notify: Type.Optional(
+      Type.Literal(false, { description: "Stored as `ignored`: operators are not notified." }),
     ),
     ...description,
   },
@@ -133,17 +139,6 @@ const payment = Type.Object(
           ...strict,
           description:
             "How events about test payments are marked. They change bookings only with `PAYMENT_PROCESSOR_TEST_MODE=true`.",
-        },
-      ),
-    ),
-    decimals: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: "^[A-Z]{3}$" }),
-        Type.Integer({ minimum: 0, maximum: 4 }),
-        {
-          maxProperties: 50,
-          description:
-            "Decimals of currencies that the service counts otherwise than ISO 4217 does.",
         },
       ),
     ),
@@ -225,11 +220,22 @@ export const providerFileSchema = Type.Object(
         "What is different when the service sends the same event again: JSON pointers, or the place of the signed time. The hash that identifies an event without a signed id does not cover it.",
       ),
     ),
+    decimals: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: "^(?:[A-Z]{3}|\\*)$" }),
+        Type.Integer({ minimum: 0, maximum: 4 }),
+        {
+          maxProperties: 50,
+          description:
+            "The decimals of currencies that the service counts otherwise than ISO 4217 does. `*`: of all others.",
+        },
+      ),
+    ),
     event: template("The service's name of the event, as `{/type}` or `{header.x-topic}`."),
     ...description,
     events: Type.Record(Type.String({ minLength: 1, maxLength: 100 }), event, {
       minProperties: 1,
-      maxProperties: 100,
+      maxProperties: maxEvents,
       description:
         "The events that operators are notified of, by the service's name; all others are `ignored`. `*`: all events.",
     }),
@@ -238,7 +244,7 @@ export const providerFileSchema = Type.Object(
     samples: Type.Record(Type.String({ maxLength: 100 }), sample, {
       minProperties: 1,
       maxProperties: 20,
-      description: "Sample deliveries, by the service's name of the event.",
+      description: "Sample deliveries of events that operators are notified of, by name.",
     }),
   },
   { ...strict, $id: "ProviderFile", description: "A webhook provider for Skyhook." },

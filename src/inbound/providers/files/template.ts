@@ -1,11 +1,13 @@
 import { Type } from "@sinclair/typebox";
 
+import { type ServiceDecimals, unitsText } from "../../../base/money.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { nodeCrypto } from "../../../base/node-crypto.ts";
 import { firstLine } from "../../../base/payload.ts";
 import {
   deliveryPrefix,
   exactText,
+  type Lookup,
   lookup,
   type PlaceSource,
   pointerKeys,
@@ -29,6 +31,8 @@ export interface TemplateContext {
   readonly event: string;
   /** Skyhook's name of the event. */
   readonly type: string;
+  /** How the service counts currencies. */
+  readonly decimals: ServiceDecimals;
   /** The provider's secret, for handshakes only. */
   readonly secret?: string;
   /** The only texts that the signing filters sign; undefined: any. */
@@ -136,11 +140,12 @@ function placesOrNames(parts: readonly Part[]): number {
   return parts.filter(({ kind }) => kind === "value").length;
 }
 
-/** `a ?? b ?? "text" | filter | filter` */
+/** `a ?? b ?? "text" | filter | filter place` */
 function valuePart(text: string, mode: TemplateMode): Part {
   const [operands = "", ...filterNames] = split(text, "|");
   const finders = split(operands, "??").map((operand) => finder(operand.trim(), mode));
-  const filters = filterNames.map((name) => filterOf(name.trim(), mode));
+  const applied = filterNames.map((name) => filterOf(name.trim(), mode));
+  const filters = applied.map(({ filter }) => filter);
   const find = (context: TemplateContext): string | null => {
     for (const finder of finders) {
       let value = finder.find(context);
@@ -150,7 +155,8 @@ function valuePart(text: string, mode: TemplateMode): Part {
     }
     return null;
   };
-  return { kind: "value", find, places: finders.flatMap(({ place }) => place ?? []) };
+  const places = [...finders, ...applied].flatMap(({ place }) => place ?? []);
+  return { kind: "value", find, places };
 }
 
 /** Splits at a separator outside of quotes. */
@@ -222,10 +228,6 @@ const filters: Readonly<Record<string, Filter>> = {
     if (Array.isArray(value)) return value.length;
     return typeof value === "object" && value !== null ? Object.keys(value).length : null;
   },
-  cents: (value) => {
-    const amount = Number(exactText(value) ?? Number.NaN);
-    return Number.isSafeInteger(amount) ? (amount / 100).toFixed(2) : null;
-  },
 };
 
 /** Only in answers to handshakes: they sign what the service sends, to prove that the secret is known. */
@@ -245,7 +247,35 @@ function mac(
   return nodeCrypto().createHmac("sha256", secret).update(text).digest(encoding);
 }
 
-function filterOf(name: string, mode: TemplateMode): Filter {
+/** A filter as a template names it, with the place of its argument. */
+interface Applied {
+  readonly filter: Filter;
+  readonly place: string | null;
+}
+
+function filterOf(text: string, mode: TemplateMode): Applied {
+  const [name = "", argument = "", ...more] = text.split(/\s+/);
+  const isMoney = name === "money";
+  if (name === "cents" || (isMoney && (!isPlace.test(argument) || more.length > 0))) {
+    throw new Error(`Write "| money /currency", with the place of the amount's currency`);
+  }
+  if (isMoney) return { filter: money(lookup(argument)), place: argument };
+  if (argument !== "") throw new Error(`The filter "${name}" has no argument: write "| ${name}"`);
+  return { filter: plainFilter(name, mode), place: null };
+}
+
+/** The amount in the minor units of its currency, as `EUR 42.00`. Some services send it as text. */
+function money(currencyAt: Lookup): Filter {
+  return (value, { source, decimals }) => {
+    const units = Number(exactText(value) || Number.NaN);
+    const currency = lineOf(currencyAt(source))?.toUpperCase() ?? "";
+    return Number.isSafeInteger(units) && currency !== ""
+      ? unitsText(units, currency, decimals)
+      : null;
+  };
+}
+
+function plainFilter(name: string, mode: TemplateMode): Filter {
   const known = mode === "exact" ? { ...filters, ...signingFilters } : filters;
   const filter = Object.hasOwn(known, name) ? known[name] : undefined;
   if (filter !== undefined) return filter;
@@ -254,6 +284,8 @@ function filterOf(name: string, mode: TemplateMode): Filter {
   }
   const near = nearest(name, Object.keys(known), 3);
   const hint =
-    near === null ? `Known: ${Object.keys(known).join(", ")}` : `Did you mean "${near}"?`;
+    near === null
+      ? `Known: ${[...Object.keys(known), "money"].join(", ")}`
+      : `Did you mean "${near}"?`;
   throw new Error(`There is no filter "${name}". ${hint}`);
 }

@@ -13,6 +13,12 @@ const payload = {
   name: "Ada\nLovelace",
   paid: true,
   price: 1234,
+  text: "4200",
+  currency: "eur",
+  yen: "JPY",
+  dinar: "KWD",
+  coin: "XBT",
+  krona: "ISK",
   ref: "refs/heads/main",
   state: "past_due",
   list: [1, 2, 3],
@@ -31,6 +37,7 @@ function rendered(text: string, mode: TemplateMode = "line") {
     event: "order_paid",
     type: "order.paid",
     secret: "s",
+    decimals: { ISK: 2 },
   });
 }
 
@@ -47,9 +54,12 @@ describe("a template", () => {
     ['{/missing ?? "some | one ?? }"}', "some | one ?? }"],
     ["by{/missing}[ {/none}][ {/id}]", "by 7"],
     ["{/state | words | upper}", "PAST DUE"],
-    ["{/price | cents}", "12.34"],
-    ["{/name | cents}{/id | count}", ""],
-    ["{/list | count} {payload | count}", "3 12"],
+    ["{/price | money /currency}", "EUR 12.34"],
+    ["{/text | money /yen} {/none | money /yen}{/price | money /none}", "JPY 4,200 "],
+    ["{/price | money /dinar} {/price | money /coin}", "KWD 1.234 XBT 1234"],
+    ["{/price | money /krona}", "ISK 12.34"],
+    ["{/name | money /currency}{/id | count}", ""],
+    ["{/list | count} {payload | count}", "3 18"],
     ['{/missing ?? /price ?? /id | key} {/missing | key}{"a" | key}', "price "],
     ["{/markup | unescape}", "a <b> &lt;"],
     ["{event} {type}", "order_paid order.paid"],
@@ -82,6 +92,9 @@ describe("a template", () => {
     ["{/a | uper}", '"upper"'],
     ["{/a | hmacSha256Hex}", "handshakes"],
     ["{Header.X}", "header.x-name"],
+    ["{/a | cents}", "| money /currency"],
+    ["{/a | money}", "| money /currency"],
+    ["{/a | upper /b}", "no argument"],
     ["{}", "JSON pointer"],
   ])("%s is an error that says %s", (text, hint) => {
     expect(() => template(text)).toThrow(hint);
@@ -106,7 +119,7 @@ const file: ProviderFile = {
   subject: "thing/{/id}",
   occurredAt: ["/at", "/time"],
   severity: { from: "/level", is: { high: "error" }, otherwise: "warning" },
-  data: { ref: "{/ref | short}", link: "{/url | last}", price: "{/price | cents}" },
+  data: { ref: "{/ref | short}", link: "{/url | last}", price: "{/price | money /currency}" },
   events: { "*": {} },
   samples: { any: { body: {} } },
 };
@@ -160,4 +173,14 @@ test("every payload becomes bounded, printable text, and a link only if it is on
     }),
     { numRuns: runs(300) },
   );
+});
+
+test("an event without notify is ignored under its own type and title", () => {
+  const events = { opened: { type: "mail.opened", title: "{/title}", notify: false as const } };
+  const request = { payload: { type: "opened", title: "Read" }, header: () => null };
+  expect(describer({ ...file, events })(request)).toMatchObject({
+    status: "ignored",
+    type: "mail.opened",
+    title: "Read",
+  });
 });
