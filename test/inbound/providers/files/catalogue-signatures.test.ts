@@ -70,6 +70,8 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   test.each(recorded.deliveries)("rejects $title with a changed signature", async (delivery) => {
     for (const place of placesOf(scheme)) {
       const header = headerIn(place);
+      // Of several places, a delivery has one.
+      if (header !== null && delivery.headers[header] === undefined) continue;
       if (header === null) {
         await expectBodySigned(delivery, place.slice(1).split("/"));
         continue;

@@ -286,7 +286,13 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     return publicKeyVerifies(given, text, header("x-twilio-email-event-webhook-signature"));
   },
   sentry: hmac("sha256", "hex", "sentry-hook-signature", body),
-  shopify: hmac("sha256", "base64", "x-shopify-hmac-sha256", body),
+  shopify: (given) =>
+    hmac(
+      "sha256",
+      "base64",
+      given.headers.has("shopify-topic") ? "shopify-hmac-sha256" : "x-shopify-hmac-sha256",
+      body,
+    )(given),
   slack: hmac(
     "sha256",
     "hex",
