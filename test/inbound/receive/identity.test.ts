@@ -81,7 +81,7 @@ const identities: Readonly<Record<string, Identity>> = {
   instagram: none,
   intercom: signed,
   jira: unsigned("x-atlassian-webhook-identifier"),
-  lemon_squeezy: none,
+  lemon_squeezy: signed,
   line: none,
   linear: { ...unsigned("linear-delivery"), isTimed: true },
   mailgun: signed,
