@@ -130,19 +130,23 @@ async function verdictOn(
   return { reason: reasonFor(provider, headers, result.rejection) };
 }
 
-/** Prints the event that the delivery would create. */
+/** Prints the events that the delivery would create. */
 function printMeaning(provider: Provider, { headers }: SignedRequest, verified: Verified): void {
-  const [meaning] = interpret(provider, verified, (name) => headers.get(name)) ?? [];
-  if (meaning === undefined) {
+  const meanings = interpret(provider, verified, (name) => headers.get(name));
+  if (meanings === null) {
     console.log(
       "  but the body is not a JSON object in UTF-8: the server answers 400 and stores it as unreadable",
     );
     return;
   }
-  const ignored = meaning.status === "ignored" ? " (ignored: no notifications)" : "";
-  console.log(`  type   ${meaning.type}${ignored}`);
-  console.log(`  title  ${meaning.title}`);
-  console.log(`  key    ${eventIdentity(provider, meaning, verified).keys[0]}`);
+  for (const meaning of meanings) {
+    const { status, type, title, item } = meaning;
+    const ignored = status === "ignored" ? " (ignored: no notifications)" : "";
+    if (item !== null) console.log(`  item   ${item} of ${meanings.length}`);
+    console.log(`  type   ${type}${ignored}`);
+    console.log(`  title  ${title}`);
+    console.log(`  key    ${eventIdentity(provider, meaning, verified).keys[0]}`);
+  }
 }
 
 async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise<Headers> {

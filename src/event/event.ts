@@ -61,6 +61,12 @@ export const receiptFields = {
   ),
   bodyBytes: count("Size of the body in bytes.", 1024),
   duplicates: count("Number of duplicates received.", 0),
+  item: nullable(
+    count(
+      "Its number among the items of its delivery, from 1; null if the whole body is the event.",
+    ),
+  ),
+  items: nullable(count("The number of items of its delivery, or null.")),
 };
 
 /** How an event was received. Events that Skyhook creates itself have no receipt. */
@@ -74,8 +80,10 @@ export const eventsTable = defineTable("events", {
   address: "text or null",
   /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
   effect: "text or null",
-  /** Null after `BODY_RETENTION_DAYS`, and for events that Skyhook creates. */
+  /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
   body: "bytes or null",
+  /** The event of the same delivery that holds the body and the headers; null if it is this one. */
+  bodyOf: nullable(eventFields.id),
   /**
    * The first half of the body's SHA-256, unique per provider, so that the same signed bytes under
    * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
@@ -98,6 +106,9 @@ export const noReceipt = {
   duplicates: 0,
   effect: null,
   body: null,
+  bodyOf: null,
+  item: null,
+  items: null,
   bodyHash: null,
 } satisfies Omit<StoredEvent, keyof Event>;
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
@@ -105,7 +105,7 @@ export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][]
     db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
 
-/** The receipt of an event, with the exact bytes. */
+/** The receipt of an event, with the exact bytes unless `bodyOf` has them; see `receiptOf`. */
 export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db
     .select({
@@ -116,10 +116,28 @@ export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
       duplicates: events.duplicates,
       effect: events.effect,
       body: events.body,
+      bodyOf: events.bodyOf,
+      item: events.item,
+      items: events.items,
     })
     .from(events)
     .where(eq(events.id, p.id))
     .limit(1),
+);
+
+/** The items next to this one among those that were stored with it. `holder`: the event that has their body. */
+export const itemsBeside = statement<{ holder: Event["id"]; before: number; after: number }>()(
+  (db, { events }, p) =>
+    db
+      .select({ id: events.id, item: events.item })
+      .from(events)
+      .where(
+        and(
+          or(eq(events.bodyOf, p.holder), eq(events.id, p.holder)),
+          or(eq(events.item, p.before), eq(events.item, p.after)),
+        ),
+      )
+      .limit(2),
 );
 
 /** The size of the body when it was received. Does not read the body. */

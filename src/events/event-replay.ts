@@ -1,9 +1,9 @@
 import type { Write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
-import { receiptById } from "../event/events.sql.ts";
+import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
-import { interpret } from "../inbound/providers/interpret.ts";
+import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
+import { interpretedFields, interpretStored } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
@@ -35,7 +35,7 @@ export function eventReplay(
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
   async function reinterpreted(stored: Event): Promise<Event> {
-    const [receipt = noReceipt] = await storage.all(receiptById, { id: stored.id });
+    const receipt = await storedReceipt(storage, stored.id);
     return interpretedAgain(providerOf(stored.provider), stored, receipt);
   }
 
@@ -69,22 +69,11 @@ function hasFailed({ status, lastError }: Notification): boolean {
 function interpretedAgain(
   provider: Provider | undefined,
   event: Event,
-  { body, headers }: Pick<StoredEvent, "body" | "headers">,
+  receipt: StoredReceipt,
 ): Event {
-  if (provider === undefined || body === null) return event;
-  const [interpreted] =
-    interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null) ?? [];
-  if (interpreted === undefined) return event;
   // A payment has its effect only once.
-  const {
-    deliveryId: _,
-    payment: __,
-    payload: ___,
-    item: ____,
-    occurredAt,
-    ...fields
-  } = interpreted;
-  return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
+  const interpreted = provider === undefined ? null : interpretStored(provider, receipt);
+  return interpreted === null ? event : { ...event, ...interpretedFields(interpreted, event) };
 }
 
 const comparedFields = [

@@ -8,9 +8,10 @@ import { parseSearch } from "../base/search-terms.ts";
 import type { Storage } from "../db/storage.ts";
 import { type BodyText, bodyText } from "../event/body-text.ts";
 import { eventsAfter } from "../event/event.sql.ts";
-import { type Event, noReceipt } from "../event/event.ts";
-import { bodySizeById, receiptById } from "../event/events.sql.ts";
+import type { Event } from "../event/event.ts";
+import { bodySizeById } from "../event/events.sql.ts";
 import { highestSeverity, severities, type Severity } from "../event/new-notification.ts";
+import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -115,7 +116,7 @@ export function eventStreams(parts: Parts): EventStreams {
     const severity = await severityOf(event);
     if (!isAtLeast(severity, match.severity)) return null;
     if (!withBody) return { ...event, severity };
-    const [stored = noReceipt] = await storage.all(receiptById, { id: event.id });
+    const stored = await storedReceipt(storage, event.id);
     const receipt = receiptOf(event, stored);
     return receipt === null ? null : { ...event, severity, receipt, ...bodyText(stored.body) };
   }

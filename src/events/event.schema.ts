@@ -83,6 +83,14 @@ export const eventTimelineSchema = resource(
   {
     ...eventFields,
     receipt: nullable(receiptSchema, "Null for events that Skyhook creates."),
+    previousItem: nullable(
+      prefixedId("evt_", "The event of the item before it."),
+      "Null if that item was not stored with it.",
+    ),
+    nextItem: nullable(
+      prefixedId("evt_", "The event of the item after it."),
+      "Null if that item was not stored with it.",
+    ),
     effect: nullable(
       text("What it changed in a booking, or why nothing.", "confirmed bk_019377b07d407000"),
       "Null if it is not about a booking's payment.",

@@ -6,15 +6,16 @@ import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { bodyText } from "../event/body-text.ts";
 import { eventById } from "../event/event.sql.ts";
-import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
+import type { Event } from "../event/event.ts";
 import {
   bodySizeById,
   effectsOf,
   eventsByIds,
-  receiptById,
+  itemsBeside,
   reinterpretEvent,
 } from "../event/events.sql.ts";
 import { highestSeverity } from "../event/new-notification.ts";
+import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -95,15 +96,22 @@ export function events(
     return event;
   }
 
-  async function storedReceipt(id: Event["id"]): Promise<StoredReceipt> {
-    const [found] = await storage.all(receiptById, { id });
-    return found ?? noReceipt;
+  /** The events of the items before and after this one. */
+  async function neighbours(
+    { id }: Event,
+    { item, bodyOf }: StoredReceipt,
+  ): Promise<Pick<EventTimeline, "previousItem" | "nextItem">> {
+    if (item === null) return { previousItem: null, nextItem: null };
+    const beside = { holder: bodyOf ?? id, before: item - 1, after: item + 1 };
+    const found = await storage.all(itemsBeside, beside);
+    const at = (number: number) => found.find((other) => other.item === number)?.id ?? null;
+    return { previousItem: at(item - 1), nextItem: at(item + 1) };
   }
 
   async function timeline(id: string): Promise<EventTimeline> {
     const event = await find(id);
     const [stored, sent, attempts, deliveries] = await Promise.all([
-      storedReceipt(event.id),
+      storedReceipt(storage, event.id),
       storage.all(notificationsOfEvent, { eventId: event.id }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
       storage.all(deliveriesOfEvent, { eventId: event.id }),
@@ -122,7 +130,15 @@ export function events(
     const receipt = receiptOf(event, stored);
     const { effect, body } = stored;
     const delivery = deliveryStateOf(notifications);
-    return { ...event, receipt, effect, ...bodyText(body), notifications, delivery };
+    return {
+      ...event,
+      receipt,
+      ...(await neighbours(event, stored)),
+      effect,
+      ...bodyText(body),
+      notifications,
+      delivery,
+    };
   }
 
   async function withExtras(
@@ -195,12 +211,6 @@ export function events(
   };
 }
 
-/** The receipt of an event with its body. All null for events that Skyhook creates. */
-type StoredReceipt = Pick<
-  StoredEvent,
-  "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "effect" | "body"
->;
-
 /** Nothing for users' destinations, and where the event was stored before the destination. */
 function deliveryTo(
   { destination, filter }: CachedDestination,
@@ -229,7 +239,16 @@ function isEventId(id: string): id is Event["id"] {
 }
 
 export function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {
-  const { address, headers, signedWith, bodyBytes, duplicates } = stored;
+  const { address, headers, signedWith, bodyBytes, duplicates, item, items } = stored;
   if (address === null || headers === null) return null;
-  return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
+  return {
+    receivedAt: createdAt,
+    address,
+    headers,
+    signedWith,
+    bodyBytes,
+    duplicates,
+    item,
+    items,
+  };
 }

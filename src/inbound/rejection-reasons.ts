@@ -10,5 +10,6 @@ export const rejectionReasons = [
   "untrusted-key",
   "unsupported-scheme",
   "body-too-large",
+  "too-many-items",
   "unsupported-encoding",
 ] as const;

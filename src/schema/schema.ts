@@ -44,6 +44,7 @@ import namesPostgres from "./postgres/0019_destination_names.sql" with { type: "
 import latePaymentsPostgres from "./postgres/0020_late_payments.sql" with { type: "text" };
 import rejectedPostgres from "./postgres/0021_rejected_deliveries.sql" with { type: "text" };
 import eventsOfPostgres from "./postgres/0022_events_of_destination.sql" with { type: "text" };
+import itemsPostgres from "./postgres/0023_delivery_items.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -67,6 +68,7 @@ import namesSqlite from "./sqlite/0020_destination_names.sql" with { type: "text
 import latePaymentsSqlite from "./sqlite/0021_late_payments.sql" with { type: "text" };
 import rejectedSqlite from "./sqlite/0022_rejected_deliveries.sql" with { type: "text" };
 import eventsOfSqlite from "./sqlite/0023_events_of_destination.sql" with { type: "text" };
+import itemsSqlite from "./sqlite/0024_delivery_items.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -126,6 +128,7 @@ export const schema: Schema = {
       { name: "0021_late_payments", sql: latePaymentsSqlite },
       { name: "0022_rejected_deliveries", sql: rejectedSqlite },
       { name: "0023_events_of_destination", sql: eventsOfSqlite },
+      { name: "0024_delivery_items", sql: itemsSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -150,6 +153,7 @@ export const schema: Schema = {
       { name: "0020_late_payments", sql: latePaymentsPostgres },
       { name: "0021_rejected_deliveries", sql: rejectedPostgres },
       { name: "0022_events_of_destination", sql: eventsOfPostgres },
+      { name: "0023_delivery_items", sql: itemsPostgres },
     ],
   },
 };

@@ -54,7 +54,10 @@ export const lockSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =
     .where(isSettled(tables, p.id)),
 );
 
-/** Deletes an event. Changes no row while a notification of it is undelivered or dead. */
+/**
+ * Deletes an event. Changes no row while a notification of it is undelivered or dead, or another item of its delivery
+ * needs its body.
+ */
 export const deleteSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
   db.delete(tables.events).where(isSettled(tables, p.id)),
 );
@@ -63,6 +66,8 @@ function isSettled({ events, notifications }: Tables, id: Placeholder) {
   return and(
     eq(events.id, id),
     sql`not exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id} and ${notifications.status} <> 'delivered')`,
+    // Raw names: the table is read a second time.
+    sql`not exists (select 1 from ${events} as item where item.body_of = ${events.id})`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
-import type { Event } from "../../event/event.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
@@ -22,12 +22,13 @@ export const maxItems = 5_000;
 /**
  * Parses and interprets verified bytes: one event, or one for each item. Returns null if they are neither a JSON object
  * in UTF-8 nor a form that contains one. Throws `body-too-large` beyond `maxItems`. Pure. Ignores the content type: no
- * signature covers it, so anyone who captured a request could change it.
+ * signature covers it, so anyone who captured a request could change it. `only`: the number of the only item to interpret.
  */
 export function interpret(
   provider: Provider,
   { bytes }: Pick<Verified, "bytes">,
   headerOf: HeaderLookup,
+  only: number | null = null,
 ): readonly Interpreted[] | null {
   const delivery = payloadOf(provider, bytes);
   if (delivery === null) return null;
@@ -37,15 +38,17 @@ export function interpret(
   };
   const items = provider.itemsIn?.(delivery) ?? [];
   if (items.length === 0) return [interpreted(provider, { payload: delivery, delivery, header })];
-  if (items.length > maxItems) {
+  if (only === null && items.length > maxItems) {
     const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
     throw new AppError("body-too-large", detail);
   }
-  return items.map((item, index) => ({
+  const first = only ?? 1;
+  const wanted = only === null ? items : items.slice(only - 1, only);
+  return wanted.map((item, index) => ({
     // Nothing can be read from what is neither an object nor an array.
     ...interpreted(provider, { payload: asPayload(item) ?? {}, delivery, header }),
     payload: item,
-    item: index + 1,
+    item: first + index,
   }));
 }
 
@@ -56,6 +59,33 @@ function interpreted(provider: Provider, request: VerifiedRequest): Interpreted 
   const payment = isListed ? paymentIn(provider, interpretation.type, payload) : null;
   return { ...interpretation, payload, item: null, payment };
 }
+
+/**
+ * Interprets the stored request of an event again: of several items its own, and the first for an event that was stored
+ * before the provider had items. Null if retention deleted the body, or it is not to be found.
+ */
+export function interpretStored(
+  provider: Provider,
+  { body, headers, item }: Pick<StoredEvent, "body" | "headers" | "item">,
+): Interpreted | null {
+  if (body === null) return null;
+  const all = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null, item ?? 1);
+  const [own = null] = all ?? [];
+  return item === null || own?.item === item ? own : null;
+}
+
+/** What an event shows of its interpretation. */
+export function interpretedFields(
+  { type, status, occurredAt, subject, title, url, actor, data }: Interpreted,
+  { createdAt }: Pick<Event, "createdAt">,
+): InterpretedFields {
+  return { type, status, occurredAt: occurredAt ?? createdAt, subject, title, url, actor, data };
+}
+
+type InterpretedFields = Pick<
+  Event,
+  "type" | "status" | "occurredAt" | "subject" | "title" | "url" | "actor" | "data"
+>;
 
 /** The notifications for an event. None unless its status is `accepted`. */
 export function notificationsOf(provider: Provider, event: Event): readonly NewNotification[] {

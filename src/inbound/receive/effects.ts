@@ -25,7 +25,7 @@ export type EffectOf = (event: Pick<Event, "id">, payment: PaymentNotice) => Pro
 export const changedMeanwhile = new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
 
 /** Effects that other instances, expiry or callers change before their commit are decided again, up to this many times. */
-const maxAttempts = 20;
+export const maxAttempts = 20;
 
 /**
  * Decides an effect and commits it. `commit` returns false if another process was first, and throws

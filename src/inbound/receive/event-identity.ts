@@ -1,5 +1,6 @@
 import { idOf } from "../../base/payload.ts";
-import type { Interpretation, Provider } from "../providers/provider.ts";
+import type { Interpreted, Provider } from "../providers/provider.ts";
+import { pointerKeys } from "../signatures/place.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 
 /** What two requests of the same event have in common; see `StoredEvent`. */
@@ -16,20 +17,26 @@ export interface EventIdentity {
 
 /**
  * Identifies a verified request by its signed id. Without one, by all that its signature covers, the time
- * included, and by the name of its event if a header names it.
+ * included, and by the name of its event if a header names it. What the provider's retry changes does not count. Of an
+ * item, its JSON takes the place of the body.
  */
 export function eventIdentity(
-  { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
-  interpreted: Pick<Interpretation, "deliveryId" | "unsignedName"> | null,
+  provider: IdentifyingProvider,
+  interpreted: Identified | null,
   { signedBytes, signedContext }: Pick<Verified, "signedBytes" | "signedContext">,
 ): EventIdentity {
+  const { id, deliveryIdIsSigned, retryChangesTime = false } = provider;
   const deliveryId = usableId(interpreted?.deliveryId ?? null);
   const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
   // The id is part of the signed bytes, so equal bytes have equal keys and no hash is needed.
   if (keyById !== null && deliveryIdIsSigned) return { keys: [keyById], bodyHash: null };
-  const body = new Bun.CryptoHasher("sha256").update(signedBytes);
+  const bytes =
+    interpreted === null ? signedBytes : identifying(provider, interpreted, signedBytes);
+  const body = new Bun.CryptoHasher("sha256").update(bytes);
   const keyOf = (hash: Buffer) => `${id}:${hashPrefix}${hash.toString("hex")}`;
-  const others = othersIn(interpreted, signedContext);
+  // An item has its id in it, so equal items have equal ids whenever they were signed.
+  const isTimeless = retryChangesTime || (deliveryId !== null && interpreted?.item !== null);
+  const others = othersIn(interpreted, isTimeless ? "" : signedContext);
   const whole = others === null ? null : body.copy().update(others).digest();
   const hash = body.digest();
   const byHash = [keyOf(hash), ...(whole === null ? [] : [keyOf(whole)])] as const;
@@ -44,14 +51,48 @@ export function eventIdentity(
  * What distinguishes requests with equal bodies; null if nothing does. Also null for an unreadable body, so that all
  * of its retries are one event.
  */
-function othersIn(
-  interpreted: Pick<Interpretation, "unsignedName"> | null,
-  signedContext: string,
-): string | null {
+function othersIn(interpreted: Identified | null, signedContext: string): string | null {
   if (interpreted === null) return null;
   const { unsignedName = null } = interpreted;
   if (unsignedName === null && signedContext === "") return null;
   return JSON.stringify([signedContext, unsignedName]);
+}
+
+type IdentifyingProvider = Pick<
+  Provider,
+  "id" | "deliveryIdIsSigned" | "retryChanges" | "retryChangesTime"
+>;
+type Identified = Pick<Interpreted, "deliveryId" | "unsignedName" | "payload" | "item">;
+
+/** The bytes of an event that are the same on a retry. */
+function identifying(
+  { retryChanges = [] }: IdentifyingProvider,
+  { payload, item }: Identified,
+  signedBytes: Uint8Array,
+): Uint8Array | string {
+  if (item === null && retryChanges.length === 0) return signedBytes;
+  try {
+    return JSON.stringify(retryChanges.map(pointerKeys).reduce(without, payload));
+  } catch {
+    // Too deep to write.
+    return Buffer.concat([signedBytes, Buffer.from(`item ${item}`)]);
+  }
+}
+
+/** The value without the member at a path. */
+function without(value: unknown, [key = "", ...rest]: readonly string[]): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return value;
+  if (Array.isArray(value)) {
+    return value.map((entry, index) => {
+      if (String(index) !== key) return entry;
+      return rest.length === 0 ? null : without(entry, rest);
+    });
+  }
+  // Keeps a member "__proto__" a member.
+  const members = Object.entries(value).filter(([name]) => name !== key || rest.length > 0);
+  return Object.fromEntries(
+    members.map(([name, inner]) => [name, name === key ? without(inner, rest) : inner]),
+  );
 }
 
 const hashPrefix = "sha256:";

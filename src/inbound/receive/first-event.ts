@@ -27,11 +27,22 @@ export async function firstOf(
   provider: Provider,
   event: StoredEvent,
 ): Promise<First | undefined> {
-  const { idempotencyKey, bodyHash } = event;
+  return (await firstAlike(storage, event)) ?? firstOfPayload(storage, provider, event);
+}
+
+/** The event with this body hash or, without one, with this key. */
+export async function firstAlike(
+  storage: Storage,
+  {
+    provider,
+    idempotencyKey,
+    bodyHash,
+  }: Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">,
+): Promise<First | undefined> {
   const [same] = await (bodyHash === null
     ? storage.all(firstWithKey, { idempotencyKey })
-    : storage.all(firstWithHash, { provider: provider.id, bodyHash }));
-  return same ?? firstOfPayload(storage, provider, event);
+    : storage.all(firstWithHash, { provider, bodyHash }));
+  return same;
 }
 
 /** Maximum events to compare. More than two only if unsigned ids were forged. */

@@ -3,11 +3,11 @@ import type { Clock } from "../../base/clock.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { type Event, noReceipt } from "../../event/event.ts";
-import { receiptById } from "../../event/events.sql.ts";
+import type { Event } from "../../event/event.ts";
+import { storedReceipt } from "../../event/receipts.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { PaymentSource } from "../payment-notice.ts";
-import { interpret } from "../providers/interpret.ts";
+import { interpretStored } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
 
@@ -100,11 +100,7 @@ async function apply(
   provider: Provider,
   id: Event["id"],
 ): Promise<void> {
-  const [{ headers, body } = noReceipt] = await storage.all(receiptById, { id });
-  // Retention deletes bodies.
-  if (body === null) return;
-  const payment =
-    interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null)?.[0]?.payment ?? null;
+  const { payment = null } = interpretStored(provider, await storedReceipt(storage, id)) ?? {};
   if (payment === null) return;
   const done = await decidedEffect(
     () => effectOf({ id }, payment),

@@ -12,7 +12,7 @@ import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret, payloadOf } from "../providers/interpret.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { Interpreted, Provider } from "../providers/provider.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import { reasonFor } from "../rejections/rejection-advice.ts";
 import type { Rejections } from "../rejections/rejections.ts";
@@ -33,6 +33,7 @@ import {
 } from "./handshakes.ts";
 import type { Latency } from "./latency.ts";
 import { storeEvent } from "./store-event.ts";
+import { storeItems } from "./store-items.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -91,10 +92,19 @@ export function receiver(parts: ReceiveParts): Receive {
     );
     const signed = handshakeOf(registered.provider, request, payload, "signed");
     if (signed !== null) return greet(parts, registered, request, signed);
-    const [interpreted = null] =
-      interpret(registered.provider, verified, (name) => request.headers.get(name)) ?? [];
+    let items: readonly Interpreted[] | null;
+    try {
+      items = interpret(registered.provider, verified, (name) => request.headers.get(name));
+    } catch (error) {
+      // Operators can see that there are too many items; the sender tries again.
+      await parts.rejections.keep(registered.provider.id, "too-many-items", request, bytes);
+      throw error;
+    }
     const body = { ...verified, receivedAtMs };
-    const stored = await storeEvent(parts, registered.provider, request, body, interpreted);
+    const [first = null, second] = items ?? [];
+    const stored = await (second === undefined
+      ? storeEvent(parts, registered.provider, request, body, first)
+      : storeItems(parts, registered.provider, request, body, items ?? []));
     return answerTo(registered.provider, request, bytes, stored);
   }
 

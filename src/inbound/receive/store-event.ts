@@ -59,7 +59,7 @@ export function storeEvent(
 /** Events about one booking, of which only one can commit at a time, do not make each other decide again. */
 const inTurn = turns();
 
-function eventOf(
+export function eventOf(
   { makeId }: StoreParts,
   provider: Provider,
   { headers, address }: Pick<WebhookRequest, "headers" | "address">,
@@ -93,6 +93,9 @@ function eventOf(
     duplicates: 0,
     effect: null,
     body: bytes,
+    bodyOf: null,
+    item: interpreted?.item ?? null,
+    items: (interpreted?.item ?? null) === null ? null : 1,
   };
 }
 
@@ -179,7 +182,7 @@ async function storeDuplicate(
   return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
 }
 
-function acknowledge(status: EventStatus | "duplicate", first: First): Acknowledgement {
+export function acknowledge(status: EventStatus | "duplicate", first: First): Acknowledgement {
   const { id, idempotencyKey, type } = first;
   if (status !== "unreadable") return { status, id, idempotencyKey, event: type };
   throw new AppError(

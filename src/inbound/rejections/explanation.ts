@@ -29,6 +29,7 @@ export const causes = [
   "untrusted-key",
   "unsupported-scheme",
   "body-too-large",
+  "too-many-items",
   "unsupported-encoding",
   "no-secret",
   "body-not-kept",

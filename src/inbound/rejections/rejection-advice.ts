@@ -1,3 +1,4 @@
+import { maxItems } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
 import {
@@ -60,6 +61,8 @@ export function advice(
       return `This is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs with ${names}.${provider.setUp === undefined ? "" : ` ${provider.setUp}`}`;
     case "body-too-large":
       return `The body has ${bodyBytes} bytes; the limit is ${maxBodyBytes}. Have the provider send less data.`;
+    case "too-many-items":
+      return `The delivery holds more than ${maxItems} events. Have the provider send fewer in each delivery.`;
     case "unsupported-encoding":
       return "The body is compressed (Content-Encoding). Check that no proxy compresses requests.";
     default:

@@ -38,6 +38,7 @@ const rejectionAdvices = {
     "The deliveries name a foreign key and are probably forged: check who sends them.",
   "unsupported-scheme": "Set up the kind of webhook that the latest request names.",
   "body-too-large": "Have the provider send less data: the bodies are larger than the limit.",
+  "too-many-items": "Have the provider send fewer events in each delivery.",
   "unsupported-encoding": "Check that no proxy compresses requests.",
 } satisfies Readonly<Record<RejectionReason, string>>;
 const adviceByReason: ReadonlyMap<string, string> = new Map(Object.entries(rejectionAdvices));

@@ -5,6 +5,7 @@ import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { Replay } from "../replays/replay.tsx";
+import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, Delivery, Facts, Monogram, Status } from "../ui.tsx";
@@ -165,7 +166,7 @@ function Received({ event }: { readonly event: EventDetail }) {
       </li>
     );
   }
-  const { duplicates, signedWith } = receipt;
+  const { duplicates, signedWith, item, items } = receipt;
   return (
     <li class="step">
       <h3>{event.recovered ? "Recovered from the provider’s log" : "Received and verified"}</h3>
@@ -175,10 +176,38 @@ function Received({ event }: { readonly event: EventDetail }) {
           [event.recovered ? "Provider’s API" : "IP address", <Mono of={receipt.address} />],
           ["Signed with", signedWith === null ? null : secretNames[signedWith]],
           ["Size", counted(receipt.bodyBytes, "byte")],
+          ["Item", item === null ? null : <Item {...event} item={item} items={items} />],
           ["Duplicates", duplicates === 0 ? null : `${duplicates}, not processed again`],
         ]}
       />
     </li>
+  );
+}
+
+/** `3 of 12 of this delivery`, with links to the items next to it. */
+function Item({
+  item,
+  items,
+  previousItem,
+  nextItem,
+}: Pick<EventDetail, "previousItem" | "nextItem"> &
+  Pick<NonNullable<EventDetail["receipt"]>, "item" | "items">) {
+  return (
+    <>
+      {item} of {items} of this delivery
+      {previousItem !== null && (
+        <>
+          {" "}
+          · <a href={writeRoute("events", previousItem)}>previous</a>
+        </>
+      )}
+      {nextItem !== null && (
+        <>
+          {" "}
+          · <a href={writeRoute("events", nextItem)}>next</a>
+        </>
+      )}
+    </>
   );
 }
 

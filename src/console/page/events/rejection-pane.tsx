@@ -22,6 +22,7 @@ export function RejectionPane({ id, close }: { readonly id: string; readonly clo
 /** The response statuses of rejections that are not signature errors. */
 const statuses: Readonly<Partial<Record<RejectionDetail["reason"], number>>> = {
   "body-too-large": 413,
+  "too-many-items": 413,
   "unsupported-encoding": 415,
 };
 

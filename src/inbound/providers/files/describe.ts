@@ -3,7 +3,7 @@ import type { EventData } from "../../../event/event.ts";
 import { severities } from "../../../event/new-notification.ts";
 import type { Severity } from "../../../event/new-notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
-import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
+import { coversOnlyForm, headerIn, signedPlaces, timePlacesOf } from "../../signatures/scheme.ts";
 import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
 import type { Interpretation, VerifiedRequest } from "../provider.ts";
 
@@ -77,8 +77,11 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
  * Whether requests that the signature cannot tell apart have the same name. The fields of a form can be split
  * into others with the same signed text.
  */
-function isNameSigned({ event, signature }: ProviderFile): boolean {
-  const signed = signedPlaces(signature);
+function isNameSigned({ event, signature, retryChanges }: ProviderFile): boolean {
+  const times = timePlacesOf(signature);
+  // What else is signed does not count in the identity without the time.
+  const isTimeless = placesOf(retryChanges).some((place) => times.includes(place));
+  const signed = isTimeless ? [] : signedPlaces(signature);
   return template(event).places.every((place) =>
     headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
   );
