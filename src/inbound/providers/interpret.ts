@@ -3,7 +3,7 @@ import { asPayload, isObject, type JsonObject, printable } from "../../base/payl
 import type { Event, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
-import { pointerKeys, valueAt } from "../signatures/place.ts";
+import { exactText, pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 
@@ -42,12 +42,14 @@ export function interpret(
     const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
     throw new AppError("body-too-large", detail);
   }
+  const context = contextOf(provider, delivery);
   const first = only ?? 1;
   const wanted = only === null ? items : items.slice(only - 1, only);
   return wanted.map((item, index) => ({
     // Nothing can be read from what is neither an object nor an array.
     ...interpreted(provider, { payload: asPayload(item) ?? {}, delivery, header }),
     payload: item,
+    context,
     item: first + index,
   }));
 }
@@ -57,7 +59,14 @@ function interpreted(provider: Provider, request: VerifiedRequest): Interpreted 
   const interpretation = provider.interpret(request);
   const isListed = interpretation.status === "accepted";
   const payment = isListed ? paymentIn(provider, interpretation.type, payload) : null;
-  return { ...interpretation, payload, item: null, payment };
+  return { ...interpretation, payload, context: "", item: null, payment };
+}
+
+/** Computed once for all items, and short: a delivery can have a long text and many items. */
+function contextOf({ contextPlaces = [] }: Provider, delivery: JsonObject): string {
+  if (contextPlaces.length === 0) return "";
+  const values = contextPlaces.map((place) => exactText(valueAt(delivery, pointerKeys(place))));
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(values)).digest("hex");
 }
 
 /**

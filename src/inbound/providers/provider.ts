@@ -53,6 +53,8 @@ export interface Provider {
   readonly payload?: "object" | "json" | "form" | "jwt";
   /** Finds the items of a payload that are events of their own; none: the payload is the only one. Undefined: always. */
   readonly itemsIn?: (payload: JsonObject) => readonly unknown[];
+  /** The places outside of an item that its event is made of. They identify it too if it has no id. */
+  readonly contextPlaces?: readonly string[];
   /** The places whose values a retry changes: JSON pointers relative to the item. */
   readonly retryChanges?: readonly string[];
   /** Whether a retry has another signed time. */
@@ -107,6 +109,8 @@ export interface Interpretation {
 export interface Interpreted extends Interpretation {
   /** What was interpreted. */
   readonly payload: unknown;
+  /** What identifies the item besides itself: equal for equal values of `contextPlaces`. */
+  readonly context: string;
   /** The number of the item, from 1; null if it is the whole payload. */
   readonly item: number | null;
   /** Null if it is about something else. */

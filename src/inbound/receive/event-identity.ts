@@ -62,17 +62,17 @@ type IdentifyingProvider = Pick<
   Provider,
   "id" | "deliveryIdIsSigned" | "retryChanges" | "retryChangesTime"
 >;
-type Identified = Pick<Interpreted, "deliveryId" | "unsignedName" | "payload" | "item">;
+type Identified = Pick<Interpreted, "deliveryId" | "unsignedName" | "payload" | "context" | "item">;
 
 /** The bytes of an event that are the same on a retry. */
 function identifying(
   { retryChanges = [] }: IdentifyingProvider,
-  { payload, item }: Identified,
+  { payload, context, item }: Identified,
   signedBytes: Uint8Array,
 ): Uint8Array | string {
   if (item === null && retryChanges.length === 0) return signedBytes;
   try {
-    return JSON.stringify(retryChanges.map(pointerKeys).reduce(without, payload));
+    return JSON.stringify(retryChanges.map(pointerKeys).reduce(without, payload)) + context;
   } catch {
     // Too deep to write.
     return Buffer.concat([signedBytes, Buffer.from(`item ${item}`)]);

@@ -3,19 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { JsonObject } from "../../../src/base/payload.ts";
+import { asPayload, type JsonObject } from "../../../src/base/payload.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import type { Provider } from "../../../src/inbound/providers/provider.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import { setAt, signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import {
   developmentSecret,
   signingKeyWith,
 } from "../../../src/inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
+import { pointerKeys } from "../../../src/inbound/signatures/place.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
@@ -82,7 +83,7 @@ const identities: Readonly<Record<string, Identity>> = {
   intercom: signed,
   jira: unsigned("x-atlassian-webhook-identifier"),
   lemon_squeezy: signed,
-  line: none,
+  line: signed,
   linear: { ...unsigned("linear-delivery"), isTimed: true },
   mailgun: signed,
   mandrill: { id: "none", covers: "fields" },
@@ -107,7 +108,7 @@ const identities: Readonly<Record<string, Identity>> = {
     isTimed: true,
     name: ["sanity-operation", "create", "update", "delete"],
   },
-  sendgrid: noneTimed,
+  sendgrid: signedTimed,
   sentry: {
     ...unsigned("request-id"),
     // With the action of the body, which is signed: `issue.created`, `event_alert.created` and so on.
@@ -229,6 +230,10 @@ test("every provider has its row", () => {
 describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id, provider) => {
   const { id: kind, isTimed = false, name, covers } = identities[id] ?? none;
   const idHeader = kind.startsWith("header ") ? kind.slice("header ".length) : null;
+  const itemsOf = (body: JsonObject) => {
+    const items = provider.itemsIn?.(body) ?? [];
+    return items.length === 0 ? [body] : items.map((item) => asPayload(item) ?? {});
+  };
   const newId = (): Record<string, string> =>
     idHeader === null ? {} : { [idHeader]: crypto.randomUUID() };
 
@@ -248,11 +253,27 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
       const first = await post(provider, content);
       const retry = await post(provider, content, 7);
       expect(retry).toMatchObject(
-        kind === "none" ? { status: "accepted" } : { status: "duplicate", id: first["id"] },
+        kind === "none" && provider.retryChangesTime !== true
+          ? { status: "accepted" }
+          : { status: "duplicate", id: first["id"] },
       );
       const again = await post(provider, content, 7);
       expect(again).toMatchObject({ status: "duplicate", id: retry["id"] });
     });
+
+  test("recognises the service's own retry, once for each event", async () => {
+    const content = contentOf(provider);
+    const first = await post(provider, content);
+    const body = structuredClone(content.body);
+    for (const item of itemsOf(body)) {
+      for (const place of provider.retryChanges ?? []) setAt(item, pointerKeys(place), "retried");
+    }
+    const isSignedAgain = kind !== "none" || provider.retryChangesTime === true;
+    const retry = await post(provider, { ...content, body }, isTimed && isSignedAgain ? 7 : 0);
+    expect(retry).toEqual({ ...first, status: "duplicate" });
+    const detail = await json(await app.as("operator", `/v1/events/${String(first["id"])}`));
+    expect(detail).toMatchObject({ receipt: { duplicates: 1 } });
+  });
 
   if (idHeader !== null)
     test("takes equal signed bytes for the same under any id", async () => {
@@ -262,7 +283,7 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
       expect(captured).toEqual({ ...first, status: "duplicate" });
     });
 
-  if (idHeader !== null && isTimed)
+  if (idHeader !== null && isTimed && provider.retryChangesTime !== true)
     test("keeps an equal body of another id and time", async () => {
       const content = contentOf(provider);
       const first = await post(provider, content);
@@ -314,10 +335,14 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
     });
 
   if (kind === "none" && covers === undefined)
-    test("has the hash of the body as its key", async () => {
+    test("has the hash of the body or of the item as its key", async () => {
       const content = contentOf(provider);
       const { idempotencyKey } = await post(provider, content);
-      expect(idempotencyKey).toBe(`${id}:sha256:${sha256(JSON.stringify(content.body))}`);
+      const [item] = itemsOf(content.body);
+      const { retryChanges = [], contextPlaces = [] } = provider;
+      const isWhole = retryChanges.length + contextPlaces.length === 0;
+      const hash = isWhole ? sha256(JSON.stringify(item)) : "[0-9a-f]{64}";
+      expect(idempotencyKey).toMatch(new RegExp(`^${id}:sha256:${hash}$`));
     });
 });
 

@@ -254,6 +254,11 @@ const rows: readonly (readonly [string, string, () => ReturnType<typeof explaine
       }),
   ],
   [
+    "too-many-items",
+    "6,000 events",
+    () => explained(tasks, mac(text), text, { reason: "too-many-items" }),
+  ],
+  [
     "unsupported-encoding",
     "gzip",
     () => explained(tasks, mac(text), text, { reason: "unsupported-encoding", bytes: null }),

@@ -153,7 +153,7 @@ function itemProblems({
 function retryProblems({ retryChanges, signature }: ProviderFile): readonly ValueProblem[] {
   const times = timePlacesOf(signature);
   return placesOf(retryChanges)
-    .filter((place) => !place.startsWith("/") && !times.includes(place))
+    .filter((place) => !/^(?:delivery)?\//.test(place) && !times.includes(place))
     .map((place) => {
       const known = times.length === 0 ? "" : `, or ${times.join(" or ")}, the signed time`;
       const message = `"${place}" is not part of what identifies an event: write a JSON pointer${known}`;

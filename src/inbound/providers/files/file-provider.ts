@@ -2,6 +2,7 @@ import { asPayload, joined, type JsonObject, textAt } from "../../../base/payloa
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
+import { deliveryPrefix } from "../../signatures/place.ts";
 import {
   coversBodyPlaces,
   headerIn,
@@ -41,7 +42,12 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     retryChangesTime: changes.some((place) => times.includes(place)),
     samples: samplesOf(file),
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),
-    ...(file.each !== undefined && { itemsIn: itemFinder(placesOf(file.each)) }),
+    ...(file.each !== undefined && {
+      itemsIn: itemFinder(placesOf(file.each)),
+      contextPlaces: [...new Set(readPlaces(file))].filter(
+        (place) => place.startsWith(deliveryPrefix) && !changes.includes(place),
+      ),
+    }),
     ...(formField !== undefined && { formField }),
     ...(secretPrefix !== undefined && { secretPrefix }),
     ...(setUp !== undefined && { setUp }),

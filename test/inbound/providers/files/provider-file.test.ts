@@ -199,10 +199,6 @@ describe("a provider file", () => {
     ).toEqual([]);
   });
 
-  test.each(["whatsapp", "line"])("of %s has no id of a single event of a batch", (id) => {
-    expect(readProviderFile(`${id}.yaml`, catalogueFiles[id] ?? "").deliveryId).toBeUndefined();
-  });
-
   test("with a token in the query needs a hash of the body, and has no claims as payload", () => {
     const signature = "kind: jwt, from: query.token, algorithms: [HS256]";
     const file = (more: string, body: string) =>
