@@ -27,12 +27,15 @@ export interface ConfirmUrl {
   readonly hosts: readonly string[];
 }
 
+const maxChallengeLength = 100;
+
 /** What the answer to an unsigned handshake may sign: never an object, an array or a form with a value. */
-export const challengePattern = /^[A-Za-z0-9_-]{1,100}$/;
+export const challengePattern = new RegExp(`^[A-Za-z0-9_-]{1,${maxChallengeLength}}$`);
 
 /** Whether anyone could have had the body signed as a challenge. */
 export function isChallenge(body: Uint8Array): boolean {
-  return body.length <= 100 && challengePattern.test(Buffer.from(body).toString("latin1"));
+  if (body.length > maxChallengeLength) return false;
+  return challengePattern.test(Buffer.from(body).toString("latin1"));
 }
 
 export interface HandshakeAnswer {

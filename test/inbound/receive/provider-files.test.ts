@@ -293,7 +293,7 @@ describe("a handshake", () => {
       expect(await response.text()).not.toContain("sha256=");
     });
 
-    test.each(["1", "true", token])("signs %s, but not as a delivery", async (text) => {
+    test.each(["1", "true", token])("signs %s, but not as a delivery [API10-13]", async (text) => {
       const { response_token: signature } = await json(await ask(text));
       const headers = { "x-twitter-webhooks-signature": String(signature) };
       const forged = await app.fetch("/webhooks/x", { method: "POST", headers, body: text });
