@@ -105,6 +105,15 @@ export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][]
     db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
 
+/** The events with these idempotency keys, and whether their bodies are compared too. */
+export const firstsWithKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
+  (db, t, p, dialect) =>
+    db
+      .select({ ...firstColumns(t), bodyHash: t.events.bodyHash })
+      .from(t.events)
+      .where(dialect.among(t.events.idempotencyKey, p.keys)),
+);
+
 /** The receipt of an event, with the exact bytes unless `bodyOf` has them; see `receiptOf`. */
 export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db

@@ -60,6 +60,17 @@ export const undeliveredOf = statement<Pick<OutgoingDelivery, "eventId">>()((
     .orderBy(asc(seq));
 });
 
+/** The events of these that have a delivery which failed for good. */
+export const deadAmong = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
+  (db, { deliveries }, p, dialect) =>
+    db
+      .select({ eventId: deliveries.eventId })
+      .from(deliveries)
+      .where(
+        and(dialect.among(deliveries.eventId, p.eventIds), sql`${deliveries.status} = 'dead'`),
+      ),
+);
+
 export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()((db, t, p) =>
   db
     .select(deliveryColumns(t))

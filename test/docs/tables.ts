@@ -81,12 +81,16 @@ export function identityTable(): string {
   const files = Object.entries(catalogueFiles).map(([id, text]) =>
     fileProvider(id, `${id}.yaml`, readProviderFile(`${id}.yaml`, text)),
   );
-  const head = ["| provider | id | time | name |", "| --- | --- | --- | --- |"];
+  const head = [
+    "| provider | id | time | name | a retry may change |",
+    "| --- | --- | --- | --- | --- |",
+  ];
   return [...head, ...[...catalogue, ...files].map(identityRow)].join("\n");
 }
 
 function identityRow(provider: Provider): string {
-  const { id, deliveryIdIsSigned, signature } = provider;
+  const { id, deliveryIdIsSigned, signature, itemsIn, retryChanges = [] } = provider;
+  const each = itemsIn === undefined ? "" : " in each item";
   const [sample] = Object.values(provider.samples);
   if (sample === undefined) throw new Error(`${id} has no sample`);
   const { headers, body } = sample({ id: crypto.randomUUID(), now: new Date() });
@@ -95,12 +99,13 @@ function identityRow(provider: Provider): string {
   const asJson = { ...provider, payload: "json" } as const;
   const [event] = interpret(asJson, { bytes }, (name) => sent.get(name)) ?? [];
   const { deliveryId = null, unsignedName } = event ?? {};
-  if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed | | |`;
+  if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed${each} | | | |`;
   const time = isTextScheme(signature) ? signature.timestamp : toleranceOf(signature);
   const cells = [
-    deliveryId === null ? "none" : "unsigned",
-    (time ?? null) === null ? "" : "yes",
+    (deliveryId === null ? "none" : "unsigned") + each,
+    (time ?? null) === null || provider.retryChangesTime === true ? "" : "yes",
     unsignedName === undefined ? "" : "yes",
+    retryChanges.map((place) => `\`${place}\``).join(", "),
   ];
   return `| \`${id}\` |${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`;
 }

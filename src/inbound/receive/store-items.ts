@@ -2,7 +2,8 @@ import { AppError } from "../../base/errors.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { StoredEvent } from "../../event/event.ts";
-import { countDuplicate, eventsByKeys, insertEvent } from "../../event/events.sql.ts";
+import { countDuplicate, firstsWithKeys, insertEvent } from "../../event/events.sql.ts";
+import { deadAmong } from "../../outbound/deliveries.sql.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan } from "../../telemetry/tracing/tracer.ts";
 import { interpretedFields, notificationsOf } from "../providers/interpret.ts";
@@ -18,7 +19,7 @@ import { acknowledge, eventOf, type StoreParts, type VerifiedBody } from "./stor
  * A delivery with more writes than this is stored in several transactions, so that others do not wait long. If one of
  * them fails, the sender's retry stores the rest.
  */
-const maxWritesPerTransaction = 10_000;
+const maxWritesPerTransaction = 4_000;
 /** Items that are handled without a pause for other requests. */
 const itemsPerTurn = 200;
 
@@ -94,9 +95,8 @@ interface Sorted {
 /** Separates the items that are not stored yet, each under its first free key, from the others. Equal items are one. */
 async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): Promise<Sorted> {
   const keys = candidates.flatMap((candidate) => candidate.keys);
-  const taken = new Set(
-    (await storage.all(eventsByKeys, { keys })).map((event) => event.idempotencyKey),
-  );
+  const found = await storage.all(firstsWithKeys, { keys });
+  const taken = new Map(found.map((event) => [event.idempotencyKey, event]));
   const fresh = new Map<string, StoredEvent>();
   const byHash = new Map<string, StoredEvent>();
   const stored: StoredEvent[] = [];
@@ -104,9 +104,13 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
   let read = 0;
 
   async function first(event: StoredEvent, hash: string | null): Promise<First | undefined> {
-    const here = hash === null ? fresh.get(event.idempotencyKey) : byHash.get(hash);
+    const { idempotencyKey } = event;
+    if (hash === null) {
+      const same = taken.get(idempotencyKey);
+      return fresh.get(idempotencyKey) ?? (same?.bodyHash === null ? same : undefined);
+    }
+    const here = byHash.get(hash);
     if (here !== undefined) return here;
-    if (hash === null && !taken.has(event.idempotencyKey)) return undefined;
     read += 1;
     if (read % itemsPerTurn === 0) await ownTurn();
     return firstAlike(storage, event);
@@ -165,16 +169,13 @@ async function countDuplicates(
   { storage, outbox }: StoreParts,
   duplicates: readonly First[],
 ): Promise<void> {
-  const writes: Write<unknown>[] = [];
-  const rescheduled: First[] = [];
-  for (const [index, first] of duplicates.entries()) {
-    if (index % itemsPerTurn === itemsPerTurn - 1) await ownTurn();
-    const again = await outbox.rescheduleFor(first, "dead");
-    if (again.length > 0) rescheduled.push(first);
-    writes.push(write(countDuplicate, { id: first.id }), ...again);
-  }
-  if (writes.length === 0) return;
-  await storage.atomically(...writes);
+  if (duplicates.length === 0) return;
+  const eventIds = [...new Set(duplicates.map(({ id }) => id))];
+  const dead = new Set((await storage.all(deadAmong, { eventIds })).map(({ eventId }) => eventId));
+  const rescheduled = duplicates.filter(({ id }) => dead.delete(id));
+  const again: Write<unknown>[] = [];
+  for (const first of rescheduled) again.push(...(await outbox.rescheduleFor(first, "dead")));
+  await storage.atomically(...duplicates.map(({ id }) => write(countDuplicate, { id })), ...again);
   for (const first of rescheduled) outbox.committed(first);
 }
 
