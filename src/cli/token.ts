@@ -10,6 +10,7 @@ import { users } from "../identity/users/users.ts";
 import { argument, example } from "./arguments.ts";
 import { isInMemory, useDatabase } from "./database.ts";
 import { parseDuration } from "./durations.ts";
+import { UsageError } from "./output.ts";
 import { hasSigningKey } from "./signing-key.ts";
 
 interface TokenOptions {
@@ -21,10 +22,10 @@ interface TokenOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("token")
     .description("print an access token for a user; creates the user if the e-mail is new")
-    .requiredOption("--email <email>", "the user's e-mail address")
+    .option("--email <email>", "the user's e-mail address; required")
     .option("--name <name>", "name of a new user; default: the e-mail address up to the @")
     .addOption(new Option("--role <role>", "role of the token").choices(roles).default("user"))
     .addOption(
@@ -33,7 +34,19 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         .default(parseDuration("1h"), "1h"),
     )
     .addHelpText("after", example("TOKEN=$(skyhook token --email ada@example.com --role operator)"))
-    .action((options: TokenOptions) => token(options, env));
+    .action(({ email, ...options }: Omit<TokenOptions, "email"> & { readonly email?: string }) => {
+      if (email === undefined) throw new UsageError("Write the user's e-mail address: --email");
+      return token({ email, ...options }, env);
+    });
+  command
+    .command("explain")
+    .description("say why the server accepts or refuses a token, without printing it")
+    .argument("[token]", "default: standard input, which no shell history keeps")
+    .addHelpText("after", example('echo "$TOKEN" | skyhook token explain'))
+    .action(async (given?: string) => {
+      const { explain } = await import("./token-explain.ts");
+      await explain(given, env);
+    });
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   apiToken,
   atLeastBytes,
+  claimName,
   issuerUrl,
   rolesClaim,
   text,
@@ -28,9 +29,15 @@ export const identitySettings = {
   ),
   jwtTypes: setting(
     "JWT_TYPES",
-    "at+jwt",
-    "With `JWKS_URL`: the accepted `typ` of its tokens, separated by commas; with `JWT`, ID tokens of the same audience are accepted too",
+    "at+jwt,JWT",
+    "With `JWKS_URL`: the accepted `typ` of its tokens, separated by commas; a token without `typ` is a `JWT`",
     tokenTypes,
+  ),
+  jwtAudienceClaim: setting(
+    "JWT_AUDIENCE_CLAIM",
+    "aud",
+    "With `JWKS_URL`: the claim that names the audience in tokens without `aud`, like `client_id` (Amazon Cognito) or `azp` (Clerk)",
+    claimName,
   ),
   jwtRolesClaim: setting(
     "JWT_ROLES_CLAIM",

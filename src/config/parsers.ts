@@ -53,12 +53,14 @@ export function issuerUrl(value: string): string {
 const personalClaims =
   /^(?:sub|name|(?:given|family|middle)_name|nickname|preferred_username|profile|picture|website|email|gender|birthdate|zoneinfo|locale|phone_number|address)(?:\.|$)/;
 
+export function claimName(value: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(value)) return value;
+  throw new Error("the name of a claim, of at most 200 characters");
+}
+
 /** The name of a claim, or the path of a nested one, that grants roles. */
 export function rolesClaim(value: string): string {
-  if (!/^[\x21-\x7e]{1,200}$/.test(value)) {
-    throw new Error("the name of a claim, of at most 200 characters");
-  }
-  if (!personalClaims.test(value)) return value;
+  if (!personalClaims.test(claimName(value))) return value;
   throw new Error(`a claim that only administrators set, not "${value}"`);
 }
 

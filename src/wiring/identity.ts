@@ -1,10 +1,13 @@
+import type { Clock } from "../base/clock.ts";
 import type { Verify } from "../base/context.ts";
 import { systemResolve } from "../base/public-address.ts";
+import type { Config } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { type Audit, audit } from "../identity/audit/audit.ts";
 import { type Clients, clients } from "../identity/auth/clients.ts";
 import { type ConsoleCodes, consoleCodes } from "../identity/auth/console-codes.ts";
 import { jwksVerifier } from "../identity/auth/jwks.ts";
+import { loggedRefusals } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { type Tokens, tokens } from "../identity/auth/token.ts";
 import {
@@ -38,22 +41,15 @@ export interface IdentityServices {
 }
 
 export function identityServices(platform: Platform): IdentityServices {
-  const { config, storage, clock, makeId } = platform;
+  const { config, storage, clock, makeId, log } = platform;
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
-  const verifying =
-    config.jwksUrl === null
-      ? (token: string) => minting.verify(token)
-      : jwksVerifier(
-          config.jwksUrl,
-          { ...issuing, types: config.jwtTypes, rolesClaim: config.jwtRolesClaim },
-          clock,
-        );
+  const verify = externalVerifier(config, clock) ?? minting.verify;
   const audited = audit(storage, clock, makeId, writeLimiter(clock));
   return {
     tokens: minting,
-    verify: rememberedSessions(verifying, clock),
+    verify: rememberedSessions(loggedRefusals(verify, log, clock), clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     limiter: failureLimiter(clock),
@@ -64,6 +60,14 @@ export function identityServices(platform: Platform): IdentityServices {
     sessions: sessions(storage, audited, clock, makeId),
     oidc: openIdConnect(platform),
   };
+}
+
+/** Verifies tokens of the configured identity provider; null if none is. */
+export function externalVerifier(config: Config, clock: Clock): Verify | null {
+  const { jwksUrl, jwtIssuer: issuer, jwtAudience: audience, jwtTypes: types } = config;
+  const { jwtAudienceClaim: audienceClaim, jwtRolesClaim: rolesClaim } = config;
+  if (jwksUrl === null) return null;
+  return jwksVerifier(jwksUrl, { issuer, audience, types, audienceClaim, rolesClaim }, clock);
 }
 
 function openIdConnect({ config, keys, storage, clock, log }: Platform): Oidc | null {

@@ -1,4 +1,11 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
 
 import type { Clock } from "../../base/clock.ts";
 import type { Verify } from "../../base/context.ts";
@@ -6,25 +13,29 @@ import { AppError } from "../../base/errors.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
+import { audienceRefusal, invalidToken, refusalOf, shown, TokenRefusal } from "./refusal.ts";
 import { rolesIn } from "./role-claim.ts";
 import {
-  invalidToken,
+  badSubject,
   maxTokenLength,
   sessionWith,
   skewSeconds,
   type TokenOptions,
+  tooLong,
 } from "./token.ts";
 
 /** The accepted signature algorithms: asymmetric ones only, so that no shared secret can sign tokens. */
-const algorithms = ["RS256", "ES256", "EdDSA"];
+const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 /** Limits the whole download of the provider's keys, from the request to the last byte. */
 const timeoutMs = 5_000;
 const maxResponseBytes = 1024 * 1024;
 const maxKeys = 100;
 
-interface ExternalTokens extends Omit<TokenOptions, "key"> {
-  /** The accepted `typ` of the header, in lower case. */
+export interface ExternalTokens extends Omit<TokenOptions, "key"> {
+  /** The accepted `typ` of the header, in lower case. A token without one is a `jwt`. */
   readonly types: readonly string[];
+  /** The claim that names the audience in tokens without `aud`. */
+  readonly audienceClaim: string;
   /** The claim that contains the roles. */
   readonly rolesClaim: string;
 }
@@ -34,42 +45,67 @@ interface ExternalTokens extends Omit<TokenOptions, "key"> {
  * on first use, cached for ten minutes, and fetched again when a token names an unknown key, at most
  * twice a minute. Throws `unavailable` when the keys cannot be fetched.
  */
-export function jwksVerifier(
-  url: string,
-  { issuer, audience, types, rolesClaim }: ExternalTokens,
-  clock: Clock,
-): Verify {
+export function jwksVerifier(url: string, expected: ExternalTokens, clock: Clock): Verify {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: timeoutMs,
     [customFetch]: fetchKeys,
   });
   return async (token) => {
-    if (token.length > maxTokenLength) throw invalidToken();
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        algorithms,
-        issuer,
-        audience,
-        requiredClaims: ["exp", "iat", "sub"],
-        clockTolerance: skewSeconds,
-        currentDate: new Date(clock.now()),
-      });
-      const isWanted = types.includes(typeOf(protectedHeader.typ));
-      const session = isWanted ? sessionWith(payload, rolesIn(payload, rolesClaim)) : null;
-      if (session !== null) return session;
-    } catch (error) {
-      if (isProviderError(error)) {
-        const detail = "The identity provider's keys are not available. Try again.";
-        throw new AppError("unavailable", detail, { retryAfterSeconds: 5, cause: error });
-      }
-    }
-    throw invalidToken();
+    if (token.length > maxTokenLength) throw invalidToken(tooLong);
+    const options = {
+      algorithms,
+      issuer: expected.issuer,
+      requiredClaims: ["exp", "iat", "sub"],
+      clockTolerance: skewSeconds,
+      currentDate: new Date(clock.now()),
+    };
+    const { payload, protectedHeader } = await jwtVerify(token, keys, options).catch(refuse);
+    const refusal =
+      wrongAudience(payload, expected) ?? wrongType(payload, protectedHeader, expected);
+    if (refusal !== null) throw invalidToken(refusal);
+    const session = sessionWith(payload, rolesIn(payload, expected.rolesClaim));
+    if (session === null) throw invalidToken(badSubject);
+    return session;
   };
 }
 
-/** The type of a token without the prefix that may be omitted (RFC 7515, 4.1.9). */
-function typeOf(typ = ""): string {
-  return typ.toLowerCase().replace(/^application\//, "");
+function refuse(error: unknown): never {
+  if (!isProviderError(error)) throw invalidToken(refusalOf(error));
+  const detail = "The identity provider's keys are not available. Try again.";
+  throw new AppError("unavailable", detail, { retryAfterSeconds: 5, cause: error });
+}
+
+/** Some issuers write no `aud` into access tokens, but the client's id (Amazon Cognito) or origin (Clerk). */
+function wrongAudience(
+  claims: JWTPayload,
+  { audience, audienceClaim }: ExternalTokens,
+): TokenRefusal | null {
+  const found = claims.aud ?? claims[audienceClaim];
+  if ([found].flat().includes(audience)) return null;
+  if (found !== undefined) return audienceRefusal(found);
+  const other = ["client_id", "azp"].find((claim) => shown(claims[claim]) !== "");
+  const remedy: TokenRefusal["remedy"] =
+    other === undefined ? {} : { JWT_AUDIENCE_CLAIM: other, JWT_AUDIENCE: shown(claims[other]) };
+  return new TokenRefusal("audience", "it has no aud", remedy);
+}
+
+/** ID tokens tell a client who signed in. They grant no access, also where they have the audience of access tokens. */
+function wrongType(
+  claims: JWTPayload,
+  { typ = "jwt" }: JWTHeaderParameters,
+  { types }: ExternalTokens,
+): TokenRefusal | null {
+  // Amazon Cognito and Keycloak mark the use of a token in its claims.
+  const use = shown(claims["token_use"] ?? claims["typ"]).toLowerCase();
+  const isForClient = claims["nonce"] !== undefined || claims["at_hash"] !== undefined;
+  if (use === "" ? isForClient : !["access", "bearer"].includes(use)) {
+    return new TokenRefusal("type", "it is an ID token or a refresh token: send the access token");
+  }
+  // The prefix may be omitted (RFC 7515, 4.1.9).
+  const type = typ.toLowerCase().replace(/^application\//, "");
+  if (types.includes(type)) return null;
+  const accepted = [...types, shown(type)].join(",");
+  return new TokenRefusal("type", `its typ is ${shown(type)}`, { JWT_TYPES: accepted });
 }
 
 /**
