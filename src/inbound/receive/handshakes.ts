@@ -43,6 +43,7 @@ export function handshakeOf(
   payload: PlaceSource["payload"],
   kind: Handshake["kind"],
 ): Greeting | null {
+  if (handshakes.length === 0) return null;
   const candidates = handshakes.filter(
     (each) =>
       (each.method === method || (method === "HEAD" && each.method === "GET")) &&

@@ -105,7 +105,7 @@ export function receiver(parts: ReceiveParts): Receive {
     const stored = await (second === undefined
       ? storeEvent(parts, registered.provider, request, body, first)
       : storeItems(parts, registered.provider, request, body, items ?? []));
-    return answerTo(registered.provider, request, bytes, stored);
+    return answerTo(registered.provider, request, { bytes, payload }, stored);
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -175,10 +175,12 @@ async function greet(
 function answerTo(
   provider: Provider,
   request: WebhookRequest,
-  bytes: Uint8Array,
+  { bytes, payload }: Pick<Required<SignedRequest>, "bytes" | "payload">,
   stored: Acknowledgement,
 ): Acknowledgement | HandshakeAnswer {
-  const asked = handshakeOf(provider, request, () => payloadOf(provider, bytes), "stored");
+  if ((provider.handshakes?.length ?? 0) === 0) return stored;
+  const read = () => payload() ?? payloadOf(provider, bytes);
+  const asked = handshakeOf(provider, request, read, "stored");
   const answer = asked?.handshake.answer(asked.source, null) ?? null;
   return answer === null ? stored : { ...answer, stored };
 }

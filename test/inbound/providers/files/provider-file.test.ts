@@ -188,6 +188,30 @@ describe("a provider file", () => {
     ).toEqual([]);
   });
 
+  const signing = "when: { query.a: b }, answer: { text: '{query.a | hmacSha256Hex}' }";
+  test.each([
+    ["{body}", "HEAD", "answer: {}", null],
+    ["{body}", "GET", "answer: {}", 'Write "when": every GET'],
+    ["{body}", "GET", signing, null],
+    ["{timestamp}{body}", "GET", signing, "signs exactly {body}"],
+    ["{body}", "POST", signing, "signs exactly {body}"],
+    ["{body}", "HEAD", "when: { /a: b }, answer: {}", "A HEAD has no body"],
+    ["{body}", "POST", "when: { /a: b }, stored: true, answer: {}", "leave stored out"],
+  ])("that signs %s, with an unsigned %s and %s, says %p", (signs, method, rest, problem) => {
+    const time = "timestamp: { from: header.x-time, toleranceSeconds: 300 }";
+    const scheme = `kind: hmac, algorithm: sha256, encoding: hex, from: header.x-a, signs: '${signs}'`;
+    const file = `displayName: A
+signature: { ${scheme}${signs === "{body}" ? "" : `, ${time}`} }
+handshakes: [{ method: ${method}, verified: false, ${rest} }]
+event: a
+events: { a: {} }
+samples: { a: { body: { a: 1 } } }
+`;
+    const messages = messagesOf(file).join();
+    if (problem === null) expect(messages).toBe("");
+    else expect(messages).toContain(problem);
+  });
+
   test("reads no larger payload than verification does", () => {
     const mailgun = catalogueFiles["mailgun"] ?? "";
     expect(messagesOf(mailgun)).toEqual([]);
