@@ -147,6 +147,10 @@ const secretInHeader =
   (given) =>
     withHeaders(given).header(header) === prefix + given.secret;
 
+const basicAuth: Opinion = (given) =>
+  withHeaders(given).header("authorization") ===
+  `Basic ${openssl(["base64", "-A"], given.secret).toString()}`;
+
 /** A token in the header Authorization that names the URL. It does not cover the body. */
 async function tokenInHeader(
   given: Signed,
@@ -176,9 +180,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   auth0: secretInHeader("authorization"),
   aws_sns: (given) =>
     publicKeyVerifies(given, snsText(withHeaders(given)), JSON.parse(given.body).Signature),
-  azure_devops: (given) =>
-    withHeaders(given).header("authorization") ===
-    `Basic ${openssl(["base64", "-A"], given.secret).toString()}`,
+  azure_devops: basicAuth,
   azure_event_grid: secretInHeader("x-event-grid-secret"),
   bitbucket: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
   box: hmac(
@@ -201,6 +203,13 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   calendly: stripeLike("calendly-webhook-signature", "hex"),
   circleci: hmac("sha256", "hex", "circleci-signature", body, prefixed("v1=")),
   clerk: standardWebhook("svix"),
+  clickup: hmac("sha256", "hex", "x-signature", body),
+  customer_io: hmac(
+    "sha256",
+    "hex",
+    "x-cio-signature",
+    (request) => `v0:${request.header("x-cio-timestamp")}:${request.body}`,
+  ),
   datadog: secretInHeader("x-webhook-secret"),
   discord: (given) => {
     const { header } = withHeaders(given);
@@ -276,10 +285,19 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const { payload } = await jwtVerify(token, key, { algorithms: ["ES256"] });
     return payload["request_body_sha256"] === sha256(given.body);
   },
+  posthog: secretInHeader("authorization", "Bearer "),
+  postmark: basicAuth,
   quickbooks: hmac("sha256", "base64", "intuit-signature", body),
   razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
   resend: standardWebhook("svix"),
   sanity: stripeLike("sanity-webhook-signature", "base64url"),
+  segment: (given) =>
+    hmac(
+      "sha1",
+      "hex",
+      given.headers.has("x-segment-signature") ? "x-segment-signature" : "x-signature",
+      body,
+    )(given),
   sendgrid: (given) => {
     const { header } = withHeaders(given);
     const text = header("x-twilio-email-event-webhook-timestamp") + given.body;
