@@ -31,7 +31,17 @@ title: "Thing[ {/id}][ of {delivery/0/type}]"
 events: { opened: { severity: error } }
 samples: { opened: { body: [{ type: opened }] } }
 `;
-const ids = ["sendgrid", "hubspot", "gocardless", "line", "asana", "okta", "whatsapp"];
+const ids = [
+  "sendgrid",
+  "hubspot",
+  "gocardless",
+  "line",
+  "asana",
+  "okta",
+  "whatsapp",
+  "facebook",
+  "x",
+];
 for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
 ids.push("plain");
 writeFileSync(join(folder, "plain.yaml"), plain);
@@ -197,6 +207,39 @@ const rows: readonly Row[] = [
       ["message.received", "info", "WhatsApp from 16505551234: Hi", "contact/16505551234", null],
       ["message.failed", "error", "WhatsApp message to 1777 failed: Blocked", "contact/1777", null],
       ["account_update", null, "Ignored: account_update", null, null],
+    ],
+  ],
+  [
+    "facebook",
+    (items) => ({
+      object: "page",
+      entry: items.map((item) => ({ ["field" in item ? "changes" : "messaging"]: [item] })),
+    }),
+    [
+      change({ post_id: "1_2", item: "comment", verb: "add", message: "On time?" }, "feed"),
+      { sender: { id: "7" }, message: { mid: "m1", text: "Hi" } },
+      { sender: { id: "7" }, message: { mid: "m1", is_deleted: true } },
+      { sender: { id: "7" }, read: { watermark: 1 } },
+      { sender: { id: "7" }, policy_enforcement: { action: "block", reason: "Spam" } },
+    ],
+    [
+      ["feed.changed", "info", "comment add: On time?", "post/1_2", null],
+      ["message.received", "info", "Message from 7: Hi", "sender/7", null],
+      ["message.received", "info", "Message from 7", "sender/7", null],
+      ["message.read", null, "Facebook: read", "sender/7", null],
+      ["policy.enforced", "error", "Policy: block: Spam", "sender/7", null],
+    ],
+  ],
+  [
+    "x",
+    (items) => ({ for_user_id: "1", tweet_create_events: items }),
+    [
+      { id_str: "1", text: "One", user: { screen_name: "zoe" } },
+      { id_str: "2", text: "Two", user: { screen_name: "kim" } },
+    ],
+    [
+      ["post.created", "info", "Post by @zoe: One", "user/1", null],
+      ["post.created", "info", "Post by @kim: Two", "user/1", null],
     ],
   ],
 ];
