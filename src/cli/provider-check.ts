@@ -62,7 +62,13 @@ async function sampleProblems(
   const sign = () => signedSample(provider, sample, key, { id: crypto.randomUUID(), now }, { url });
   const [first, second] = [sign(), sign()];
   const headers = new Headers(first.headers);
-  const request = { method: "POST", url, headers, bytes: first.bytes, receivedAtMs: now.getTime() };
+  const request = {
+    method: "POST",
+    url: url + first.query,
+    headers,
+    bytes: first.bytes,
+    receivedAtMs: now.getTime(),
+  };
   const result = await verifier(provider.signature, { current: made.secret, previous: null })(
     request,
   );

@@ -47,10 +47,10 @@ export async function checkSample(
   const [right, other] = [standFor(scheme, secretPrefix), standFor(scheme, secretPrefix)];
   const now = new Date();
   const fresh = { id: crypto.randomUUID(), now };
-  const { headers, bytes } = signedSample(provider, sample, right.key, fresh, { url });
+  const { headers, bytes, query } = signedSample(provider, sample, right.key, fresh, { url });
   const signed: Attempt = {
     method: "POST",
-    url,
+    url: url + query,
     headers: new Headers(headers),
     bytes,
     receivedAtMs: now.getTime(),
@@ -132,6 +132,19 @@ function placeRows(scheme: SignatureScheme, signed: Attempt): readonly Row[] {
       ...("items" in scheme && scheme.items !== undefined
         ? []
         : [["with its signature and another", rejected, sent(value, changed(value))] as const]),
+    ];
+  }
+  if (place.startsWith("query.")) {
+    const sent = (change: (value: string) => string) => {
+      const at = new URL(signed.url);
+      const member = place.slice("query.".length);
+      at.searchParams.set(member, change(at.searchParams.get(member) ?? ""));
+      return { url: at.href };
+    };
+    return [
+      ["without its signature", /^missing-signature$/, { url }],
+      ["with an empty signature", rejected, sent(() => "")],
+      ["with a changed signature", rejected, sent(changed)],
     ];
   }
   if (!place.startsWith("/")) return [];

@@ -2,11 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import fc from "fast-check";
+
 import { checkProvider } from "../../src/cli/provider-check.ts";
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
 import { commandLine } from "../support/cli.ts";
+import { runs } from "../support/runs.ts";
 
 const { skyhook, newFolder } = commandLine();
 
@@ -17,6 +20,40 @@ describe("skyhook provider check", () => {
     expect(failures).toEqual([]);
     // Also where the signature is in the body, or only the service can sign.
     expect(attempts).toBeGreaterThanOrEqual(8);
+  });
+
+  test("finds no failure in any correct scheme that signs the body", async () => {
+    const word = fc.stringMatching(/^[a-z]{1,4}[0-9]?$/);
+    const prefix = fc.tuple(word, fc.constantFrom("=", ",", ":")).map((parts) => parts.join(""));
+    const separated = fc
+      .tuple(prefix, fc.constantFrom(",", ";", " "))
+      .filter(([start, separator]) => !start.includes(separator));
+    const schemes = fc.record({
+      from: fc.constantFrom("header.x-sig", "query.code"),
+      encoding: fc.constantFrom("hex", "hex-upper", "hex-any-case", "base64", "base64url"),
+      algorithm: fc.constantFrom("sha1", "sha256", "sha512"),
+      form: fc.oneof(
+        fc.constant(""),
+        prefix.filter((text) => !text.includes(",")).map((text) => `prefix: "${text}"`),
+        separated.map(
+          ([text, separator]) => `items: { separator: "${separator}", signature: "${text}" }`,
+        ),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(schemes, async ({ from, encoding, algorithm, form }) => {
+        const text = `displayName: Any
+signature: { kind: hmac, algorithm: ${algorithm}, encoding: ${encoding}, from: ${from}, signs: "{body}"${form && `, ${form}`} }
+event: "{/type}"
+events: { a: { type: a } }
+samples: { a: { body: { type: a, id: "{id}" } } }
+`;
+        const file = readProviderFile("any.yaml", text);
+        const { failures } = await checkProvider(fileProvider("any", "any.yaml", file));
+        expect(failures).toEqual([]);
+      }),
+      { numRuns: runs(500) },
+    );
   });
 
   test("names the file, the line and what to write instead", async () => {

@@ -47,9 +47,11 @@ export async function testEvent(
   if (current === null) throw invalid("", `${id} has no secret. Store one first.`);
   const key = signingKey(provider, current, secrets);
   if (key === null) throw onlyTheService(id);
-  const url = `${base}/webhooks/${id}`;
   const fresh = { id: crypto.randomUUID(), now: new Date(nowMs) };
-  const { headers: sent, bytes } = signedSample(provider, sample, key, fresh, { url });
+  const unsigned = `${base}/webhooks/${id}`;
+  const signed = signedSample(provider, sample, key, fresh, { url: unsigned });
+  const { headers: sent, bytes } = signed;
+  const url = unsigned + signed.query;
   const headers = new Headers(sent);
   const request = { method: "POST", url, headers, bytes, receivedAtMs: nowMs };
   const verdict = await verify?.(request);

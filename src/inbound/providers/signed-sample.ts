@@ -10,6 +10,8 @@ import type { Fresh, Provider, Sample } from "./provider.ts";
 export interface SignedSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer<ArrayBuffer>;
+  /** What to append to the URL: `?code=…` where a signature or secret is in the query, else empty. */
+  readonly query: string;
 }
 
 interface SigningOptions {
@@ -37,6 +39,7 @@ export function signedSample(
   return {
     headers: { "content-type": contentTypes[format ?? "object"], ...all, ...headersOf([signed]) },
     bytes: withSignature(provider, payload, bytes, signed),
+    query: queryOf([...prepared, signed]),
   };
 }
 
@@ -51,6 +54,13 @@ export const contentTypes = {
 function headersOf(added: readonly Addition[]): Record<string, string> {
   const pairs = added.map(({ place, value }) => [headerIn(place), value] as const);
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[0] !== null));
+}
+
+function queryOf(added: readonly Addition[]): string {
+  const members = added
+    .filter(({ place }) => place.startsWith("query."))
+    .map(({ place, value }): [string, string] => [place.slice("query.".length), value]);
+  return members.length === 0 ? "" : `?${new URLSearchParams(members).toString()}`;
 }
 
 type Encoding = Pick<Provider, "payload" | "formField">;
@@ -71,7 +81,7 @@ function withSignature(
   bytes: Buffer<ArrayBuffer>,
   signed: Addition,
 ): Buffer<ArrayBuffer> {
-  if (headerIn(signed.place) !== null) return bytes;
+  if (headerIn(signed.place) !== null || signed.place.startsWith("query.")) return bytes;
   if (signed.place === "body") return Buffer.from(signed.value);
   // The token contains the payload; of a text, the payload contains the signature.
   const around = provider.signature.kind === "jwt" ? {} : payload;

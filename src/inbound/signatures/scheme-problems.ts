@@ -36,6 +36,11 @@ function textProblems(scheme: TextScheme): readonly SchemeProblem[] {
   if (items !== undefined && prefix !== undefined) {
     add(["prefix"], '"prefix" and "items" exclude each other: write the prefix in items.signature');
   }
+  if (items === undefined && prefix?.includes(",") === true) {
+    const message =
+      'A comma separates repeated headers: write "items" with the text before the signature';
+    add(["prefix"], message);
+  }
   if (isSigned("timestamp") && timestamp === undefined) {
     add(["signs"], '{timestamp} needs "timestamp", which says where the time is');
   }

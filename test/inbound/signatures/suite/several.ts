@@ -13,7 +13,7 @@ export function severalRows(by: Signer): readonly Row[] {
   const list = (...parts: readonly string[]): Attempt => ({
     header: [...time, ...parts].join(separator),
   });
-  const legacy = right.replace("1", "0");
+  const legacy = `z${right}`;
   const malformed = "malformed-signature";
   const rotating = by.secrets(today, yesterday);
   // The secrets of a published key differ in the signed text only.
