@@ -1,0 +1,161 @@
+import { afterAll, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Severity } from "../../../../src/event/new-notification.ts";
+import { readProvider } from "../../../../src/inbound/providers/files/folder.ts";
+import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
+import {
+  developmentSecret,
+  signingKeyWith,
+} from "../../../../src/inbound/signatures/development-secret.ts";
+import { json } from "../../../support/app.ts";
+import { appForAll } from "../../../support/running-app.ts";
+
+/** A delivery that reports a failure, and the severity of its notification. */
+type Row = readonly [provider: string, severity: Severity, body: object, headers?: object];
+
+const rows: readonly Row[] = [
+  ["paddle", "warning", { event_id: "evt_1", event_type: "transaction.past_due" }],
+  ["paddle", "warning", { event_id: "evt_2", event_type: "subscription.paused" }],
+  ["paddle", "error", { event_id: "evt_3", event_type: "api_key_exposure.created" }],
+  ["pagerduty", "error", { event: { id: "1", event_type: "incident.escalated" } }],
+  ["pagerduty", "error", { event: { id: "2", event_type: "incident.reopened" } }],
+  ["pagerduty", "error", { event: { id: "3", event_type: "incident.unacknowledged" } }],
+  ["paystack", "warning", { event: "charge.failed", data: { reference: "r1" } }],
+  ["paystack", "error", { event: "refund.failed", data: { reference: "r1" } }],
+  ["paystack", "error", { event: "transfer.reversed", data: { reference: "r1" } }],
+  ["razorpay", "error", { event: "refund.failed", payload: {} }],
+  ["razorpay", "error", { event: "payment.dispute.created", payload: {} }],
+  ["razorpay", "error", { event: "subscription.halted", payload: {} }],
+  ["resend", "error", { type: "email.failed", data: {} }, { "svix-id": "msg_1" }],
+  ["resend", "warning", { type: "email.suppressed", data: {} }, { "svix-id": "msg_2" }],
+  [
+    "resend",
+    "error",
+    { type: "domain.updated", data: { status: "failed" } },
+    { "svix-id": "msg_3" },
+  ],
+  [
+    "sentry",
+    "error",
+    { action: "critical", data: {} },
+    { "request-id": "1", "sentry-hook-resource": "metric_alert" },
+  ],
+  [
+    "sentry",
+    "error",
+    { action: "size_analysis_completed", data: { state: "FAILED" } },
+    { "request-id": "2", "sentry-hook-resource": "preprod_artifact" },
+  ],
+  ...["customers/data_request", "customers/redact", "shop/redact"].map((topic): Row => [
+    "shopify",
+    "warning",
+    { shop_id: 1, topic },
+    { "x-shopify-topic": topic },
+  ]),
+  ["shopify", "error", { id: 5 }, { "x-shopify-topic": "subscription_billing_attempts/failure" }],
+  ["slack", "error", { event_id: "Ev1", event: { type: "tokens_revoked" } }],
+  ["square", "error", { event_id: "1", type: "payout.failed" }],
+  ["square", "error", dispute("2", "LOST")],
+  ["square", "success", dispute("3", "WON")],
+  ["square", "error", { event_id: "4", type: "invoice.scheduled_charge_failed" }],
+  [
+    "telegram",
+    "error",
+    { update_id: 1, my_chat_member: { new_chat_member: { status: "kicked" } } },
+  ],
+  ["twilio", "warning", { CallSid: "CA1", CallStatus: "no-answer" }],
+  ["twilio", "warning", { CallSid: "CA1", CallStatus: "busy" }],
+  ["twilio", "error", { CallSid: "CA1", CallStatus: "failed" }],
+  ["twilio", "error", { MessageSid: "SM1", MessageStatus: "undelivered" }],
+  ["twilio", "error", { Sid: "NO1", Level: "ERROR" }],
+  [
+    "twitch",
+    "error",
+    { subscription: { type: "channel.follow", status: "authorization_revoked" } },
+    { "twitch-eventsub-message-id": "1", "twitch-eventsub-message-type": "revocation" },
+  ],
+  ["webflow", "warning", { triggerType: "page_deleted", payload: {} }],
+  ["workos", "error", { id: "1", event: "connection.deleted" }],
+  ["workos", "error", { id: "2", event: "organization_domain.verification_failed" }],
+  ["workos", "error", { id: "3", event: "authentication.radar_risk_detected" }],
+  ["workos", "warning", { id: "4", event: "authentication.password_failed" }],
+  ["workos", "error", { id: "5", event: "dsync.deleted" }],
+  [
+    "sendgrid",
+    "error",
+    [
+      { sg_event_id: "1", event: "delivered" },
+      { sg_event_id: "2", event: "dropped" },
+    ],
+  ],
+  ["whatsapp", "error", status("failed")],
+  ["whatsapp", "error", change("message_template_status_update", { event: "REJECTED" })],
+  ["whatsapp", "warning", change("messages", { errors: [{ code: 131000, title: "Down" }] })],
+  ["zendesk", "warning", { id: "1", type: "zen:event-type:ticket.marked_as_spam" }],
+  ["zoom", "error", { event: "phone.recording_failed", event_ts: 1 }],
+  ["zoom", "warning", { event: "meeting.alert", event_ts: 2 }],
+];
+
+function dispute(id: string, state: string) {
+  return {
+    event_id: id,
+    type: "dispute.state.updated",
+    data: { object: { dispute: { state, amount_money: { amount: 4200, currency: "JPY" } } } },
+  };
+}
+
+function status(status: string) {
+  return change("messages", { statuses: [{ id: "wamid.1", status, recipient_id: "16505551234" }] });
+}
+
+function change(field: string, value: object) {
+  return { entry: [{ id: "1", changes: [{ field, value }] }] };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-failures-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const catalogue = join(import.meta.dir, "../../../../src/inbound/providers/files/catalogue");
+
+const providers = new Map(
+  [...new Set(rows.map(([id]) => id))].map((id) => {
+    const path = join(folder, `${id}.yaml`);
+    cpSync(join(catalogue, `${id}.yaml`), path);
+    const provider = readProvider(id, path);
+    const made = developmentSecret(provider.signature, provider.secretPrefix);
+    if (made === null) throw new Error(`Only ${id} itself can sign`);
+    return [id, { provider, made }];
+  }),
+);
+const secrets = [...providers].map(([id, { made }]) => [
+  `${id.toUpperCase()}_WEBHOOK_SECRET`,
+  made.secret,
+]);
+const publicUrl = "https://hooks.example.com";
+const app = appForAll({
+  PROVIDERS_DIR: folder,
+  PUBLIC_URL: publicUrl,
+  ...Object.fromEntries(secrets),
+});
+
+test.each(rows)(
+  "%s notifies with severity %s of %j %j",
+  async (id, severity, body, headers = {}) => {
+    const { provider, made } = providers.get(id) ?? {};
+    if (provider === undefined || made === undefined) throw new Error(`There is no ${id}`);
+    const sample = () => ({
+      headers: { ...headers },
+      body: Array.isArray(body) ? body : { ...body },
+    });
+    const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
+    const url = `${publicUrl}/webhooks/${id}`;
+    const signed = signedSample(provider, sample, signingKeyWith(made), fresh, { url });
+    const request = { method: "POST", headers: signed.headers, body: signed.bytes };
+    const answer = await json(await app.fetch(`/webhooks/${id}`, request));
+    expect(answer).toMatchObject({ status: "accepted" });
+    const { data } = await json(await app.as("operator", "/v1/notifications?limit=1"));
+    expect(data).toMatchObject([{ severity }]);
+  },
+);
