@@ -127,6 +127,10 @@ function standardWebhook(prefix: string): Opinion {
   };
 }
 
+/** A Standard Webhook whose secret is the key itself. */
+const textWebhook: Opinion = (given) =>
+  standardWebhook("webhook")({ ...given, secret: Buffer.from(given.secret).toString("base64") });
+
 const sortedForm: Text = (request) =>
   [...new URLSearchParams(request.body)]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -210,6 +214,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     "x-cio-signature",
     (request) => `v0:${request.header("x-cio-timestamp")}:${request.body}`,
   ),
+  cloudflare: secretInHeader("cf-webhook-auth"),
   datadog: secretInHeader("x-webhook-secret"),
   discord: (given) => {
     const { header } = withHeaders(given);
@@ -218,12 +223,25 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   },
   docusign: hmac("sha256", "base64", "x-docusign-signature-1", body),
   facebook: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
+  elevenlabs: hmac(
+    "sha256",
+    "hex",
+    "elevenlabs-signature",
+    (request) => `${partOf(request.header("elevenlabs-signature"), "t")}.${request.body}`,
+    {
+      form: (signature, { header }) =>
+        `t=${partOf(header("elevenlabs-signature"), "t")},v0=${signature}`,
+    },
+  ),
+  forgejo: hmac("sha256", "hex", "x-forgejo-signature", body),
+  gitea: hmac("sha256", "hex", "x-gitea-signature", body),
   gitlab: secretInHeader("x-gitlab-token"),
   gitlab_signed: standardWebhook("webhook"),
   google_pubsub: (given) =>
     tokenInHeader(given, "RS256", createPublicKey(given.publicKey ?? ""), ["email", given.secret]),
   gocardless: hmac("sha256", "hex", "webhook-signature", body),
   grafana: hmac("sha256", "hex", "x-grafana-alerting-signature", body),
+  heroku: hmac("sha256", "base64", "heroku-webhook-hmac-sha256", body),
   hubspot: hmac(
     "sha256",
     "base64",
@@ -234,9 +252,17 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   instagram: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   intercom: hmac("sha1", "hex", "x-hub-signature", body, prefixed("sha1=")),
   jira: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
+  launchdarkly: hmac("sha256", "hex", "x-ld-signature", body),
   lemon_squeezy: hmac("sha256", "hex", "x-signature", body),
   line: hmac("sha256", "base64", "x-line-signature", body),
   linear: hmac("sha256", "hex", "linear-signature", body),
+  async livekit(given) {
+    const token = withHeaders(given).header("authorization");
+    const { payload } = await jwtVerify(token, Buffer.from(given.secret), {
+      algorithms: ["HS256"],
+    });
+    return payload["sha256"] === Buffer.from(sha256(given.body), "hex").toString("base64");
+  },
   mailgun: ({ body: text, secret }) => {
     const { signature } = JSON.parse(text);
     const signed = signature.timestamp + signature.token;
@@ -288,7 +314,9 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   posthog: secretInHeader("authorization", "Bearer "),
   postmark: basicAuth,
   quickbooks: hmac("sha256", "base64", "intuit-signature", body),
+  polar: textWebhook,
   razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
+  replicate: standardWebhook("webhook"),
   resend: standardWebhook("svix"),
   sanity: stripeLike("sanity-webhook-signature", "base64url"),
   segment: (given) =>
@@ -318,6 +346,8 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     (request) => `v0:${request.header("x-slack-request-timestamp")}:${request.body}`,
     prefixed("v0="),
   ),
+  snyk: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
+  sonarqube: hmac("sha256", "hex", "x-sonar-webhook-hmac-sha256", body),
   square: hmac(
     "sha256",
     "base64",
