@@ -149,9 +149,13 @@ export const itemsBeside = statement<{ holder: Event["id"]; before: number; afte
       .limit(2),
 );
 
-/** The size of the body when it was received. Does not read the body. */
+/** The size of the body when it was received, and the event that holds it. Does not read the body. */
 export const bodySizeById = statement<Pick<Event, "id">>()((db, { events }, p) =>
-  db.select({ bodyBytes: events.bodyBytes }).from(events).where(eq(events.id, p.id)).limit(1),
+  db
+    .select({ bodyBytes: events.bodyBytes, bodyOf: events.bodyOf })
+    .from(events)
+    .where(eq(events.id, p.id))
+    .limit(1),
 );
 
 /** Replaces the interpreted fields of an event. Identity and receipt stay. */

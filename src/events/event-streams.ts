@@ -77,6 +77,7 @@ interface Parts {
 /** A client that matches little still learns its position after so many other events. */
 const positionInterval = 500;
 const maxBodyStreams = 32;
+const maxSentDeliveries = 100;
 /** How many events after the start must be indexed before a stream with words opens, and how long it waits for them. */
 const firstEvents = 100;
 const patienceMs = 2_000;
@@ -121,14 +122,13 @@ export function eventStreams(parts: Parts): EventStreams {
     return receipt === null ? null : { ...event, severity, receipt, ...bodyText(stored.body) };
   }
 
-  /** Waits until the body of this event may be read. Returns what to call when the client has read it. */
+  /** Waits until a body of this size may be read. Returns what to call when the client has read it. */
   async function roomFor(
-    { id }: Event,
+    bodyBytes: number,
     signal: AbortSignal,
     onOverdue: () => void,
   ): Promise<() => void> {
-    const [stored] = await storage.all(bodySizeById, { id });
-    const free = await budget.reserve(stored?.bodyBytes ?? 0, signal, onOverdue);
+    const free = await budget.reserve(bodyBytes, signal, onOverdue);
     // Making the message of a large body blocks the event loop for a while.
     if (!signal.aborted) await ownTurn();
     return free;
@@ -141,20 +141,34 @@ export function eventStreams(parts: Parts): EventStreams {
   ): AsyncGenerator<StreamItem, void> {
     yield { seq: afterSeq, event: null };
     const isOver = () => signal.aborted || eventFeed.isClosed();
+    /** The events that hold the bodies of the latest deliveries: one with several items is sent once. */
+    const sent = new Set<Event["id"]>();
     let skipped = 0;
     for await (const entries of eventFeed.pages(afterSeq, signal)) {
       const found = await matching(entries, options.match, isOver);
       for (const entry of entries) {
         if (isOver()) return;
-        const isFound = found.has(entry.id);
+        const isMatch = found.has(entry.id);
+        const [body] =
+          isMatch && options.withBody ? await storage.all(bodySizeById, { id: entry.id }) : [];
+        const holder = body?.bodyOf ?? entry.id;
+        const isRepeat = isMatch && sent.has(holder);
+        const isFound = isMatch && !isRepeat;
         const free =
-          isFound && options.withBody ? await roomFor(entry, signal, options.onOverdue) : () => {};
+          isFound && body !== undefined
+            ? await roomFor(body.bodyBytes, signal, options.onOverdue)
+            : () => {};
         try {
           if (isOver()) return;
           const event = isFound ? await rendered(entry, options) : null;
+          if (event !== null && options.withBody) {
+            if (sent.size === maxSentDeliveries) sent.clear();
+            sent.add(holder);
+          }
           skipped = event === null ? skipped + 1 : 0;
-          // Continues when the client has read the message.
-          if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+          // Continues when the client has read the message. After a repeat, the client does not resume before it.
+          if (event !== null || isRepeat || skipped % positionInterval === 0)
+            yield { seq: entry.seq, event };
         } finally {
           free();
         }

@@ -249,6 +249,28 @@ describe("the stream with bodies", () => {
     ]);
   });
 
+  test("sends a delivery with several events once, and resumes after all of them", async () => {
+    const { app, follow } = await serve();
+    const body = Buffer.from("[1,2,3]");
+    const holder = eventRow(1, { body, item: 1, items: 3 });
+    const other = { body: null, bodyOf: holder.id, items: 3 };
+    const rows = [
+      holder,
+      eventRow(2, { ...other, item: 2 }),
+      eventRow(3, { ...other, item: 3 }),
+      eventRow(4),
+    ];
+    await app.services.storage.atomically(...rows.map((row) => write(insertEvent, row)));
+    const feed = await follow("?include=body&from=2026-11-20T00:00:00Z");
+    const [batch] = await events(feed, 1);
+    expect(batch?.data).toMatchObject({ id: holder.id, body: "[1,2,3]", receipt: { item: 1 } });
+    const [second, third, next] = [await feed.next(), await feed.next(), await feed.next()];
+    expect([second.event, third.event, next.event]).toEqual(["position", "position", "event"]);
+    expect(next.data).toMatchObject({ id: eventRow(4).id });
+    const resumed = await follow("?include=body", third.id);
+    expect((await events(resumed, 1))[0]?.data).toMatchObject({ id: eventRow(4).id });
+  });
+
   test("is open to 32 clients at a time", async () => {
     const { ask, follow } = await serve();
     const open: FeedReader[] = [];
