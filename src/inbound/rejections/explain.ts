@@ -57,7 +57,9 @@ export async function explain(known: Known, rejected: RejectedRequest): Promise<
   if (result.rejection === "stale-timestamp" && isTextScheme(scheme)) return stale(scheme, request);
   return (
     (await search(known, secrets, verify, request)) ??
-    (reason === "wrong-signature" ? unexplained(known) : plain(reason, provider, rejected))
+    (reason === "wrong-signature"
+      ? unexplained(known, rejected)
+      : plain(reason, provider, rejected))
   );
 }
 
@@ -96,11 +98,10 @@ async function searchKey(
 }
 
 /** Lists what was tried when nothing makes the request verify. */
-function unexplained({ provider: { signature }, others }: Known): Explanation {
+function unexplained({ provider, others }: Known, rejected: RejectedRequest): Explanation {
+  const { signature } = provider;
   if (!isTextScheme(signature)) {
-    const detail =
-      "The webhook was sent with another secret or token. Compare the secret with the one at the provider.";
-    return { cause: "unknown", detail };
+    return { cause: "unknown", detail: advice("wrong-signature", provider, rejected) };
   }
   const isMac = signature.kind === "hmac";
   const checklist = {

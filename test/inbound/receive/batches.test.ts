@@ -225,7 +225,7 @@ const rows: readonly Row[] = [
     [
       ["feed.changed", "info", "comment add: On time?", "post/1_2", null],
       ["message.received", "info", "Message from 7: Hi", "sender/7", null],
-      ["message.received", "info", "Message from 7", "sender/7", null],
+      ["message.received", "info", "Message from 7, deleted: true", "sender/7", null],
       ["message.read", null, "Facebook: read", "sender/7", null],
       ["policy.enforced", "error", "Policy: block: Spam", "sender/7", null],
     ],

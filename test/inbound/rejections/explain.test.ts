@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { explain, type Known } from "../../../src/inbound/rejections/explain.ts";
 import type { RejectedRequest } from "../../../src/inbound/rejections/explanation.ts";
 import { causes } from "../../../src/inbound/rejections/explanation.ts";
-import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
+import { signatureHeaders, type SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 import { schemes } from "../signatures/schemes.ts";
 import { requestOf, signer } from "../signatures/suite/signer.ts";
@@ -413,4 +413,21 @@ test("other requests run between two tries", async () => {
   isOver = true;
   // Each form of the body, and each other secret.
   expect(turns).toBeGreaterThanOrEqual(12 + others.length);
+});
+
+const weak: readonly (readonly [scheme: SignatureScheme, sent: string, advice: string])[] = [
+  [
+    { kind: "shared-secret", from: "header.x-token" },
+    "another secret",
+    "is not the configured one",
+  ],
+  [
+    { kind: "jwt", from: "header.x-token", algorithms: ["HS256"], bodyHash: "none" },
+    "eyJhbGciOiJIUzI1NiJ9.e30.AAAA",
+    "PUBLIC_URL",
+  ],
+];
+test.each(weak)("a proof that covers no body is explained: %j", async (scheme, sent, advice) => {
+  const { cause, detail } = await explained(tasks, sent, text, {}, scheme);
+  expect([cause, detail]).toEqual(["unknown", expect.stringContaining(advice)]);
 });
