@@ -4,7 +4,7 @@ import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import { interpretedFields, interpretStored } from "../inbound/providers/interpret.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
+import type { Notice, Provider } from "../inbound/providers/provider.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Notification } from "../outbound/notification.ts";
@@ -31,18 +31,18 @@ export interface EventReplay {
 export function eventReplay(
   storage: Storage,
   outbox: Outbox,
-  notificationsFor: (event: Event) => readonly NewNotification[],
+  notificationsFor: (event: Event, notice: Notice | null) => readonly NewNotification[],
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
-  async function reinterpreted(stored: Event): Promise<Event> {
+  async function again(stored: Event): Promise<Again> {
     const receipt = await storedReceipt(storage, stored.id);
     return interpretedAgain(providerOf(stored.provider), stored, receipt);
   }
 
   return {
-    reinterpreted,
+    reinterpreted: async (stored) => (await again(stored)).event,
     async prepare(stored, onlyUndelivered) {
-      const event = await reinterpreted(stored);
+      const { event, notice } = await again(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
       // An event that was not accepted on receipt has no notifications to send again.
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
@@ -50,7 +50,8 @@ export function eventReplay(
         const notifying = await outbox.rescheduleFor(event, "undelivered");
         return { event, notifying, outcome: sent.some(isUndelivered) ? "resent" : "silent" };
       }
-      const notifications = notificationsFor(event);
+      // Without its body, the event says again what it said last.
+      const notifications = notificationsFor(event, notice ?? sent.at(-1) ?? null);
       const outcome = notifications.length === 0 ? "silent" : "notified";
       return { event, notifying: outbox.writesFor(event, notifications), outcome };
     },
@@ -66,14 +67,21 @@ function hasFailed({ status, lastError }: Notification): boolean {
   return status !== "delivered" && lastError !== null;
 }
 
+interface Again {
+  readonly event: Event;
+  readonly notice: Notice | null;
+}
+
 function interpretedAgain(
   provider: Provider | undefined,
   event: Event,
   receipt: StoredReceipt,
-): Event {
+): Again {
   // A payment has its effect only once.
   const interpreted = provider === undefined ? null : interpretStored(provider, receipt);
-  return interpreted === null ? event : { ...event, ...interpretedFields(interpreted, event) };
+  if (interpreted === null) return { event, notice: null };
+  const { notice = null } = interpreted;
+  return { event: { ...event, ...interpretedFields(interpreted, event) }, notice };
 }
 
 const comparedFields = [

@@ -12,6 +12,7 @@ import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
 import { notificationsOf } from "../inbound/providers/interpret.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+import type { Notice } from "../inbound/providers/provider.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { alertNotification, skyhookProvider } from "../operations/alerts.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
@@ -54,11 +55,11 @@ export function eventServices(platform: Platform, parts: Parts) {
   const indexing = searchIndex(storage, clock, log);
 
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
-  function notificationsFor(event: Event): readonly NewNotification[] {
+  function notificationsFor(event: Event, notice: Notice | null): readonly NewNotification[] {
     if (event.provider === bookingsProvider) return [bookingNotification(event)];
     if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);
-    return provider === undefined ? [] : notificationsOf(provider, event);
+    return provider === undefined ? [] : notificationsOf(provider, event, notice);
   }
 
   const replaying = eventReplay(storage, outbox, notificationsFor, (id) => registry.provider(id));

@@ -107,7 +107,7 @@ function receivedOf(provider: Provider, sample: Sample): Received {
     data,
     recovered: false,
   };
-  const [message] = notificationsOf(provider, event);
+  const [message] = notificationsOf(provider, event, null);
   if (message === undefined) throw new Error(`${provider.id} has no message for ${type}`);
   return { event, message };
 }

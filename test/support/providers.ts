@@ -39,7 +39,9 @@ export function notificationsOf(provider: Provider, interpreted: Interpretation)
     createdAt: now,
     recovered: false,
   };
-  return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
+  return provider.notify
+    .map((notify) => notify(event, interpreted.notice ?? null))
+    .filter((message) => message !== null);
 }
 
 export function fresh() {

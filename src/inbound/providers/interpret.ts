@@ -8,7 +8,7 @@ import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signat
 import type { Verified } from "../signatures/signed-request.ts";
 
 import { paymentIn } from "./payment.ts";
-import type { Interpreted, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpreted, Notice, Provider, VerifiedRequest } from "./provider.ts";
 
 /** Looks a header up by its lower-case name. */
 type HeaderLookup = (name: string) => string | null;
@@ -97,9 +97,13 @@ type InterpretedFields = Pick<
 >;
 
 /** The notifications for an event. None unless its status is `accepted`. */
-export function notificationsOf(provider: Provider, event: Event): readonly NewNotification[] {
+export function notificationsOf(
+  provider: Provider,
+  event: Event,
+  notice: Notice | null,
+): readonly NewNotification[] {
   if (event.status !== "accepted") return [];
-  return provider.notify.map((notify) => notify(event)).filter((made) => made !== null);
+  return provider.notify.map((notify) => notify(event, notice)).filter((made) => made !== null);
 }
 
 /** The parsed payload, or null as for `interpret`. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/payload.ts";
 import type { Event, EventData } from "../../event/event.ts";
-import type { NewNotification } from "../../event/new-notification.ts";
+import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import type { SignatureScheme } from "../signatures/scheme.ts";
 
@@ -103,6 +103,15 @@ export interface Interpretation {
   readonly url: string | null;
   readonly actor: string | null;
   readonly data: EventData;
+  /** What only the notification shows, where the file decides it. */
+  readonly notice?: Notice;
+}
+
+/** What a file says about a notification, and no field of its event. */
+export interface Notice {
+  readonly severity: Severity;
+  /** Null for the default text. */
+  readonly text: string | null;
 }
 
 /** An interpreted payload or item, with what it says about the payment of a booking. */
@@ -117,7 +126,7 @@ export interface Interpreted extends Interpretation {
   readonly payment: PaymentNotice | null;
 }
 
-type NotifyFunction = (event: Event) => NewNotification | null;
+type NotifyFunction = (event: Event, notice: Notice | null) => NewNotification | null;
 
 /** Creates a sample that differs from all earlier ones. */
 export type Sample = (fresh: Fresh) => {

@@ -11,7 +11,7 @@ import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
 import { notificationsOf } from "../providers/interpret.ts";
-import type { Interpreted, Provider } from "../providers/provider.ts";
+import type { Interpreted, Notice, Provider } from "../providers/provider.ts";
 import { signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
@@ -59,6 +59,11 @@ export function storeEvent(
 /** Events about one booking, of which only one can commit at a time, do not make each other decide again. */
 const inTurn = turns();
 
+/** An event on its way into the database, with what its notifications need. */
+export interface NewEvent extends StoredEvent {
+  readonly notice: Notice | null;
+}
+
 export function eventOf(
   { makeId }: StoreParts,
   provider: Provider,
@@ -66,7 +71,7 @@ export function eventOf(
   { bytes, signedWith, receivedAtMs }: VerifiedBody,
   interpreted: Interpreted | null,
   { keys: [idempotencyKey], bodyHash }: EventIdentity,
-): StoredEvent {
+): NewEvent {
   const createdAt = new Date(receivedAtMs);
   return {
     id: makeId("evt", receivedAtMs),
@@ -96,6 +101,7 @@ export function eventOf(
     bodyOf: null,
     item: interpreted?.item ?? null,
     items: (interpreted?.item ?? null) === null ? null : 1,
+    notice: interpreted?.notice ?? null,
   };
 }
 
@@ -103,7 +109,7 @@ export function eventOf(
 async function storeOnce(
   parts: StoreParts,
   provider: Provider,
-  event: StoredEvent,
+  event: NewEvent,
   payment: PaymentNotice | null,
   keys: EventIdentity["keys"],
 ): Promise<Acknowledgement> {
@@ -122,11 +128,11 @@ async function storeOnce(
 async function storeNew(
   parts: StoreParts,
   provider: Provider,
-  event: StoredEvent,
+  event: NewEvent,
   payment: PaymentNotice | null,
 ): Promise<Acknowledgement | null> {
   const { outbox, log, effectOf } = parts;
-  const notifications = outbox.writesFor(event, notificationsOf(provider, event));
+  const notifications = outbox.writesFor(event, notificationsOf(provider, event, event.notice));
   const stored = await decidedEffect(
     async () => (payment === null ? null : effectOf(event, payment)),
     (effect) => commit(parts, event, effect, notifications),
@@ -145,7 +151,7 @@ async function storeNew(
 /** Returns false, and changes nothing, if the event's key or body hash exists. */
 async function commit(
   { storage }: StoreParts,
-  event: StoredEvent,
+  event: NewEvent,
   effect: Effect | null,
   notifications: readonly Write<never>[],
 ): Promise<boolean> {
@@ -162,7 +168,7 @@ async function commit(
 async function storeDuplicate(
   parts: StoreParts,
   provider: Provider,
-  event: StoredEvent,
+  event: NewEvent,
 ): Promise<Acknowledgement | null> {
   const { storage, outbox, log } = parts;
   const { idempotencyKey } = event;

@@ -1,7 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
-import type { StoredEvent } from "../../event/event.ts";
 import { countDuplicate, firstsWithKeys, insertEvent } from "../../event/events.sql.ts";
 import { deadAmong } from "../../outbound/deliveries.sql.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
@@ -13,7 +12,13 @@ import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 import { changedMeanwhile, maxAttempts } from "./effects.ts";
 import { eventIdentity } from "./event-identity.ts";
 import { type First, firstAlike } from "./first-event.ts";
-import { acknowledge, eventOf, type StoreParts, type VerifiedBody } from "./store-event.ts";
+import {
+  acknowledge,
+  eventOf,
+  type NewEvent,
+  type StoreParts,
+  type VerifiedBody,
+} from "./store-event.ts";
 
 /**
  * A delivery with more writes than this is stored in several transactions, so that others do not wait long. If one of
@@ -27,7 +32,7 @@ const ownTurn = ownTurns();
 
 /** An item, with the keys that it can be stored under. */
 interface Candidate {
-  readonly event: StoredEvent;
+  readonly event: NewEvent;
   readonly keys: readonly string[];
 }
 
@@ -66,19 +71,20 @@ async function candidatesOf(
   items: readonly Interpreted[],
 ): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = [];
-  let first: StoredEvent | null = null;
+  let first: NewEvent | null = null;
   for (const interpreted of items) {
     if (candidates.length % itemsPerTurn === itemsPerTurn - 1) await ownTurn();
     const identity = eventIdentity(provider, interpreted, verified);
     first ??= eventOf(parts, provider, from, verified, interpreted, identity);
     const { createdAt } = first;
-    const event: StoredEvent = {
+    const event: NewEvent = {
       ...first,
       ...interpretedFields(interpreted, first),
       id: parts.makeId("evt", createdAt.getTime()),
       bodyHash: identity.bodyHash,
       item: interpreted.item,
       items: items.length,
+      notice: interpreted.notice ?? null,
     };
     candidates.push({ event, keys: identity.keys });
   }
@@ -87,8 +93,8 @@ async function candidatesOf(
 
 interface Sorted {
   /** Stored by an earlier attempt. */
-  readonly stored: readonly StoredEvent[];
-  readonly fresh: readonly StoredEvent[];
+  readonly stored: readonly NewEvent[];
+  readonly fresh: readonly NewEvent[];
   readonly duplicates: readonly First[];
 }
 
@@ -97,13 +103,13 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
   const keys = candidates.flatMap((candidate) => candidate.keys);
   const found = await storage.all(firstsWithKeys, { keys });
   const taken = new Map(found.map((event) => [event.idempotencyKey, event]));
-  const fresh = new Map<string, StoredEvent>();
-  const byHash = new Map<string, StoredEvent>();
-  const stored: StoredEvent[] = [];
+  const fresh = new Map<string, NewEvent>();
+  const byHash = new Map<string, NewEvent>();
+  const stored: NewEvent[] = [];
   const duplicates: First[] = [];
   let read = 0;
 
-  async function first(event: StoredEvent, hash: string | null): Promise<First | undefined> {
+  async function first(event: NewEvent, hash: string | null): Promise<First | undefined> {
     const { idempotencyKey } = event;
     if (hash === null) {
       const same = taken.get(idempotencyKey);
@@ -140,12 +146,12 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
 async function storeNew(
   { storage, outbox }: StoreParts,
   provider: Provider,
-  [holder, ...others]: readonly StoredEvent[],
+  [holder, ...others]: readonly NewEvent[],
 ): Promise<void> {
   if (holder === undefined) return;
   const rest = { body: null, bodyOf: holder.id, headers: withTrace({}) };
   let writes: Write<unknown>[] = [];
-  let events: StoredEvent[] = [];
+  let events: NewEvent[] = [];
   const commit = async () => {
     await storage.atomically(...writes);
     for (const event of events) outbox.committed(event);
@@ -156,7 +162,7 @@ async function storeNew(
     ...others.map((other) => ({ ...other, ...rest })),
   ].entries()) {
     if (index % itemsPerTurn === itemsPerTurn - 1) await ownTurn();
-    const notifications = outbox.writesFor(item, notificationsOf(provider, item));
+    const notifications = outbox.writesFor(item, notificationsOf(provider, item, item.notice));
     if (writes.length + notifications.length >= maxWritesPerTransaction) await commit();
     writes.push(write(insertEvent, item, changedMeanwhile), ...notifications);
     if (notifications.length > 0 || index === 0) events.push(item);

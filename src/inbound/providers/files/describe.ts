@@ -1,6 +1,5 @@
 import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
 import type { EventData } from "../../../event/event.ts";
-import { severities } from "../../../event/new-notification.ts";
 import type { Severity } from "../../../event/new-notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces, timePlacesOf } from "../../signatures/scheme.ts";
@@ -133,6 +132,7 @@ function describe(
     url: url === null ? null : webUrl(url),
     actor: line(description.actor, context),
     data: fieldsOf(description, context),
+    notice: { severity: description.severity(source), text: line(description.text, context) },
   };
 }
 
@@ -147,20 +147,11 @@ function whole(compiled: Template | null, context: TemplateContext): string | nu
   return rendered?.isWhole === true && rendered.text !== "" ? rendered.text : null;
 }
 
-/** The names that `fieldsOf` adds, for the notification. */
-export const reservedFields: readonly string[] = ["severity", "text"];
-
-/** The fields of the file, and what the notification needs later, when only the event is there. */
 function fieldsOf(description: Description, context: TemplateContext): EventData {
   const fields = [...description.data].map(
     ([name, compiled]) => [name, line(compiled, context)] as const,
   );
-  const severity = description.severity(context.source);
-  return dataOf({
-    ...Object.fromEntries(fields),
-    severity: severity === "info" ? null : severity,
-    text: line(description.text, context),
-  });
+  return dataOf(Object.fromEntries(fields));
 }
 
 function firstOf<Value>(
@@ -173,9 +164,4 @@ function firstOf<Value>(
     if (value !== null) return value;
   }
   return null;
-}
-
-/** The severity that `fieldsOf` stored. */
-export function storedSeverity({ severity }: EventData): Severity {
-  return severities.find((known) => known === severity) ?? "info";
 }

@@ -11,7 +11,7 @@ import {
 } from "../../signatures/scheme.ts";
 import { placePattern } from "../../signatures/signed-text.schema.ts";
 
-import { placesOf, reservedFields } from "./describe.ts";
+import { placesOf } from "./describe.ts";
 import { signsAnswer } from "./handshakes.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
@@ -31,7 +31,6 @@ export function fileProblems(file: ProviderFile): readonly ValueProblem[] {
     ...placeProblems(file),
     ...itemProblems(file),
     ...retryProblems(file),
-    ...fieldProblems(file),
     ...paymentProblems(file),
     ...handshakeProblems(file),
   ];
@@ -159,24 +158,6 @@ function retryProblems({ retryChanges, signature }: ProviderFile): readonly Valu
       const message = `"${place}" is not part of what identifies an event: write a JSON pointer${known}`;
       return { path: ["retryChanges"], message };
     });
-}
-
-function fieldProblems(file: ProviderFile): readonly ValueProblem[] {
-  const all = [
-    { path: ["data"], data: file.data ?? {} },
-    ...Object.entries(file.events).map(([name, { data = {} }]) => ({
-      path: ["events", name, "data"],
-      data,
-    })),
-  ];
-  return all.flatMap(({ path, data }) =>
-    reservedFields
-      .filter((name) => Object.hasOwn(data, name))
-      .map((name) => ({
-        path: [...path, name],
-        message: `"${name}" is a field of every event: write "${name}" above "data", or choose another name`,
-      })),
-  );
 }
 
 function paymentProblems(file: ProviderFile): readonly ValueProblem[] {

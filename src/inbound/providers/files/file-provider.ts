@@ -1,4 +1,4 @@
-import { asPayload, joined, type JsonObject, textAt } from "../../../base/payload.ts";
+import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
@@ -11,9 +11,9 @@ import {
   timePlacesOf,
 } from "../../signatures/scheme.ts";
 import { typeName } from "../event-fields.ts";
-import type { Fresh, Provider, Sample } from "../provider.ts";
+import type { Fresh, Notice, Provider, Sample } from "../provider.ts";
 
-import { describer, placesOf, storedSeverity } from "./describe.ts";
+import { describer, placesOf } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
 import { itemFinder } from "./items.ts";
 import { readPlaces } from "./places.ts";
@@ -70,10 +70,10 @@ function readHeaders(file: ProviderFile): readonly string[] {
   return [...new Set([...ofEvents, ...readHeadersOf(file.signature)])].toSorted();
 }
 
-function notification(event: Event): NewNotification {
-  const { title, url, actor, subject, data } = event;
-  const text = textAt(data, "text") ?? joined(" · ", actor && `by ${actor}`, subject);
-  return { title, text, url, severity: storedSeverity(data) };
+function notification(event: Event, notice: Notice | null): NewNotification {
+  const { title, url, actor, subject } = event;
+  const text = notice?.text ?? joined(" · ", actor && `by ${actor}`, subject);
+  return { title, text, url, severity: notice?.severity ?? "info" };
 }
 
 type FilePayment = NonNullable<ProviderFile["payment"]>;

@@ -6,7 +6,7 @@ import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogu
 import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { interpret, notificationsOf } from "../../../../src/inbound/providers/interpret.ts";
-import type { Fresh, Provider } from "../../../../src/inbound/providers/provider.ts";
+import type { Fresh, Notice, Provider } from "../../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
 import { eventIdentity } from "../../../../src/inbound/receive/event-identity.ts";
 import {
@@ -49,12 +49,17 @@ function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret:
   };
 }
 
-function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event {
+function eventOf(
+  provider: Provider,
+  bytes: Uint8Array,
+  headers: Headers,
+): Event & { readonly notice: Notice | null } {
   const [interpreted] = interpret(provider, { bytes }, (name) => headers.get(name)) ?? [];
   if (interpreted === undefined) throw new Error(`The body is not what ${provider.id} reads`);
-  const { deliveryId: _, ...described } = interpreted;
+  const { deliveryId: _, notice = null, ...described } = interpreted;
   return {
     ...described,
+    notice,
     id: "evt_1",
     provider: provider.id,
     idempotencyKey: eventIdentity(provider, interpreted, {
@@ -81,7 +86,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     expect(event.type).toBe(file.events[sampleName]?.type ?? sampleName);
     expect(event.title).toMatch(/^[^{}[\]]{5,200}$/);
     expect(event.title).not.toStartWith(event.type);
-    const [message, ...others] = notificationsOf(provider, event);
+    const [message, ...others] = notificationsOf(provider, event, event.notice);
     expect(others).toEqual([]);
     if (message === undefined) throw new Error("There is no message");
     expect(severities).toContain(message.severity);
