@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
       { event: "spamreport", email: "c@example.net", sg_event_id: "e3", sg_message_id: "m3" },
     ],
     [
-      ["delivered", null, "Ignored: delivered (message/m1)", "message/m1", "e1"],
+      ["email.delivered", null, "E-mail delivered to a@example.net", "message/m1", "e1"],
       ["email.bounced", "error", "E-mail to b@example.net bounced: 500 unknown", null, "e2"],
       [
         "email.complained",
@@ -131,8 +131,8 @@ const rows: readonly Row[] = [
       { subscriptionType: "contact.deletion", objectId: 8, eventId: 1, attemptNumber: 0 },
     ],
     [
-      ["contact.created", "info", "Contact 7 created", "object/7", null],
-      ["contact.deleted", "warning", "Contact 8 deleted", "object/8", null],
+      ["contact.created", "info", "Contact 7 created", "contact/7", null],
+      ["contact.deleted", "warning", "Contact 8 deleted", "contact/8", null],
     ],
     { attemptNumber: 1 },
   ],
@@ -144,8 +144,8 @@ const rows: readonly Row[] = [
       { id: "EV2", resource_type: "payments", action: "failed", links: { payment: "PM2" } },
     ],
     [
-      ["payments.confirmed", "success", "GoCardless: payments confirmed", "PM1", "EV1"],
-      ["payments.failed", "error", "GoCardless: payments failed", "PM2", "EV2"],
+      ["payments.confirmed", "success", "Payment PM1 confirmed", "PM1", "EV1"],
+      ["payments.failed", "error", "Payment PM2 failed", "PM2", "EV2"],
     ],
   ],
   [
@@ -162,7 +162,7 @@ const rows: readonly Row[] = [
     ],
     [
       ["message.received", "info", "LINE message: Hello", "user/U1", "w1"],
-      ["user.followed", "info", "LINE: a user added the account", "user/U2", "w2"],
+      ["user.followed", "success", "LINE: a user added the account", "user/U2", "w2"],
     ],
     { deliveryContext: { isRedelivery: true } },
   ],
@@ -206,7 +206,7 @@ const rows: readonly Row[] = [
     [
       ["message.received", "info", "WhatsApp from 16505551234: Hi", "contact/16505551234", null],
       ["message.failed", "error", "WhatsApp message to 1777 failed: Blocked", "contact/1777", null],
-      ["account_update", null, "Ignored: account_update", null, null],
+      ["account_update", "warning", "WhatsApp: account update: disabled", null, null],
     ],
   ],
   [
