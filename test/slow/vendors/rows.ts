@@ -33,6 +33,8 @@ export interface Row {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: (body: JsonObject) => JsonObject;
   };
+  /** Nothing tells a retry from the next event with the same body, so it is stored as one. */
+  readonly retryIsNew?: boolean;
 }
 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
@@ -242,7 +244,7 @@ export const rows: readonly Row[] = [
       ),
     retry: { body: (body) => ({ ...body, webhookTimestamp: Date.now() }) },
   },
-  { provider: "plaid", accepts: plaidAccepts },
+  { provider: "plaid", accepts: plaidAccepts, retryIsNew: true },
   {
     provider: "aws_sns",
     accepts: snsAccepts,
