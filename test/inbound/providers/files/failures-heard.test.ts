@@ -17,6 +17,13 @@ import { appForAll } from "../../../support/running-app.ts";
 type Row = readonly [provider: string, severity: Severity, body: object, headers?: object];
 
 const rows: readonly Row[] = [
+  ["chargebee", "error", { id: "ev_1", event_type: "payment_failed" }],
+  ["checkout_com", "error", { id: "evt_1", type: "payment_capture_declined", data: {} }],
+  ["coinbase_commerce", "error", { event: { id: "1", type: "charge:delayed" } }],
+  ["duffel", "error", { id: "wev_1", type: "order.creation_failed", data: {} }],
+  ["duffel", "warning", { id: "wev_2", type: "order.airline_initiated_change_detected" }],
+  ["mollie", "error", { id: "event_1", type: "refund.failed" }],
+  ["woocommerce", "error", { id: 7, status: "failed" }, { "x-wc-webhook-topic": "order.updated" }],
   ["paddle", "warning", { event_id: "evt_1", event_type: "transaction.past_due" }],
   ["paddle", "warning", { event_id: "evt_2", event_type: "subscription.paused" }],
   ["paddle", "error", { event_id: "evt_3", event_type: "api_key_exposure.created" }],

@@ -205,6 +205,8 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   ),
   cal_com: hmac("sha256", "hex", "x-cal-signature-256", body),
   calendly: stripeLike("calendly-webhook-signature", "hex"),
+  chargebee: basicAuth,
+  checkout_com: hmac("sha256", "hex", "cko-signature", body),
   circleci: hmac("sha256", "hex", "circleci-signature", body, prefixed("v1=")),
   clerk: standardWebhook("svix"),
   clickup: hmac("sha256", "hex", "x-signature", body),
@@ -216,12 +218,14 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   ),
   cloudflare: secretInHeader("cf-webhook-auth"),
   datadog: secretInHeader("x-webhook-secret"),
+  coinbase_commerce: hmac("sha256", "hex", "x-cc-webhook-signature", body),
   discord: (given) => {
     const { header } = withHeaders(given);
     const text = header("x-signature-timestamp") + given.body;
     return ed25519Verifies(given, text, header("x-signature-ed25519"));
   },
   docusign: hmac("sha256", "base64", "x-docusign-signature-1", body),
+  duffel: stripeLike("x-duffel-signature", "hex"),
   facebook: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
   elevenlabs: hmac(
     "sha256",
@@ -275,6 +279,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     (request) => request.url + sortedForm(request),
   ),
   mcp_events: standardWebhook("webhook"),
+  mollie: hmac("sha256", "hex", "x-mollie-signature", body, prefixed("sha256=")),
   monday: (given) => tokenInHeader(given, "HS256", Buffer.from(given.secret)),
   mux: stripeLike("mux-signature", "hex"),
   async netlify(given) {
@@ -384,6 +389,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     (request) => `${request.header("x-webflow-timestamp")}:${request.body}`,
   ),
   whatsapp: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
+  woocommerce: hmac("sha256", "base64", "x-wc-webhook-signature", body),
   workos: stripeLike("workos-signature", "hex"),
   x: hmac("sha256", "base64", "x-twitter-webhooks-signature", body, prefixed("sha256=")),
   xero: hmac("sha256", "base64", "x-xero-signature", body),
