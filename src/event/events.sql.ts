@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, between, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
@@ -134,19 +134,19 @@ export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .limit(1),
 );
 
-/** The items next to this one among those that were stored with it. `holder`: the event that has their body. */
+/** The items with these numbers among those that were stored together. `holder`: the event that has their body. */
 export const itemsBeside = statement<{ holder: Event["id"]; before: number; after: number }>()(
   (db, { events }, p) =>
     db
       .select({ id: events.id, item: events.item })
       .from(events)
       .where(
-        and(
-          or(eq(events.bodyOf, p.holder), eq(events.id, p.holder)),
-          or(eq(events.item, p.before), eq(events.item, p.after)),
+        or(
+          and(eq(events.bodyOf, p.holder), between(events.item, p.before, p.after)),
+          and(eq(events.id, p.holder), between(events.item, p.before, p.after)),
         ),
       )
-      .limit(2),
+      .limit(3),
 );
 
 /** The size of the body when it was received, and the event that holds it. Does not read the body. */

@@ -124,7 +124,10 @@ function sizesOf(key: readonly string[], start: Start): Statement<Row, Size> {
   return statement<Row>()((db, { events }) => {
     const fields = key.map((field) => columnOf(events, field));
     return db
-      .select({ bodyBytes: events.bodyBytes })
+      .select({
+        // Another item of its delivery has the body.
+        bodyBytes: sql<number>`case when ${events.bodyOf} is null then ${events.bodyBytes} else 0 end`,
+      })
       .from(events)
       .where(start === "after" ? beyond(fields, key) : undefined)
       .orderBy(...fields.map((field) => asc(field)))

@@ -97,7 +97,8 @@ export function receiver(parts: ReceiveParts): Receive {
       items = interpret(registered.provider, verified, (name) => request.headers.get(name));
     } catch (error) {
       // Operators can see that there are too many items; the sender tries again.
-      await parts.rejections.keep(registered.provider.id, "too-many-items", request, bytes);
+      if (error instanceof AppError)
+        await parts.rejections.keep(registered.provider.id, "too-many-items", request, bytes);
       throw error;
     }
     const body = { ...verified, receivedAtMs };
