@@ -187,7 +187,7 @@ const rows: readonly Row[] = [
     ],
     [
       ["user.session.start", "info", "Okta: Login", null, "u1"],
-      ["user.account.lock", "warning", "Okta: Locked", null, "u2"],
+      ["user.account.lock", "error", "Okta: Locked", null, "u2"],
     ],
   ],
   [
