@@ -24,6 +24,43 @@ const rows: readonly Row[] = [
   ["duffel", "warning", { id: "wev_2", type: "order.airline_initiated_change_detected" }],
   ["mollie", "error", { id: "event_1", type: "refund.failed" }],
   ["woocommerce", "error", { id: 7, status: "failed" }, { "x-wc-webhook-topic": "order.updated" }],
+  ["adyen", "error", { type: "balancePlatform.balanceAccountPayoutScheduleExecution.failed" }],
+  ["box", "error", { id: "1", trigger: "SIGN_REQUEST.SIGN_ERROR_FINALIZING" }],
+  ["cal_com", "error", { triggerEvent: "DELEGATION_CREDENTIAL_ERROR", payload: {} }],
+  ["customer_io", "error", { event_id: "1", object_type: "email", metric: "dropped" }],
+  ["gitlab", "error", { object_kind: "build", build_status: "failed", build_id: 7 }],
+  ["gitlab", "warning", { object_kind: "access_token", object_attributes: { id: 25 } }],
+  // The failure is not the first of its delivery.
+  [
+    "gocardless",
+    "error",
+    {
+      events: [
+        { id: "EV1", resource_type: "payments", action: "submitted" },
+        { id: "EV2", resource_type: "creditors", action: "bounced_payout" },
+      ],
+    },
+  ],
+  ["intercom", "warning", rated(1)],
+  ["intercom", "success", rated(5)],
+  ["jira", "warning", { webhookEvent: "jira_expression_evaluation_failed" }],
+  ["lemon_squeezy", "warning", { meta: { event_name: "subscription_payment_failed" } }],
+  ["line", "error", { events: [{ webhookEventId: "1", type: "botSuspended" }] }],
+  ["linear", "error", { type: "IssueSLA", action: "breached" }, { "linear-delivery": "1" }],
+  ["linear", "error", { type: "ProjectUpdate", action: "create", data: { health: "offTrack" } }],
+  ["mailgun", "error", { signature: { token: "1" }, "event-data": { event: "rejected" } }],
+  ["mux", "error", { id: "1", type: "video.upload.errored" }],
+  ["mux", "error", { id: "2", type: "video.asset.track.errored" }],
+  ["mux", "error", { id: "3", type: "robots.job.summarize.errored" }],
+  ["notion", "error", { id: "1", type: "file_upload.upload_failed" }],
+  ["okta", "warning", { data: { events: [{ uuid: "1", eventType: "user.account.lock" }] } }],
+  ["onfido", "warning", completed("declined")],
+  ["onfido", "error", completed("error")],
+  ["openai", "error", { type: "batch.expired" }, { "webhook-id": "1" }],
+  ["openai", "warning", { type: "batch.cancelled" }, { "webhook-id": "2" }],
+  ["openai", "warning", { type: "response.incomplete" }, { "webhook-id": "3" }],
+  ["openai", "error", { type: "eval.run.failed" }, { "webhook-id": "4" }],
+  ["postmark", "error", { RecordType: "Bounce", Type: "HardBounce", ID: 1 }],
   ["paddle", "warning", { event_id: "evt_1", event_type: "transaction.past_due" }],
   ["paddle", "warning", { event_id: "evt_2", event_type: "subscription.paused" }],
   ["paddle", "error", { event_id: "evt_3", event_type: "api_key_exposure.created" }],
@@ -105,6 +142,15 @@ const rows: readonly Row[] = [
   ["zoom", "error", { event: "phone.recording_failed", event_ts: 1 }],
   ["zoom", "warning", { event: "meeting.alert", event_ts: 2 }],
 ];
+
+function rated(rating: number) {
+  const item = { type: "conversation", conversation_rating: { rating } };
+  return { id: `notif_${rating}`, topic: "conversation.rating.added", data: { item } };
+}
+
+function completed(status: string) {
+  return { payload: { action: "workflow_run.completed", object: { id: "1", status } } };
+}
 
 function dispute(id: string, state: string) {
   return {
