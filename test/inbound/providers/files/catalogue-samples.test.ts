@@ -94,12 +94,18 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   });
 
   test.each(samples)("signs %s as openssl, jose or standardwebhooks do", async (_, sample) => {
-    const { headers, bytes } = signedSample(provider, sample, stand.key, fresh(), { url });
+    const signed = signedSample(provider, sample, stand.key, fresh(), { url });
+    const { headers, bytes, query } = signed;
     const { secret } = stand.key;
-    const request = { url, headers: new Headers(headers), secret, publicKey: stand.publicKey };
+    const request = {
+      url: url + query,
+      headers: new Headers(headers),
+      secret,
+      publicKey: stand.publicKey,
+    };
     expect(await secondOpinions[name]?.({ ...request, body: bytes.toString() })).toBe(true);
     const verify = verifier(provider.signature, { current: secret, previous: null }, stand.keys);
-    const at = { method: "POST", url, bytes, receivedAtMs: Date.now() };
+    const at = { method: "POST", url: request.url, bytes, receivedAtMs: Date.now() };
     expect(await verify({ ...at, headers: request.headers })).toHaveProperty("verified");
   });
 

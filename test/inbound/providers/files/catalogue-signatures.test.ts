@@ -72,6 +72,10 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
       const header = headerIn(place);
       // Of several places, a delivery has one.
       if (header !== null && delivery.headers[header] === undefined) continue;
+      if (place.startsWith("query.")) {
+        await expectQuerySigned(delivery, place.slice("query.".length));
+        continue;
+      }
       if (header === null) {
         await expectBodySigned(delivery, place.slice(1).split("/"));
         continue;
@@ -83,6 +87,15 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
       expect(await verdict(delivery, { headers })).toBe("missing-signature");
     }
   });
+
+  /** Changes and removes what is in the query. */
+  async function expectQuerySigned(delivery: RecordedDelivery, member: string) {
+    const url = new URL(delivery.url);
+    url.searchParams.set(member, changedInside(url.searchParams.get(member) ?? ""));
+    expect(await verdict(delivery, { url: url.href })).toBe("wrong-signature");
+    url.searchParams.delete(member);
+    expect(await verdict(delivery, { url: url.href })).toBe("missing-signature");
+  }
 
   /** Changes and removes a signature in the body. */
   async function expectBodySigned(delivery: RecordedDelivery, path: readonly string[]) {

@@ -267,6 +267,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     });
     return payload["sha256"] === Buffer.from(sha256(given.body), "hex").toString("base64");
   },
+  mailchimp: ({ url, secret }) => new URL(url).searchParams.get("secret") === secret,
   mailgun: ({ body: text, secret }) => {
     const { signature } = JSON.parse(text);
     const signed = signature.timestamp + signature.token;
