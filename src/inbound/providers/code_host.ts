@@ -104,19 +104,17 @@ function signedNameOf(payload: JsonObject): string | null {
   const found = listed
     .entries()
     .find(([, entry]) => entry.action === action && isObject(at(payload, entry.member)));
-  return found?.[0] ?? null;
+  return found?.[0] ?? named;
 }
 
 /**
  * The event's name from the unsigned header, such as `issues.opened`, or from an action that is a listed
- * name. The action is only a hint too: the caller of `repository_dispatch` chooses it. Without a header, the
- * name in the body, which is not a listed one.
+ * name. The action is only a hint too: the caller of `repository_dispatch` chooses it.
  */
 function hintOf(payload: JsonObject, event: string | null): string | null {
   const action = textAt(payload, "action");
   if (listed.has(action)) return action;
-  if (event === null) return eventNameAt(payload, "event", listed);
-  if (action === null || event.endsWith(`.${action}`)) return event;
+  if (event === null || action === null || event.endsWith(`.${action}`)) return event;
   return joined(".", event, action);
 }
 

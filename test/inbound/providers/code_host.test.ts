@@ -111,6 +111,8 @@ describe("code_host", () => {
     ["workflow_run", { workflow_run: {} }, "workflow_run"],
     ["workflow_run", {}, "workflow_run"],
     ["workflow_run.completed", { action: "requested" }, "workflow_run.completed.requested"],
+    ["workflow_run.completed", { event: "pull_request" }, "pull_request"],
+    ["package.published", { event: "pull_request", sender: {} }, "pull_request"],
   ])("does not let the header %s turn another body into a listed event", (event, body, type) => {
     expect(sent(event, body)).toMatchObject({ status: "ignored", type });
   });
