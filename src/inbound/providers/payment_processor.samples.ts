@@ -26,6 +26,65 @@ const request =
     },
   });
 
+type Row = readonly [type: string, prefix: string, object: string, fields: object];
+
+const others: readonly Row[] = [
+  [
+    "charge.dispute.funds_withdrawn",
+    "du",
+    "dispute",
+    {
+      amount: 4_200,
+      reason: "fraudulent",
+      evidence: { customer_email_address: "kim@example.net" },
+    },
+  ],
+  ["refund.failed", "re", "refund", { amount: 4_200, failure_reason: "expired_or_canceled_card" }],
+  [
+    "radar.early_fraud_warning.created",
+    "issfr",
+    "radar.early_fraud_warning",
+    { charge: "ch_1", fraud_type: "made_with_stolen_card" },
+  ],
+  ["review.opened", "prv", "review", { charge: "ch_1", reason: "rule" }],
+  ["payout.failed", "po", "payout", { amount: 4_200, failure_message: "The account is closed." }],
+  [
+    "invoice.payment_action_required",
+    "in",
+    "invoice",
+    { amount_due: 4_200, number: "ACME-0079", customer: "cus_1" },
+  ],
+  [
+    "invoice.finalization_failed",
+    "in",
+    "invoice",
+    {
+      amount_due: 4_200,
+      customer: "cus_1",
+      last_finalization_error: { message: "The tax location is missing." },
+    },
+  ],
+  [
+    "invoice.marked_uncollectible",
+    "in",
+    "invoice",
+    { amount_due: 4_200, number: "ACME-0080", customer: "cus_1" },
+  ],
+  [
+    "checkout.session.async_payment_failed",
+    "cs",
+    "checkout.session",
+    { amount_total: 4_200, customer_details: { email: "kim@example.net" } },
+  ],
+  [
+    "setup_intent.setup_failed",
+    "seti",
+    "setup_intent",
+    { customer: "cus_1", last_setup_error: { message: "Your card was declined." } },
+  ],
+  ["customer.subscription.paused", "sub", "subscription", { customer: "cus_1" }],
+];
+
 export const samples: Readonly<Record<string, Sample>> = {
   "payment_intent.succeeded": request("payment_intent.succeeded", "pi", "payment_intent", {
     amount: 4_200,
@@ -84,4 +143,5 @@ export const samples: Readonly<Record<string, Sample>> = {
     cancellation_details: { reason: "cancellation_requested" },
     status: "canceled",
   }),
+  ...Object.fromEntries(others.map((row) => [row[0], request(...row)])),
 };

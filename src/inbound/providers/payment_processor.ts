@@ -23,32 +23,33 @@ interface Listed {
   readonly amount: string | null;
   readonly severity: Severity;
 }
-/** The events that notify operators. The specification lists none. */
-const listed: ReadonlyMap<string | null, Listed> = new Map([
-  [
-    "payment_intent.succeeded",
-    { label: "Payment succeeded", amount: "amount_received", severity: "success" },
-  ],
-  [
-    "payment_intent.payment_failed",
-    { label: "Payment failed", amount: "amount", severity: "warning" },
-  ],
-  ["charge.refunded", { label: "Charge refunded", amount: "amount_refunded", severity: "info" }],
-  ["charge.dispute.created", { label: "Dispute opened", amount: "amount", severity: "error" }],
-  ["invoice.paid", { label: "Invoice paid", amount: "amount_paid", severity: "success" }],
-  [
-    "invoice.payment_failed",
-    { label: "Invoice payment failed", amount: "amount_due", severity: "warning" },
-  ],
-  [
-    "checkout.session.completed",
-    { label: "Checkout completed", amount: "amount_total", severity: "success" },
-  ],
-  [
-    "customer.subscription.deleted",
-    { label: "Subscription ended", amount: null, severity: "warning" },
-  ],
-]);
+type Row = readonly [type: string, label: string, amount: string | null, severity: Severity];
+
+/** The events that notify operators. The specification lists none; a search of its log names at most 20. */
+const rows: readonly Row[] = [
+  ["payment_intent.succeeded", "Payment succeeded", "amount_received", "success"],
+  ["payment_intent.payment_failed", "Payment failed", "amount", "warning"],
+  ["charge.refunded", "Charge refunded", "amount_refunded", "info"],
+  ["charge.dispute.created", "Dispute opened", "amount", "error"],
+  ["charge.dispute.funds_withdrawn", "Funds withdrawn for a dispute", "amount", "error"],
+  ["refund.failed", "Refund failed", "amount", "error"],
+  ["radar.early_fraud_warning.created", "Early fraud warning", null, "error"],
+  ["review.opened", "Payment to review", null, "warning"],
+  ["payout.failed", "Payout failed", "amount", "error"],
+  ["invoice.paid", "Invoice paid", "amount_paid", "success"],
+  ["invoice.payment_failed", "Invoice payment failed", "amount_due", "warning"],
+  ["invoice.payment_action_required", "Invoice payment needs action", "amount_due", "warning"],
+  ["invoice.finalization_failed", "Invoice not finalized", "amount_due", "error"],
+  ["invoice.marked_uncollectible", "Invoice uncollectible", "amount_due", "warning"],
+  ["checkout.session.completed", "Checkout completed", "amount_total", "success"],
+  ["checkout.session.async_payment_failed", "Checkout failed", "amount_total", "warning"],
+  ["setup_intent.setup_failed", "Setup of a payment method failed", null, "warning"],
+  ["customer.subscription.paused", "Subscription paused", null, "warning"],
+  ["customer.subscription.deleted", "Subscription ended", null, "warning"],
+];
+const listed: ReadonlyMap<string | null, Listed> = new Map(
+  rows.map(([type, label, amount, severity]) => [type, { label, amount, severity }]),
+);
 
 /** Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases. */
 const decimals: ServiceDecimals = { ISK: 2, MGA: 0, UGX: 2 };
@@ -174,6 +175,11 @@ function customerOf(thing: JsonObject): string | null {
 function reasonOf(thing: JsonObject): string | null {
   return (
     firstLineAt(thing, "last_payment_error", "message") ??
+    firstLineAt(thing, "last_setup_error", "message") ??
+    firstLineAt(thing, "last_finalization_error", "message") ??
+    firstLineAt(thing, "failure_message") ??
+    firstLineAt(thing, "failure_reason") ??
+    firstLineAt(thing, "fraud_type") ??
     firstLineAt(thing, "reason") ??
     firstLineAt(thing, "cancellation_details", "reason")
   );

@@ -46,6 +46,14 @@ test("every provider has a unique id, which differs from that of booking events"
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+/** Their payloads name no customer. */
+const ofNobody = new Set([
+  "refund.failed",
+  "radar.early_fraud_warning.created",
+  "review.opened",
+  "payout.failed",
+]);
+
 for (const provider of catalogue) {
   describe(provider.id, () => {
     test("keeps the name of an event that is not listed, in any member", () => {
@@ -99,7 +107,7 @@ for (const provider of catalogue) {
           expect(message.text).not.toBe("");
         }
         if (!complete.includes(provider.id)) return;
-        expect(event.actor).toBeString();
+        if (!ofNobody.has(type)) expect(event.actor).toBeString();
         for (const { url } of [event, ...messages]) expect(url).toStartWith("https://");
       });
 

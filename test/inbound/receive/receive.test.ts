@@ -403,16 +403,12 @@ describe("the failure limiter", () => {
 describe("every provider", () => {
   test.each(
     catalogue.flatMap(({ id, samples }) => Object.keys(samples).map((event) => [id, event])),
-  )(
-    "%s %s: the sample is accepted and stored with a title, a URL and an actor",
-    async (id, event) => {
-      const response = await app.deliverSample(id, event);
-      expect(await json(response)).toMatchObject({ status: "accepted", event });
-      const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);
-      expect(stored?.["title"]).toBeString();
-      if (!complete.includes(id)) return;
-      expect(stored?.["url"]).toStartWith("https://");
-      expect(stored?.["actor"]).toBeString();
-    },
-  );
+  )("%s %s: the sample is accepted and stored with a title and a URL", async (id, event) => {
+    const response = await app.deliverSample(id, event);
+    expect(await json(response)).toMatchObject({ status: "accepted", event });
+    const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);
+    expect(stored?.["title"]).toBeString();
+    if (!complete.includes(id)) return;
+    expect(stored?.["url"]).toStartWith("https://");
+  });
 });
