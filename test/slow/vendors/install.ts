@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the packages that the vendors publish. They are no packages of Skyhook's. */
-export const folder = import.meta.dir;
+const folder = import.meta.dir;
+export const packages = join(folder, "node_modules");
 
 const timeoutMs = 90_000;
 
@@ -11,7 +12,7 @@ const timeoutMs = 90_000;
  * they cannot be had, or null. Throws if the lock file does not fit.
  */
 export async function installSdks(): Promise<string | null> {
-  const done = join(folder, "node_modules", ".installed");
+  const done = join(packages, ".installed");
   const lock = await Bun.file(join(folder, "bun.lock")).text();
   if (existsSync(done) && (await Bun.file(done).text()) === lock) return null;
   console.log("installing the vendors' packages for webhooks (some 370 MB, once)");

@@ -33,6 +33,8 @@ export interface Row {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: (body: JsonObject) => JsonObject;
   };
+  /** Where the package declares the names of the events: the file, and a name in it. */
+  readonly names?: readonly [file: string, name: RegExp];
   /** Nothing tells a retry from the next event with the same body, so it is stored as one. */
   readonly retryIsNew?: boolean;
 }
@@ -165,6 +167,7 @@ export const rows: readonly Row[] = [
   },
   {
     provider: "workos",
+    names: ["@workos-inc/node/lib/*.d.cts", /event: '([a-z_]+\.[a-z_.]+)'/g],
     accepts: ({ secret, body, header }) =>
       new (sdk("@workos-inc/node").WorkOS)("sk_1").webhooks.constructEvent({
         payload: JSON.parse(body),
@@ -174,6 +177,7 @@ export const rows: readonly Row[] = [
   },
   {
     provider: "mux",
+    names: ["@mux/mux-node/resources/webhooks/webhooks.d.ts", /type: '([a-z_]+\.[a-z_.]+)'/g],
     accepts: ({ secret, body, headers }) =>
       new (sdk("@mux/mux-node"))({ tokenId: "a", tokenSecret: "b" }).webhooks.verifySignature(
         body,
@@ -186,6 +190,10 @@ export const rows: readonly Row[] = [
   },
   {
     provider: "paddle",
+    names: [
+      "@paddle/paddle-node-sdk/dist/types/notifications/helpers/types.d.ts",
+      /= "([a-z_]+\.[a-z_.]+)"/g,
+    ],
     accepts: ({ secret, body, header }) =>
       new (sdk("@paddle/paddle-node-sdk").Paddle)("a").webhooks.isSignatureValid(
         body,
@@ -195,6 +203,7 @@ export const rows: readonly Row[] = [
   },
   {
     provider: "adyen",
+    names: ["@adyen/api-library/lib/src/typings/**/*.d.ts", /"(balancePlatform\.[a-zA-Z.]+)"/g],
     accepts: ({ secret, body, header }) =>
       new (sdk("@adyen/api-library").hmacValidator)().validateHMACSignature(
         secret,
@@ -220,6 +229,7 @@ export const rows: readonly Row[] = [
   },
   {
     provider: "line",
+    names: ["@line/bot-sdk/dist/webhook/model/*vent.d.ts", /type: "([a-zA-Z]+)"/g],
     accepts: ({ secret, body, header }) =>
       sdk("@line/bot-sdk").validateSignature(body, secret, header("x-line-signature")),
     retry: { body: replacing('"isRedelivery":false', '"isRedelivery":true') },

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+
+import { Glob } from "bun";
 
 import type { JsonObject } from "../../../src/base/payload.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
@@ -12,7 +15,7 @@ import { asOperator } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";
 
-import { installSdks } from "./install.ts";
+import { installSdks, packages } from "./install.ts";
 import { type Delivery, type Row, rows } from "./rows.ts";
 import { publicUrl, startVendors, type Vendor, type Vendors } from "./vendors.ts";
 
@@ -142,6 +145,20 @@ describe.skipIf(skips(missing))("the vendors' packages for webhooks", () => {
       expect(await typesOf(row)).toContain(type);
     }
   });
+
+  test.each(rows.filter(({ names }) => names !== undefined))(
+    "$provider: its file lists every event of its package",
+    (row) => {
+      const [glob = "", name = /$/g] = row.names ?? [];
+      const files = [...new Glob(glob).scanSync({ cwd: packages, absolute: true })];
+      const declared = files.flatMap((file) =>
+        Array.from(readFileSync(file, "utf8").matchAll(name), ([, event = ""]) => event),
+      );
+      expect(declared).not.toEqual([]);
+      const listed = Object.keys(vendorOf(row).file?.events ?? {});
+      expect(new Set(declared).difference(new Set(listed))).toEqual(new Set());
+    },
+  );
 
   test.each(rows.filter(({ signs }) => signs !== undefined))(
     "$provider: what its package signs is accepted",
