@@ -151,11 +151,12 @@ async function storeNew(
   if (holder === undefined) return;
   const rest = { body: null, bodyOf: holder.id, headers: withTrace({}) };
   let writes: Write<unknown>[] = [];
-  let events: NewEvent[] = [];
+  // Those that destinations receive, and one in any case: it wakes those who follow events.
+  let events = [holder];
   const commit = async () => {
     await storage.atomically(...writes);
     for (const event of events) outbox.committed(event);
-    [writes, events] = [[], []];
+    [writes, events] = [[], [holder]];
   };
   for (const [index, item] of [
     holder,
@@ -165,7 +166,7 @@ async function storeNew(
     const notifications = outbox.writesFor(item, notificationsOf(provider, item, item.notice));
     if (writes.length + notifications.length >= maxWritesPerTransaction) await commit();
     writes.push(write(insertEvent, item, changedMeanwhile), ...notifications);
-    if (notifications.length > 0 || index === 0) events.push(item);
+    if (notifications.length > 0) events.push(item);
   }
   await commit();
 }
