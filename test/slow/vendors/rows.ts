@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 
-import type { JsonObject } from "../../../src/base/payload.ts";
+import { at, itemsAt, type JsonObject } from "../../../src/base/payload.ts";
 
 import { sdk } from "./sdks.ts";
 
@@ -210,6 +210,15 @@ export const rows: readonly Row[] = [
         header("hmacsignature"),
         body,
       ),
+  },
+  {
+    provider: "adyen_payments",
+    accepts({ secret, body }) {
+      const validator = new (sdk("@adyen/api-library").hmacValidator)();
+      return itemsAt(JSON.parse(body), "notificationItems").every((item) =>
+        validator.validateHMAC(at(item, "NotificationRequestItem"), secret),
+      );
+    },
   },
   {
     provider: "square",
