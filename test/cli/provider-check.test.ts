@@ -16,8 +16,10 @@ const { skyhook, newFolder } = commandLine();
 describe("skyhook provider check", () => {
   test.each(Object.entries(catalogueFiles))("finds no failure in %s", async (name, text) => {
     const file = readProviderFile(`${name}.yaml`, text);
-    const { failures, attempts } = await checkProvider(fileProvider(name, `${name}.yaml`, file));
+    const provider = fileProvider(name, `${name}.yaml`, file);
+    const { failures, notes, attempts } = await checkProvider(provider);
     expect(failures).toEqual([]);
+    expect(notes.join()).not.toContain("duplicate");
     // Also where the signature is in the body, or only the service can sign.
     expect(attempts).toBeGreaterThanOrEqual(8);
   });
