@@ -1,7 +1,7 @@
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
-import { signingKeyWith } from "../inbound/signatures/development-secret.ts";
+import { canMakeSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Secrets } from "../inbound/signatures/signed-request.ts";
@@ -26,7 +26,7 @@ export function findProvider(
  * that says where to store one if it is missing.
  */
 export function secretsOf(
-  { id }: Provider,
+  { id, signature }: Provider,
   given: string | undefined,
   secretsDir: string,
   env: NodeJS.ProcessEnv,
@@ -37,7 +37,7 @@ export function secretsOf(
   if (secrets !== null) return secrets;
   const { variable, file } = secretPlaces(id, secretsDir).current;
   throw new Error(
-    `${id} has no secret. Run \`${programName} secrets init\` (first add it to WEBHOOK_PROVIDERS if it is missing there), write ${file}, set ${variable}, or pass --secret`,
+    `${id} has no secret. Run \`${programName} secrets ${canMakeSecret(signature) ? "init" : `set ${id}`}\` (first add it to WEBHOOK_PROVIDERS if it is missing there), write ${file}, set ${variable}, or pass --secret`,
   );
 }
 

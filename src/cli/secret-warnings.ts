@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { equalSecrets, secretPlaces, type SecretStore } from "../config/secrets.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
+import { canMakeSecret } from "../inbound/signatures/development-secret.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import { isDocumentedSecret, leastSecretLength } from "../inbound/signatures/weak-secret.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -24,7 +25,7 @@ export function warnOfSecrets(
     if (found === null) {
       log.info(
         { file },
-        `${id} has no webhook secret and answers 503: run \`${programName} secrets init\`, then kill -HUP ${process.pid}`,
+        `${id} has no webhook secret and answers 503: run \`${programName} secrets ${canMakeSecret(signature) ? "init" : `set ${id}`}\`, then kill -HUP ${process.pid}`,
       );
     }
     for (const [role, secret] of Object.entries(found ?? {})) {

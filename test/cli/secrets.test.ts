@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { commandLine } from "../support/cli.ts";
 import { programName } from "../support/program.ts";
 
@@ -36,6 +37,20 @@ describe("skyhook secrets init", () => {
     const again = await skyhook(["secrets", "init"], { cwd, env });
     expect(again.out).not.toContain("made");
     expect(readFileSync(file("task_tracker"), "utf8")).toBe(before);
+  });
+
+  test("is no advice where the secret is an id at the service", async () => {
+    const cwd = newFolder();
+    mkdirSync(join(cwd, "providers"));
+    for (const id of ["aws_sns", "paypal", "plaid"]) {
+      writeFileSync(join(cwd, `providers/${id}.yaml`), catalogueFiles[id] ?? "");
+      const { err } = await skyhook(["send", id, "any"], { cwd });
+      expect(err).toContain(`secrets set ${id}`);
+      const { out } = await skyhook(["doctor"], { cwd });
+      const line = out.split("\n").find((each) => each.includes(id) && each.includes("no secret"));
+      expect(line).toBeString();
+      expect(line).not.toContain("secrets init");
+    }
   });
 
   test("makes nothing when one of the files is empty", async () => {

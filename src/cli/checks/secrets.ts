@@ -11,6 +11,7 @@ import {
   usableSecrets,
 } from "../../config/secrets.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
+import { canMakeSecret } from "../../inbound/signatures/development-secret.ts";
 import { schemeName } from "../../inbound/signatures/scheme-name.ts";
 import { hasSharedSecret, isWeak, signsUrl } from "../../inbound/signatures/scheme.ts";
 import type { Secrets } from "../../inbound/signatures/signed-request.ts";
@@ -82,7 +83,7 @@ function checkProvider(
     return [
       bad(
         id,
-        `no secret, so it answers 503: run \`${programName} secrets init\`, write ${current.file}, set ${current.variable}, or remove ${path ?? "it from WEBHOOK_PROVIDERS"}`,
+        `no secret, so it answers 503: ${canMakeSecret(provider.signature) ? `run \`${programName} secrets init\`, ` : ""}write ${current.file}, set ${current.variable}, or remove ${path ?? "it from WEBHOOK_PROVIDERS"}`,
       ),
     ];
   }

@@ -170,6 +170,7 @@ function describeRun(payload: JsonObject): Description {
       firstLineAt(run, "actor", "login") ??
       senderOf(payload),
     data: dataOf({
+      pipeline: joined(" ", repository, workflow, branch),
       workflow,
       conclusion,
       branch,

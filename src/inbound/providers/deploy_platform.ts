@@ -92,6 +92,7 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
       commitFact(deployment, "AuthorLogin") ??
       idAt(details, "user", "id"),
     data: dataOf({
+      pipeline: project && joined(" ", project, target),
       project,
       target: outcome ? target : null,
       branch,

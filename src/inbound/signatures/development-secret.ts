@@ -19,9 +19,14 @@ export function signingKeyWith({ secret, privateKey }: DevelopmentSecret): Signi
   return { secret, privateKey: nodeCrypto().createPrivateKey(privateKey) };
 }
 
+/** Whether the secret can be made: where the service publishes its key, it is an id or an account's name. */
+export function canMakeSecret(scheme: SignatureScheme): boolean {
+  return !hasFetchedKey(scheme);
+}
+
 /** Makes a random secret that a scheme can use, or null if only the service can sign. */
 export function developmentSecret(scheme: SignatureScheme, prefix = ""): DevelopmentSecret | null {
-  if (hasFetchedKey(scheme)) return null;
+  if (!canMakeSecret(scheme)) return null;
   const random = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
   const shared = (secret: string) => ({ secret, privateKey: null });
   switch (scheme.kind) {

@@ -1,3 +1,4 @@
+import { textAt } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
 import type { Severity } from "../../event/new-notification.ts";
 
@@ -22,7 +23,7 @@ const maxSummaryCharacters = 1_024;
 const maxDedupKeyCharacters = 255;
 
 /**
- * An event of the Events API v2. The secret is the integration's routing key. Events about one subject belong
+ * An event of the Events API v2. The secret is the integration's routing key. Events about one subject, or of one pipeline, belong
  * to one incident; an event of severity `success` resolves it.
  */
 export const renderPagerduty: Render = ({ notification, event, secrets }) => {
@@ -50,8 +51,8 @@ export const renderPagerduty: Render = ({ notification, event, secrets }) => {
   return { headers: jsonType, body: JSON.stringify(body) };
 };
 
-/** The same for all events about one subject. */
-function incidentOf({ provider, subject, id }: Event): string {
-  const key = `${provider}:${subject ?? id}`;
+/** The same for all events about one subject, or of one pipeline: the next green run resolves what a red one opened. */
+function incidentOf({ provider, subject, id, data }: Event): string {
+  const key = `${provider}:${textAt(data, "pipeline") ?? subject ?? id}`;
   return key.length <= maxDedupKeyCharacters ? key : Bun.SHA256.hash(key, "hex");
 }

@@ -202,3 +202,16 @@ describe("code_host", () => {
     }
   });
 });
+
+test("runs of one workflow and branch are one pipeline, others are not", () => {
+  const pipelineOf = (changes: object) => {
+    const body = sampleBody(codeHost, "workflow_run.completed");
+    const { workflow_run: sample } = body;
+    return interpretPayload(codeHost, { ...body, workflow_run: { ...Object(sample), ...changes } })
+      .data["pipeline"];
+  };
+  const red = pipelineOf({ id: 1, conclusion: "failure" });
+  expect(red).toBe("acme/web CI main");
+  expect(pipelineOf({ id: 2, conclusion: "success" })).toBe(red);
+  expect(pipelineOf({ id: 3, head_branch: "next" })).not.toBe(red);
+});

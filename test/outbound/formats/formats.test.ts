@@ -288,6 +288,20 @@ test("PagerDuty resolves the incident of the same subject", () => {
   });
 });
 
+test("PagerDuty resolves the incident of the same pipeline, whatever the run", () => {
+  const keyOf = (subject: string, data: object) => {
+    const event = { ...rendering.event, subject, data: { ...data } };
+    const body: unknown = JSON.parse(httpFormats.pagerduty({ ...rendering, event }).body);
+    return requireShape("pagerduty", body).dedup_key;
+  };
+  expect(keyOf("workflow_run/2", { pipeline: "a" })).toBe(
+    keyOf("workflow_run/1", { pipeline: "a" }),
+  );
+  expect(keyOf("workflow_run/1", { pipeline: "b" })).not.toBe(
+    keyOf("workflow_run/1", { pipeline: "a" }),
+  );
+});
+
 describe.each(["cloudevents", "json"] as const)("%s", (name) => {
   test("verifies with the current and with the previous secret", () => {
     const now = { ...rendering, atMs: Date.now() };
