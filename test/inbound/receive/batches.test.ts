@@ -354,6 +354,24 @@ describe("a delivery with several events", () => {
     expect((await stored()).map(({ type }) => type)).toEqual(Array(4).fill("heartbeat"));
   });
 
+  test("is stored up to the limit, beside others, and a retry of a part of it adds the rest", async () => {
+    await post("plain", things(100, 4_000));
+    const [whole, part] = await Promise.all([
+      post("plain", things(maxItems)),
+      post("plain", things(1_000, 4_500)),
+    ]);
+    expect([whole.status, part.status]).toEqual([200, 200]);
+    const count = async (path: string) =>
+      (await json(await app.as("operator", `${path}?include=total&limit=1`)))["pagination"];
+    const total = { total: maxItems + 500 };
+    expect(await count("/v1/events")).toMatchObject(total);
+    expect(await count("/v1/notifications")).toMatchObject(total);
+    expect(await json(await post("plain", things(maxItems)))).toMatchObject({
+      status: "duplicate",
+    });
+    expect(await count("/v1/events")).toMatchObject(total);
+  });
+
   test("is rejected with 413 beyond the limit, and operators see it", async () => {
     expect((await post("plain", things(maxItems + 1))).status).toBe(413);
     expect(await stored()).toEqual([]);
