@@ -74,13 +74,13 @@ async function sampleProblems(
   );
   if ("rejection" in result) return failed(`its signature is ${result.rejection}`);
   const [meaning] = interpret(provider, result.verified, (header) => headers.get(header)) ?? [];
-  if (meaning === undefined) return failed("its body cannot be read");
-  if (meaning.status !== "accepted") return failed(`it is the unlisted event ${meaning.type}`);
+  if (meaning === undefined) return failed('its body cannot be read: write what it is in "body"');
+  if (meaning.status !== "accepted") return failed(unlisted(meaning.type));
   const notes: string[] = [];
   const others = new Headers(second.headers);
   const [other] = interpret(provider, second, (header) => others.get(header)) ?? [];
-  const hasSignedId = provider.deliveryIdIsSigned && meaning.deliveryId !== null;
-  if (!hasSignedId && first.bytes.equals(second.bytes)) {
+  const isIdentified = provider.deliveryIdIsSigned && meaning.deliveryId !== null;
+  if (!isIdentified && Bun.deepEquals(first.bytes, second.bytes)) {
     notes.push("two of them are equal, so a second one is a duplicate: write {id} into the body");
   }
   if (meaning.deliveryId !== null && meaning.deliveryId === other?.deliveryId) {
@@ -89,4 +89,8 @@ async function sampleProblems(
     );
   }
   return { failures: [], notes };
+}
+
+function unlisted(type: string): string {
+  return `it is ${type}, of which operators are not notified: list it in "events" without "notify: false", or leave the sample out`;
 }

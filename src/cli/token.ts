@@ -25,7 +25,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const command = program
     .command("token")
     .description("print an access token for a user; creates the user if the e-mail is new")
-    .option("--email <email>", "the user's e-mail address; required")
+    .option("--email <email>", "the user's e-mail address (required)")
     .option("--name <name>", "name of a new user; default: the e-mail address up to the @")
     .addOption(new Option("--role <role>", "role of the token").choices(roles).default("user"))
     .addOption(

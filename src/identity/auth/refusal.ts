@@ -76,7 +76,7 @@ function claimRefusal({ claim, reason, payload }: errors.JWTClaimValidationFaile
   }
   if (claim === "iss") {
     const iss = shown(payload.iss);
-    return new TokenRefusal("issuer", `its iss is ${iss}`, { JWT_ISSUER: iss });
+    return new TokenRefusal("issuer", `its iss is ${iss}`, iss === "" ? {} : { JWT_ISSUER: iss });
   }
   if (claim === "aud") return audienceRefusal(payload.aud);
   return new TokenRefusal(checkOf[claim] ?? "time", `its ${claim} is not accepted`);
@@ -85,8 +85,9 @@ function claimRefusal({ claim, reason, payload }: errors.JWTClaimValidationFaile
 /** A token for this audience, which is not the configured one. */
 export function audienceRefusal(found: unknown): TokenRefusal {
   const names = [found].flat().map(shown);
+  const [name = ""] = names;
   const message = `its audience is ${names.join(", ")}`;
-  return new TokenRefusal("audience", message, { JWT_AUDIENCE: names[0] ?? "" });
+  return new TokenRefusal("audience", message, name === "" ? {} : { JWT_AUDIENCE: name });
 }
 
 /** A value of a token, short and on one line. */

@@ -28,6 +28,7 @@ const documentedSecrets: ReadonlySet<string> = new Set([
   // Skyhook's documentation and tests.
   "a-secret-you-chose",
   "skyhook:a-secret-you-chose",
+  "skyhook:0123456789abcdef0123456789abcdef",
   "d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c",
   "7a485448a9dbad87c5ba8a9d6b8bb4cb2f5dd8c8c9e4a3a1",
   "cal-webhook-secret",

@@ -22,7 +22,7 @@ async function deliver(server: RunningServer, count: number): Promise<void> {
     database.run(
       `insert into events select 'evt_' || printf('%032x', ?1), provider, type, status,
          idempotency_key || ?1, occurred_at, created_at + ?1, subject, title, url, actor, data, headers, address,
-         signed_with, body_bytes, duplicates, null, body, recovered, effect, seq + ?1
+         signed_with, body_bytes, duplicates, null, body, recovered, effect, seq + ?1, null, null, null
        from events order by created_at limit 1`,
       [copy],
     );
