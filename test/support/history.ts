@@ -37,7 +37,10 @@ export async function fillWithHistory(
   { sparse, days }: Extent = { sparse: 1, days: 13 },
 ): Promise<void> {
   const samples = catalogue.flatMap(({ id, samples: known }) =>
-    Object.keys(known).map((event) => ({ id, event })),
+    Object.keys(known)
+      // So that each provider has a fair part.
+      .slice(0, 8)
+      .map((event) => ({ id, event })),
   );
   let turn = 0;
   for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= intervalBefore(agoMs) * sparse) {
