@@ -20,7 +20,7 @@ describe.each(databases)("the service on $name", (database) => {
   test("sends fifty destinations of mixed health what they match, whatever the commands", async () => {
     const tally = new Map<string, number>();
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const size = { runs: 2, commands: 20, limitMs: fleetLimitMs, withFleet: true };
+    const size = { runs: 4, commands: 20, limitMs: fleetLimitMs, withFleet: true };
     await checkModel(database, { seed, tally, ...size });
     expect(tally.get("command")).toBeGreaterThan(0);
   });
