@@ -16,13 +16,16 @@ export const root = join(import.meta.dir, "../..");
 /** What can be changed or run in a copy. The rest, such as `node_modules`, is linked. */
 const copied = ["src", "test"];
 
+/** Without the vendors' packages, which one test installs into its folder. */
+const isOwn = { recursive: true, filter: (path: string) => !path.endsWith("/node_modules") };
+
 /** Copies the tree with changes. Throws as `altered` does. */
 export function alteredCopy(changes: readonly Change[]): AlteredCopy {
   const texts = altered(changes);
   const folder = temporaryFolder();
   try {
     for (const name of readdirSync(root)) {
-      if (copied.includes(name)) cpSync(join(root, name), join(folder, name), { recursive: true });
+      if (copied.includes(name)) cpSync(join(root, name), join(folder, name), isOwn);
       else if (name !== ".git") symlinkSync(join(root, name), join(folder, name));
     }
     for (const [file, text] of texts) writeFileSync(join(folder, file), text);
