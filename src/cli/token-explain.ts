@@ -3,6 +3,7 @@ import type { Session, Verify } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/payload.ts";
 import { type Config, readConfig } from "../config/config.ts";
+import { isPersonalClaim } from "../config/parsers.ts";
 import { tokenChecks, TokenRefusal } from "../identity/auth/refusal.ts";
 import { rolesIn } from "../identity/auth/role-claim.ts";
 import { claimsOf, tokens } from "../identity/auth/token.ts";
@@ -76,9 +77,13 @@ function advice({ remedy }: TokenRefusal): string {
 
 function rolesLine({ actor: { roles } }: Session, token: string): string {
   if (roles.length > 0) return `roles: ${roles.join(", ")}`;
-  const claim = pathsIn(claimsOf(token)).find(([path, claims]) => rolesIn(claims, path).length > 0);
+  const claim = pathsIn(claimsOf(token)).find(
+    ([path, claims]) => !isPersonalClaim(path) && rolesIn(claims, path).length > 0,
+  );
   const other =
-    claim === undefined ? "" : `; set JWT_ROLES_CLAIM=${claim[0]} for those it contains`;
+    claim === undefined
+      ? ""
+      : `; if only administrators can set ${claim[0]}, set JWT_ROLES_CLAIM=${claim[0]} for those it contains`;
   return `roles: none, so it can do what any user can${other}`;
 }
 

@@ -49,18 +49,23 @@ export function issuerUrl(value: string): string {
   return value;
 }
 
-/** Claims about a person (OpenID Connect Core 1.0, 5.1). At many providers users can edit them. */
+/** Claims about a person (OpenID Connect Core 1.0, 5.1), and what issuers let users write. */
 const personalClaims =
-  /^(?:sub|name|(?:given|family|middle)_name|nickname|preferred_username|profile|picture|website|email|gender|birthdate|zoneinfo|locale|phone_number|address)(?:\.|$)/;
+  /^(?:sub|(?:cognito:)?username|upn|unique_name|(?:user|unsafe)_metadata|name|(?:given|family|middle)_name|nickname|preferred_username|profile|picture|website|email|gender|birthdate|zoneinfo|locale|phone_number|address)(?:\.|$)/;
 
 export function claimName(value: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(value)) return value;
   throw new Error("the name of a claim, of at most 200 characters");
 }
 
+/** Whether users may be able to set the claim themselves. */
+export function isPersonalClaim(path: string): boolean {
+  return personalClaims.test(path);
+}
+
 /** The name of a claim, or the path of a nested one, that grants roles. */
 export function rolesClaim(value: string): string {
-  if (!personalClaims.test(claimName(value))) return value;
+  if (!isPersonalClaim(claimName(value))) return value;
   throw new Error(`a claim that only administrators set, not "${value}"`);
 }
 

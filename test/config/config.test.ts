@@ -67,6 +67,8 @@ describe("configuration", () => {
     ["OIDC_ISSUER", "https://id.example.com?x=1"],
     ["OIDC_ROLES_CLAIM", "two words"],
     ["OIDC_ROLES_CLAIM", "preferred_username"],
+    ["JWT_ROLES_CLAIM", "user_metadata.role"],
+    ["JWT_ROLES_CLAIM", "cognito:username"],
     ["OIDC_ROLES_CLAIM", "address.country"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318?x=1"],
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],

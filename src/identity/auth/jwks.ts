@@ -95,17 +95,27 @@ function wrongType(
   { typ = "jwt" }: JWTHeaderParameters,
   { types }: ExternalTokens,
 ): TokenRefusal | null {
+  // Security event tokens (RFC 8417), such as logout tokens.
+  if (claims["events"] !== undefined) {
+    return new TokenRefusal("type", "it reports events: send the access token");
+  }
   // Amazon Cognito and Keycloak mark the use of a token in its claims.
   const use = shown(claims["token_use"] ?? claims["typ"]).toLowerCase();
   const isForClient = claims["nonce"] !== undefined || claims["at_hash"] !== undefined;
   if (use === "" ? isForClient : !["access", "bearer"].includes(use)) {
     return new TokenRefusal("type", "it is an ID token or a refresh token: send the access token");
   }
-  // The prefix may be omitted (RFC 7515, 4.1.9).
-  const type = typ.toLowerCase().replace(/^application\//, "");
+  // The prefix may be omitted (RFC 7515, 4.1.9). The header may have any value.
+  const type = shown(typ)
+    .toLowerCase()
+    .replace(/^application\//, "");
   if (types.includes(type)) return null;
-  const accepted = [...types, shown(type)].join(",");
-  return new TokenRefusal("type", `its typ is ${shown(type)}`, { JWT_TYPES: accepted });
+  // Tokens of other types, such as `logout+jwt`, grant no access.
+  const isOfAccess = /^(?:(?:[a-z0-9.]+-)?at\+)?jwt$/.test(type);
+  const remedy: TokenRefusal["remedy"] = isOfAccess
+    ? { JWT_TYPES: [...types, type].join(",") }
+    : {};
+  return new TokenRefusal("type", `its typ is ${type}`, remedy);
 }
 
 /**

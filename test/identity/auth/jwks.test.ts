@@ -186,6 +186,9 @@ describe("a token from an identity provider", () => {
     ["without an issuer", () => token("k1", "ES256", { iss: undefined })],
     ["for another audience", () => token("k1", "ES256", { aud: "https://other.example.com" })],
     ["of another type", () => token("k1", "ES256", {}, { typ: "logout+jwt" })],
+    ["whose type is no text", () => token("k1", "ES256", {}, { typ: 5 })],
+    ["whose type is null", () => token("k1", "ES256", {}, { typ: null })],
+    ["that reports a logout", () => token("k1", "ES256", { events: {} })],
     [
       "that has expired",
       () => token("k1", "ES256", { exp: Math.floor(app.clock.now() / 1_000) - 31 }),

@@ -17,6 +17,9 @@ test.each<readonly [string, Record<string, unknown>, readonly Role[]]>([
   ["roles", {}, []],
   ["roles", { roles: { admin: true, user: null, operator: ["x"] } }, []],
   ["roles", { roles: { operator: { "1": "acme.example" } } }, ["operator"]],
+  // Clients of Keycloak can have any name.
+  ["resource_access", { resource_access: { admin: { roles: ["view"] } } }, []],
+  ["roles", { roles: { admin: {} } }, []],
   ["roles", { roles: ["Admin", "administrator", ["admin"], null, 1] }, []],
   ["roles", { roles: "nonadmin" }, []],
   ["__proto__.roles", { roles: ["admin"] }, []],
