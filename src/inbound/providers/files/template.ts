@@ -226,9 +226,18 @@ const filters: Readonly<Record<string, Filter>> = {
   count: (value) => {
     // Listing the keys of a huge array would take much memory.
     if (Array.isArray(value)) return value.length;
-    return typeof value === "object" && value !== null ? Object.keys(value).length : null;
+    return typeof value === "object" && value !== null ? keyCount(value) : null;
   },
 };
+
+const keyCounts = new WeakMap<object, number>();
+
+/** Counted once: all items of a delivery can ask for the same object, and counting a huge one takes 10 ms or more. */
+function keyCount(value: object): number {
+  const count = keyCounts.get(value) ?? Object.keys(value).length;
+  keyCounts.set(value, count);
+  return count;
+}
 
 /** Only in answers to handshakes: they sign what the service sends, to prove that the secret is known. */
 const signingFilters: Readonly<Record<string, Filter>> = {
@@ -267,7 +276,9 @@ function filterOf(text: string, mode: TemplateMode): Applied {
 /** The amount in the minor units of its currency, as `EUR 42.00`. Some services send it as text. */
 function money(currencyAt: Lookup): Filter {
   return (value, { source, decimals }) => {
-    const units = Number(exactText(value) || Number.NaN);
+    const text = exactText(value) ?? "";
+    // `Number` also reads white space, hexadecimal digits and exponents.
+    const units = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     const currency = lineOf(currencyAt(source))?.toUpperCase() ?? "";
     return Number.isSafeInteger(units) && currency !== ""
       ? unitsText(units, currency, decimals)
