@@ -7,13 +7,13 @@ import { ConfigError } from "../config/errors.ts";
 import { knownProviders, providersFetch, registeredProviders } from "../config/providers.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
+import { providerVerifier } from "../inbound/providers/provider-verifier.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { eventIdentity } from "../inbound/receive/event-identity.ts";
 import type { RejectionReason } from "../inbound/rejection.ts";
 import { explain, type Known } from "../inbound/rejections/explain.ts";
 import { advice, reasonFor } from "../inbound/rejections/rejection-advice.ts";
 import { type KeyStore, keyStore } from "../inbound/signatures/key-store.ts";
-import { verifier } from "../inbound/signatures/signature.ts";
 import type { Secrets, SignedRequest, Verified } from "../inbound/signatures/signed-request.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
@@ -125,7 +125,7 @@ async function verdictOn(
   const coding = headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") return { reason: "unsupported-encoding" };
   if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
-  const result = await verifier(provider.signature, secrets, keys)(request);
+  const result = await providerVerifier(provider, secrets, keys)(request);
   if ("verified" in result) return result;
   return { reason: reasonFor(provider, headers, result.rejection) };
 }

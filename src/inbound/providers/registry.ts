@@ -1,11 +1,10 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { secretFingerprint } from "../secret-use.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
-import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets, Verify } from "../signatures/signed-request.ts";
 
 import { providerById } from "./catalogue.ts";
-import { isChallenge } from "./handshake.ts";
+import { providerVerifier } from "./provider-verifier.ts";
 import type { Provider } from "./provider.ts";
 
 /** A registered provider with its secrets and verifier, which are null while no secret is set. */
@@ -108,18 +107,11 @@ function bind(provider: Provider, secrets: Secrets | null, keys: KeyStore): Regi
 }
 
 /** Throws an error that names the provider, and says how its secret must be written. */
-function verifierOf(
-  { id, signature, handshakes = [] }: Provider,
-  secrets: Secrets,
-  keys: KeyStore,
-): Verify {
+function verifierOf(provider: Provider, secrets: Secrets, keys: KeyStore): Verify {
   try {
-    const verify = verifier(signature, secrets, keys);
-    if (!handshakes.some(({ signsChallenge }) => signsChallenge)) return verify;
-    const wrong = { rejection: "wrong-signature" } as const;
-    return (request) => (isChallenge(request.bytes) ? wrong : verify(request));
+    return providerVerifier(provider, secrets, keys);
   } catch (error) {
     const reason = errorMessage(error);
-    throw new InvalidSecret(`The secret of ${id} ${reason}`, { cause: error });
+    throw new InvalidSecret(`The secret of ${provider.id} ${reason}`, { cause: error });
   }
 }

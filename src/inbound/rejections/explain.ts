@@ -1,4 +1,5 @@
 import { ownTurns } from "../../base/own-turn.ts";
+import { isSignedForAnyone } from "../providers/provider-verifier.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
@@ -51,6 +52,11 @@ export async function explain(known: Known, rejected: RejectedRequest): Promise<
   }
   const { signature: scheme } = provider;
   const request = { ...rejected, bytes };
+  if (isSignedForAnyone(provider, bytes)) {
+    const detail =
+      "The body could be the challenge of a handshake, which is signed for anyone. It is never accepted.";
+    return { cause: "unknown", detail };
+  }
   const verify = verifier(scheme, secrets, known.keys ?? noKeys);
   const result = await verify(request);
   if ("verified" in result) return verifiesNow(result.verified.signedWith);

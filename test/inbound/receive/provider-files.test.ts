@@ -299,6 +299,11 @@ describe("a handshake", () => {
       const forged = await app.fetch("/webhooks/x", { method: "POST", headers, body: text });
       expect(forged.status).toBe(401);
       expect(await json(await app.as("operator", "/v1/events"))).toMatchObject({ data: [] });
+      const rejected = await json(await app.as("operator", "/v1/rejections"));
+      const [{ id } = { id: "" }] = rejected["data"] as { id: string }[];
+      expect(await json(await app.as("operator", `/v1/rejections/${id}`))).toMatchObject({
+        explanation: { cause: "unknown", detail: expect.stringContaining("signed for anyone") },
+      });
     });
 
     test.each([
