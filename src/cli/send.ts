@@ -157,7 +157,8 @@ function prepared(
 ): SignedSample {
   if (header !== undefined) throw new UsageError("--header needs --body: a sample has its own");
   const { id, samples } = provider;
-  const whole = samples[eventType ?? ""];
+  const name = eventType ?? "";
+  const whole = Object.hasOwn(samples, name) ? samples[name] : undefined;
   if (whole === undefined) {
     const error = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
     throw new UsageError(`${error}. Events: ${Object.keys(samples).join(", ")}`);

@@ -91,7 +91,9 @@ function readProblems(
   if (place.startsWith("query.")) {
     return [{ path, message: `{${place}} is only for handshakes: events have no URL` }];
   }
-  if (headerIn(place) !== null && secretPlacesOf(signature).includes(place)) {
+  // Another member of the body that proves the origin is a signature, which the body shows anyway, or the name of an account.
+  const isShown = headerIn(place) === null && signature.kind !== "shared-secret";
+  if (!isShown && secretPlacesOf(signature).includes(place.replace(/^delivery/, ""))) {
     return [
       { path, message: `{${place}} holds the signature or the secret, which no event may show` },
     ];

@@ -173,6 +173,14 @@ describe("a provider file", () => {
     expect(messagesOf(`${kept.join("\n")}\n${lines}\n`).join("\n")).toContain(message);
   });
 
+  test("shows no secret that the body contains", () => {
+    const scheme = "signature: { kind: shared-secret, from: /s }\n";
+    const file = slack.replace(/^signature:\n(?: .*\n|\n)*/m, scheme);
+    const shown = file.replace("{/event/user}", "{/s}");
+    expect(messagesOf(file)).toEqual([]);
+    expect(messagesOf(shown).join()).toContain("{/s} holds the signature or the secret");
+  });
+
   test("names places of the whole delivery only in events", () => {
     for (const [from, to] of [
       ["header.x-slack-signature", "delivery/signature"],
