@@ -97,8 +97,14 @@ export function openBrowser(width = 1_280, height = 800): Browser {
   let launched: ReturnType<typeof launch> | null = null;
   const tab = async () => (await (launched ??= launch())).view;
   const read = async (expression: string) => (await tab()).evaluate(expression);
-  const wait = (expression: string) =>
-    until(async () => (await read(`Boolean(${expression})`)) === true, waitTimeoutMs);
+  const wait = async (expression: string) => {
+    try {
+      await until(async () => (await read(`Boolean(${expression})`)) === true, waitTimeoutMs);
+    } catch (cause) {
+      const shown = String(await read("location.href + ' ' + document.body.innerText"));
+      throw new Error(`Not true in time: ${expression}. Shown: ${shown.slice(0, 600)}`, { cause });
+    }
+  };
   return {
     consoleMessages,
     requestedUrls,

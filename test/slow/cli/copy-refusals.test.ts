@@ -9,7 +9,7 @@ import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { testSecret, until } from "../../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { noManyConnections } from "../../support/databases.ts";
 import { databaseIn, deliverTo } from "../../support/load.ts";
 import { runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
@@ -213,7 +213,7 @@ describe.each(kinds)("while it is copied, a source on %s", (kind) => {
 test.skipIf(skips(noManyConnections))(
   "an instance is still found when its connection was made anew",
   async () => {
-    await using database = await postgresDatabase();
+    const database = await taken.database();
     await taken.start(taken.newFolder(), { DATABASE_URL: database.url });
     const listening =
       "from pg_stat_activity where application_name = current_setting('application_name') and query like 'LISTEN%'";

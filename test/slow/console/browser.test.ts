@@ -365,6 +365,8 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.until(
       `document.querySelector("nav") !== null && !location.href.includes("code")`,
     );
+    // What is shown of the connection moves the button.
+    await browser.shows(".connection", "Live");
     await browser.click(".tools button:last-child");
     await browser.shows("[role=alert]", "signed out");
     await browser.open("about:blank");

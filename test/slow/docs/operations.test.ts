@@ -99,7 +99,8 @@ describe("docs/operations.md", () => {
   test.skipIf(skips(noManyConnections))(
     "an instance has the connections it says, and no more",
     async () => {
-      await using database = await postgresDatabase();
+      // Dropped after the server has ended.
+      const database = await taken.database();
       const poolSize = 3;
       const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: String(poolSize) };
       const server = await taken.start(taken.newFolder(), env);

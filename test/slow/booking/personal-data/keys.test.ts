@@ -22,7 +22,7 @@ import type { Storage } from "../../../../src/db/storage.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { book, bookingOn, flightsIn } from "../../../support/booked.ts";
-import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";
+import { noManyConnections } from "../../../support/databases.ts";
 import { authorization, databaseIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
@@ -237,7 +237,7 @@ describe("PERSONAL_DATA_KEY", () => {
 
 describe("keys that an instance on PostgreSQL generated", () => {
   test.skipIf(skips(noManyConnections))("cause warnings from serve and doctor", async () => {
-    await using database = await postgresDatabase();
+    const database = await taken.database();
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };
     const alone = await taken.start(folder, env);
