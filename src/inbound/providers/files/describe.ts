@@ -128,17 +128,23 @@ function describe(
   return {
     occurredAt: firstOf(description.occurredAt.map(lookup), source, anyTime),
     subject: subject === null ? null : printable(subject, maxSubjectLength),
-    title: line(description.title, context) ?? fallback,
+    title: sentence(description.title, context) ?? fallback,
     url: url === null ? null : webUrl(url),
     actor: line(description.actor, context),
     data: fieldsOf(description, context),
-    notice: { severity: description.severity(source), text: line(description.text, context) },
+    notice: { severity: description.severity(source), text: sentence(description.text, context) },
   };
 }
 
 /** The text, with what is missing left out; null if nothing is left. */
 function line(compiled: Template | null, context: TemplateContext): string | null {
   return compiled === null ? null : printable(compiled.render(context).text);
+}
+
+/** The text without the dots that would have separated what is missing. */
+function sentence(compiled: Template | null, context: TemplateContext): string | null {
+  const text = line(compiled, context)?.replaceAll(/^[\s·]+|[\s·]+$/g, "") ?? "";
+  return text === "" ? null : text;
 }
 
 /** The text only if all of its values are there: half of a link or of an id is wrong. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
+import type { JsonObject } from "../../../../src/base/payload.ts";
 import type { Event } from "../../../../src/event/event.ts";
 import { severities } from "../../../../src/event/new-notification.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
@@ -136,4 +137,15 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     expect(answer?.status).toBe(handshake?.status);
     expect(answer?.body).toBe(handshake?.body);
   });
+});
+
+test("separates nothing from nothing", () => {
+  const adyen = catalogueFiles["adyen"] ?? "";
+  const provider = fileProvider("adyen", "adyen.yaml", readProviderFile("adyen.yaml", adyen));
+  const interpreted = (payload: JsonObject) => provider.interpret({ payload, header: () => null });
+  const { notice } = interpreted({ data: { description: "Late" } });
+  expect(notice).toMatchObject({ text: "Late" });
+  expect(interpreted({ data: {} }).notice).toMatchObject({ text: null });
+  const dots = interpreted({ data: { description: "· a · b ·" } });
+  expect(dots.notice).toMatchObject({ text: "a · b" });
 });

@@ -18,6 +18,7 @@ type Row = readonly [provider: string, severity: Severity, body: object, headers
 
 const rows: readonly Row[] = [
   ["chargebee", "error", { id: "ev_1", event_type: "payment_failed" }],
+  ["chargebee", "warning", { id: "ev_2", event_type: "add_usages_reminder" }],
   ["checkout_com", "error", { id: "evt_1", type: "payment_capture_declined", data: {} }],
   ["coinbase_commerce", "error", { event: { id: "1", type: "charge:delayed" } }],
   ["duffel", "error", { id: "wev_1", type: "order.creation_failed", data: {} }],
@@ -63,6 +64,7 @@ const rows: readonly Row[] = [
   ["postmark", "error", { RecordType: "Bounce", Type: "HardBounce", ID: 1 }],
   ["cloudflare", "error", { alert_type: "http_alert_origin_error" }],
   ["cloudflare", "warning", { alert_type: "tunnel_health_event" }],
+  ["cloudflare", "warning", { alert_type: "billing_usage_alert" }],
   ["elevenlabs", "error", { type: "call_initiation_failure", data: {} }],
   ["forgejo", "error", { action: "failure" }, { "x-forgejo-event": "action_run_failure" }],
   ["gitea", "error", { state: "failure" }, { "x-gitea-event": "status" }],
@@ -166,6 +168,7 @@ const rows: readonly Row[] = [
   ],
   ["whatsapp", "error", status("failed")],
   ["whatsapp", "error", change("message_template_status_update", { event: "REJECTED" })],
+  ["whatsapp", "warning", change("message_template_status_update", { event: "LOCKED" })],
   ["whatsapp", "warning", change("messages", { errors: [{ code: 131000, title: "Down" }] })],
   ["zendesk", "warning", { id: "1", type: "zen:event-type:ticket.marked_as_spam" }],
   ["zoom", "error", { event: "phone.recording_failed", event_ts: 1 }],
