@@ -18,9 +18,7 @@ export interface Sql {
     /** `rows`: see `rowIf`. */
     select(rows: SQL): Insert;
   };
-  update<T extends Table>(
-    table: T,
-  ): { set(row: Partial<Assignments<T>>): { where(condition: SQL | undefined): WriteQuery } };
+  update<T extends Table>(table: T): { set(row: Partial<Assignments<T>>): Update };
   delete(table: Table): { where(condition: SQL | undefined): WriteQuery };
 }
 
@@ -52,6 +50,11 @@ export interface Select<Row> extends Query<Row> {
   limit(rows: number | Placeholder): Select<Row>;
   offset(rows: number | Placeholder): Select<Row>;
 }
+interface Update {
+  /** `rows`: what a row is updated from, such as `Dialect.rows`. */
+  from(rows: SQL): Pick<Update, "where">;
+  where(condition: SQL | undefined): WriteQuery;
+}
 interface WriteQuery extends Query<never> {
   returning<F extends Fields>(fields: F): Query<RowOfFields<F>>;
 }
@@ -71,8 +74,15 @@ export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholde
 export interface Dialect {
   /** True when `column` is one of the values of `list`. */
   among(column: Column, list: Placeholder): SQL;
+  /**
+   * The rows of `list` as a table `alias`, whose columns have the names of `columns`: so one statement inserts or updates
+   * many rows. Its texts lose NUL and lone surrogates, which not every database stores.
+   */
+  rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string): SQL;
   /** Converts ASCII letters to lower case; other letters stay unchanged. */
   lower(text: Column | Placeholder): SQL;
+  /** What a new row has for a key that the database assigns. */
+  nextKey(column: Column): SQL;
   /** A unique number for a new row; PostgreSQL takes it from the sequence `<table>_<column>`. */
   nextNumber(column: Column): SQL;
   /**
@@ -91,6 +101,8 @@ export interface Dialect {
   joined(text: SQL): SQL<string | null>;
   /** True when `query` selects `column`; rows that another transaction has locked are skipped. */
   amongUnlocked(column: Column, query: SQL): SQL;
+  /** Waits for the other transactions that change the rows of `query`, whose only column is `column`, and locks them. */
+  locked(column: Column, query: SQL): SQL;
   /** True when a row of the full-text index has all words. The placeholder's value is a list of `SearchTerm`. */
   matches(index: Table, terms: Placeholder): SQL;
   /**
@@ -100,11 +112,11 @@ export interface Dialect {
   readonly matchesByRowid: boolean;
 }
 
-/** A row, or the rows with this value in common. */
-interface ContendedRow {
+/** Rows, or those that have one of these values in common. */
+interface ContendedRows {
   readonly table: Definition;
-  /** An id; two texts may share a lock. */
-  readonly id: number | string;
+  /** Two texts may share a lock. */
+  readonly ids: readonly (number | string)[];
 }
 
 /** A query, defined once. Each dialect compiles it on first use and runs it with `Values`. */
@@ -117,10 +129,10 @@ export interface Statement<Values, Row> {
     dialect: Dialect,
   ): Query<Row>;
   /**
-   * The row, if any, that many transactions update at the same time. A database with many writers locks the
+   * The rows that many transactions update at the same time. A database with many writers locks the
    * contended rows of a group first, always in the same order, so that no two groups deadlock.
    */
-  contended?(values: Values): ContendedRow;
+  contended?(values: Values): ContendedRows;
 }
 
 /**

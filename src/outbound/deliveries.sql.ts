@@ -1,14 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import {
-  allColumns,
-  columnsOf,
-  shownColumns,
-  statementsOver,
-  type Write,
-  write,
-} from "../db/statement.ts";
+import { columnsOf, shownColumns, statementsOver, type Write, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
 import { nextInLine } from "./delivery-order.sql.ts";
@@ -36,14 +29,32 @@ function deliveryColumns({ deliveries }: Tables) {
   return shownColumns(deliveries, shownFields);
 }
 
-/** The database assigns `seq`. Use `storeDelivery` for one that may have an order key. */
-export const insertDelivery = statement<Omit<StoredDelivery, "seq">>()((db, { deliveries }) =>
-  db.insert(deliveries).values(allColumns(deliveries, "seq")),
-);
+type NewDelivery = Omit<StoredDelivery, "seq">;
 
-/** The writes that store a delivery. With an order key, store it blocked: it becomes due if it is the first. */
-export function storeDelivery(delivery: Omit<StoredDelivery, "seq">): readonly Write<never>[] {
-  return [write(insertDelivery, delivery), ...nextInLine(delivery, delivery.createdAt)];
+/** The database assigns `seq`, in the order of the list. Use `storeDeliveries` for those that may have an order key. */
+export const insertDeliveries = statement<{ deliveries: readonly NewDelivery[] }>()((
+  db,
+  { deliveries },
+  p,
+  dialect,
+) => {
+  const { seq, ...given } = columnsOf(deliveries);
+  const values = Object.keys(columnsOf(deliveries)).map((field) =>
+    field === "seq" ? dialect.nextKey(seq) : sql`given.${sql.identifier(field)}`,
+  );
+  const rows = dialect.rows(p.deliveries, given, "given");
+  return db
+    .insert(deliveries)
+    .select(sql`select ${sql.join(values, sql`, `)} from ${rows} where true`);
+});
+
+/** The writes that store deliveries. With an order key, store them blocked: the first becomes due. */
+export function storeDeliveries(deliveries: readonly NewDelivery[]): readonly Write<never>[] {
+  if (deliveries.length === 0) return [];
+  return [
+    write(insertDeliveries, { deliveries }),
+    ...deliveries.flatMap((delivery) => nextInLine(delivery, delivery.createdAt)),
+  ];
 }
 
 /** The deliveries of an event that are not delivered, with their statuses and order keys. */

@@ -18,7 +18,7 @@ interface Line {
 const lineIsContended = {
   contended: ({ destinationId, orderKey }: Line) => ({
     table: deliveriesTable,
-    id: `${destinationId} ${orderKey}`,
+    ids: [`${destinationId} ${orderKey}`],
   }),
 };
 

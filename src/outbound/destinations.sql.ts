@@ -45,7 +45,7 @@ export const insertIfRoom = statement<
     const hasRoom = sql`${ofOwner} < ${p.maxOfOwner} and (coalesce(${p.ownerId}, '') = '' or ${ofUsers} < ${p.maxOfUsers})`;
     return db.insert(destinations).select(rowIf(destinations, hasRoom)).onConflictDoNothing();
   },
-  { contended: () => ({ table: destinationsTable, id: 0 }) },
+  { contended: () => ({ table: destinationsTable, ids: [0] }) },
 );
 
 /** For the destination of the settings. Touches no row when the name or id is taken. */
@@ -150,7 +150,7 @@ export const deleteDestination = statement<Pick<Destination, "id">>()((db, { des
 
 /** Many attempts change the health of a destination at the same time. */
 export const healthIsContended = {
-  contended: ({ id }: Pick<Destination, "id">) => ({ table: destinationsTable, id }),
+  contended: ({ id }: Pick<Destination, "id">) => ({ table: destinationsTable, ids: [id] }),
 };
 
 const resetHealth = (options: Partial<typeof healthIsContended>) =>

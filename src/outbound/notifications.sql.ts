@@ -1,7 +1,14 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { allColumns, columnsOf, shownColumns, statementsOver, write } from "../db/statement.ts";
+import {
+  allColumns,
+  columnsOf,
+  shownColumns,
+  type Sql,
+  statementsOver,
+  write,
+} from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
 
@@ -13,7 +20,6 @@ import {
   type Notification,
   notificationSchema,
   notificationsTable,
-  type NotificationStatus,
 } from "./notification.ts";
 
 const tables = {
@@ -35,57 +41,78 @@ export const insertNotification = statement<Notification>()((db, { notifications
   db.insert(notifications).values(allColumns(notifications, "seq")),
 );
 
-/** What a notification's columns are by its deliveries to the operators' destinations, without one of these. */
-function summaryOf({ notifications, deliveries }: Tables, except: SQL = sql``) {
-  const ofNotification = sql`from ${deliveries} where ${deliveries.eventId} = ${notifications.eventId} and ${deliveries.notificationId} = ${notifications.id} and ${deliveries.ownerId} is null${except}`;
-  const has = (status: NotificationStatus) =>
-    sql`exists (select 1 ${ofNotification} and ${deliveries.status} = ${sql.raw(`'${status}'`)})`;
-  const [dead, retrying, pending] = [has("dead"), has("retrying"), has("pending")];
-  return {
-    status: sql`case when ${dead} then 'dead' when ${retrying} then 'retrying' when ${pending} then 'pending' else 'delivered' end`,
-    attemptCount: sql`coalesce((select max(${deliveries.attemptCount}) ${ofNotification}), 0)`,
-    dueAt: sql`(select min(${deliveries.dueAt}) ${ofNotification})`,
-    deliveredAt: sql`case when ${dead} or ${retrying} or ${pending} then null else coalesce((select max(${deliveries.deliveredAt}) ${ofNotification}), ${notifications.createdAt}) end`,
-    lastError: sql`(select max(${deliveries.lastError}) ${ofNotification})`,
-  };
+/** Sums up the deliveries to the operators' destinations, and stores what has changed. */
+function summarise(db: Sql, t: Tables, which: SQL, except: SQL = sql``) {
+  const { seq, id, eventId, createdAt, ...notification } = t.notifications;
+  const { status, attemptCount, dueAt, deliveredAt, lastError, ...delivery } = t.deliveries;
+  const worst = sql`max(case ${status} when 'dead' then 3 when 'retrying' then 2 when 'pending' then 1 else 0 end)`;
+  const sums = sql`(select ${seq} as seq,
+      case ${worst} when 3 then 'dead' when 2 then 'retrying' when 1 then 'pending' else 'delivered' end as status,
+      coalesce(max(${attemptCount}), 0) as attempt_count, min(${dueAt}) as due_at,
+      case when ${worst} > 0 then null else coalesce(max(${deliveredAt}), max(${createdAt})) end as delivered_at,
+      max(${lastError}) as last_error
+    from ${t.notifications} left join ${t.deliveries} on ${delivery.eventId} = ${eventId}
+      and ${delivery.notificationId} = ${id} and ${delivery.ownerId} is null${except}
+    where ${which} group by ${seq}) as sums`;
+  return (
+    db
+      .update(t.notifications)
+      .set({
+        status: sql`sums.status`,
+        attemptCount: sql`sums.attempt_count`,
+        dueAt: sql`sums.due_at`,
+        deliveredAt: sql`sums.delivered_at`,
+        lastError: sql`sums.last_error`,
+      })
+      .from(sums)
+      // Most deliveries to one of many destinations change nothing.
+      .where(
+        sql`${seq} = sums.seq and (${notification.status}, ${notification.attemptCount}, ${notification.dueAt}, ${notification.deliveredAt}, ${notification.lastError})
+        is distinct from (sums.status, sums.attempt_count, sums.due_at, sums.delivered_at, sums.last_error)`,
+      )
+  );
 }
 
-const lockNotifications = statement<Pick<Notification, "eventId">>()(
-  (db, { notifications }, p) =>
-    db
-      .update(notifications)
-      .set({ status: sql`${notifications.status}` })
-      .where(eq(notifications.eventId, p.eventId)),
+interface OfEvents {
+  readonly eventIds: readonly Notification["eventId"][];
+}
+
+const lockNotifications = statement<OfEvents>()(
+  (db, { notifications }, p, dialect) => {
+    const { seq, eventId } = notifications;
+    const ofEvents = sql`select ${seq} from ${notifications} where ${dialect.among(eventId, p.eventIds)}`;
+    return db.select({ seq }).from(notifications).where(dialect.locked(seq, ofEvents));
+  },
   // Deliveries of an event to several destinations end at the same time.
-  { contended: ({ eventId }) => ({ table: notificationsTable, id: eventId }) },
+  { contended: ({ eventIds }) => ({ table: notificationsTable, ids: eventIds }) },
 );
 
 /** See `summaryWrites`. */
-export const summariseNotifications = statement<Pick<Notification, "eventId">>()((db, t, p) =>
-  db.update(t.notifications).set(summaryOf(t)).where(eq(t.notifications.eventId, p.eventId)),
+export const summariseNotifications = statement<OfEvents>()((db, t, p, dialect) =>
+  summarise(db, t, dialect.among(t.notifications.eventId, p.eventIds)),
 );
 
 /**
- * Sums up the deliveries of an event in its notifications, in the transaction that changes a delivery. Locks
+ * Sums up the deliveries of events in their notifications, in the transaction that changes a delivery. Locks
  * the notifications first: a PostgreSQL statement that waits for a row reads other tables as they were before,
  * and would overwrite the newer sum of the transaction that it waited for.
  */
-export function summaryWrites(eventId: Notification["eventId"]) {
-  return [write(lockNotifications, { eventId }), write(summariseNotifications, { eventId })];
+export function summaryWrites(eventIds: OfEvents["eventIds"]) {
+  return [write(lockNotifications, { eventIds }), write(summariseNotifications, { eventIds })];
 }
 
 /** Sums up what remains without a destination. Run it before its deliveries are deleted. */
-export const summariseWithout = statement<{ destinationId: Destination["id"] }>()((db, t, p) =>
-  db
-    .update(t.notifications)
-    .set(summaryOf(t, sql` and ${t.deliveries.destinationId} <> ${p.destinationId}`))
-    .where(
-      sql`${t.notifications.status} <> 'delivered' and ${t.notifications.eventId} in (select ${t.deliveries.eventId} from ${t.deliveries} where ${t.deliveries.destinationId} = ${p.destinationId} and ${t.deliveries.status} <> 'delivered')`,
-    ),
-);
+export const summariseWithout = statement<{ destinationId: Destination["id"] }>()((db, t, p) => {
+  const { destinationId, eventId, status } = t.deliveries;
+  const concerned = sql`${t.notifications.status} <> 'delivered' and ${t.notifications.eventId} in (select ${eventId} from ${t.deliveries} where ${destinationId} = ${p.destinationId} and ${status} <> 'delivered')`;
+  return summarise(db, t, concerned, sql` and ${destinationId} <> ${p.destinationId}`);
+});
 
-export const insertAttempt = statement<Attempt>()((db, { attempts }) =>
-  db.insert(attempts).values(allColumns(attempts)),
+export const insertAttempts = statement<{ attempts: readonly Attempt[] }>()(
+  (db, { attempts }, p, dialect) =>
+    db
+      .insert(attempts)
+      .select(sql`select * from ${dialect.rows(p.attempts, columnsOf(attempts), "given")}`),
 );
 
 export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) =>

@@ -45,6 +45,7 @@ import latePaymentsPostgres from "./postgres/0020_late_payments.sql" with { type
 import rejectedPostgres from "./postgres/0021_rejected_deliveries.sql" with { type: "text" };
 import eventsOfPostgres from "./postgres/0022_events_of_destination.sql" with { type: "text" };
 import itemsPostgres from "./postgres/0023_delivery_items.sql" with { type: "text" };
+import roomPostgres from "./postgres/0024_room_for_updates.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -154,6 +155,7 @@ export const schema: Schema = {
       { name: "0021_rejected_deliveries", sql: rejectedPostgres },
       { name: "0022_events_of_destination", sql: eventsOfPostgres },
       { name: "0023_delivery_items", sql: itemsPostgres },
+      { name: "0024_room_for_updates", sql: roomPostgres },
     ],
   },
 };

@@ -11,7 +11,7 @@ import { type Statement, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
-import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
 import { insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../src/outbound/notification-words.ts";
 import { insertNotification, sentNotificationPages } from "../../src/outbound/notifications.sql.ts";
@@ -75,7 +75,7 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
         const destinationId = idOf(destination);
         return [
           write(insertNotification, row),
-          write(insertDelivery, deliveryRow(row, { destinationId })),
+          write(insertDeliveries, { deliveries: [deliveryRow(row, { destinationId })] }),
         ];
       }),
     );

@@ -190,7 +190,7 @@ describe("lists", () => {
       await failing.services.storage.atomically(
         write(killDeliveries, {}),
         ...(await items(await failing.as("operator", "/v1/events"))).flatMap(({ id }) =>
-          summaryWrites(`evt_${String(id).slice(4)}`),
+          summaryWrites([`evt_${String(id).slice(4)}`]),
         ),
       );
       expect(await states(failing)).toEqual(["none", "dead", "delivered"]);

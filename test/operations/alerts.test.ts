@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import type { Context } from "../../src/base/context.ts";
 import { write } from "../../src/db/statement.ts";
-import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { endsAfterEach } from "../support/ends.ts";
 import { deliveryRow, notificationRow } from "../support/rows.ts";
@@ -113,7 +113,9 @@ test("dead letters are announced when there are more of them", async () => {
         dueAt: null,
       }),
     );
-    await app.services.storage.atomically(...rows.map((row) => write(insertDelivery, row)));
+    await app.services.storage.atomically(
+      ...rows.map((row) => write(insertDeliveries, { deliveries: [row] })),
+    );
   };
   app.clock.advance(60_000);
   await die(1, 2);

@@ -158,7 +158,7 @@ export const takeSeats = statement<{ id: number; seats: number; closesAfter: Dat
         ),
       )
       .returning({ seatsAvailable: flights.seatsAvailable }),
-  { contended: ({ id }) => ({ table: flightsTable, id }) },
+  { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },
 );
 
 export const giveSeatsBack = statement<{ id: number; seats: number }>()(
@@ -167,5 +167,5 @@ export const giveSeatsBack = statement<{ id: number; seats: number }>()(
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
       .where(eq(flights.id, p.id)),
-  { contended: ({ id }) => ({ table: flightsTable, id }) },
+  { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },
 );

@@ -1,6 +1,6 @@
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertAttempt } from "../../outbound/notifications.sql.ts";
+import { insertAttempts } from "../../outbound/notifications.sql.ts";
 
 import {
   attemptsOfMany,
@@ -188,7 +188,7 @@ async function attemptWrites(
   });
   return [
     write(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
-    ...attempts.map((attempt) => write(insertAttempt, attempt)),
+    write(insertAttempts, { attempts }),
   ];
 }
 

@@ -8,6 +8,7 @@ import {
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
+import { rowsAsJson } from "../rows-as-json.ts";
 import type { Dialect } from "../statement.ts";
 
 export const dialect: Dialect = {
@@ -17,10 +18,18 @@ export const dialect: Dialect = {
       ? sql`${column} = any(${list}::bigint[])`
       : sql`${column} = any(${list})`;
   },
-  nextNumber(column: Column) {
-    // Instances insert concurrently, so `max(column) + 1` is not unique.
-    return sql`nextval(${sql.raw(`'${getTableName(column.table)}_${column.name}'`)})`;
+  rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
+    const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });
+    const fields = Object.entries(columns).map(
+      ([name, column], index) =>
+        sql`(value ->> ${sql.raw(String(index))})::${sql.raw(column.getSQLType())} as ${sql.identifier(name)}`,
+    );
+    // Text first: the driver would encode a parameter of the type jsonb once more.
+    return sql`(select ${sql.join(fields, sql`, `)} from jsonb_array_elements(${values}::text::jsonb)) as ${sql.identifier(alias)}`;
   },
+  nextKey: nextOfSequence,
+  // Instances insert concurrently, so `max(column) + 1` is not unique.
+  nextNumber: nextOfSequence,
   lower(text: Column | Placeholder): SQL {
     // A parameter has the default collation of the database, whose lower case may differ from the index's.
     return sql`lower(${text} collate "C")`;
@@ -36,6 +45,9 @@ export const dialect: Dialect = {
     // As an array, so that the query runs, and locks rows, once.
     return sql`${column} = any(array(${query} for update skip locked))`;
   },
+  locked(column: Column, query: SQL) {
+    return sql`${column} = any(array(${query} for update))`;
+  },
   matches(index: Table, terms: Placeholder) {
     const query = sql.param<unknown, string>(terms, {
       // Guarantee: the values of statements with `matches` are typed by `searchesOver`.
@@ -45,6 +57,10 @@ export const dialect: Dialect = {
   },
   matchesByRowid: false,
 };
+
+function nextOfSequence(column: Column): SQL {
+  return sql`nextval(${sql.raw(`'${getTableName(column.table)}_${column.name}'`)})`;
+}
 
 /** A tsquery. Words have only letters and digits, so no quote must be escaped. */
 function queryText(terms: readonly SearchTerm[]): string {

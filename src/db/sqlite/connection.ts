@@ -8,6 +8,7 @@ export function configure(client: Database, busyTimeoutMs: number): void {
   syncCommits(client);
   client.run("pragma journal_mode = wal");
   client.run("pragma mmap_size = 1073741824");
+  client.run("pragma temp_store = memory");
 }
 
 /** Returns a function that prepares each SQL text on its first use. */

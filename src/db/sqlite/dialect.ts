@@ -8,6 +8,7 @@ import {
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
+import { rowsAsJson } from "../rows-as-json.ts";
 import type { Dialect } from "../statement.ts";
 
 /** SQLite cannot bind lists, so they are passed as JSON. The column's index is still used. */
@@ -16,9 +17,17 @@ export const dialect: Dialect = {
     const values = sql.param(list, { mapToDriverValue: JSON.stringify });
     return sql`${column} in (select value from json_each(${values}))`;
   },
+  rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
+    const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });
+    const fields = Object.keys(columns).map(
+      (name, index) => sql`value ->> ${sql.raw(String(index))} as ${sql.identifier(name)}`,
+    );
+    return sql`(select ${sql.join(fields, sql`, `)} from json_each(${values})) as ${sql.identifier(alias)}`;
+  },
   lower(text: Column | Placeholder) {
     return sql`lower(${text})`;
   },
+  nextKey: () => sql`null`,
   nextNumber(column: Column) {
     return sql`(select coalesce(max(${column}), 0) + 1 from ${column.table})`;
   },
@@ -34,6 +43,8 @@ export const dialect: Dialect = {
   amongUnlocked(column: Column, query: SQL) {
     return sql`${column} in (${query})`;
   },
+  // SQLite has one writer at a time, so there is nothing to wait for, and nothing is read.
+  locked: () => sql`false`,
   matches(index: Table, terms: Placeholder) {
     const query = sql.param<unknown, string>(terms, {
       // Guarantee: the values of statements with `matches` are typed by `searchesOver`.

@@ -43,7 +43,7 @@ export function groupCommit(
   let bytes = 0;
   let isScheduled = false;
   let closed = false;
-  /** The error and time of the last commit; null when it succeeded. */
+  /** The error and time of the last commit that wrote something; null when it succeeded. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
@@ -90,8 +90,9 @@ export function groupCommit(
     underWay = group.length;
     const answer = await writer.run(group.map(({ bound }) => bound));
     underWay = 0;
-    if ("transactions" in answer) lastError = null;
-    else if (answer.isBegun) lastError = { error: errorOf(answer.error), atMs: performance.now() };
+    if (hasWritten(answer)) lastError = null;
+    else if ("error" in answer && answer.isBegun)
+      lastError = { error: errorOf(answer.error), atMs: performance.now() };
     const ended = [...group];
     if (isBegun(answer)) observer.groupCommitted(answer.seconds, group.length);
     else {
@@ -135,6 +136,16 @@ export function groupCommit(
 
 function isBegun(answer: GroupAnswer): boolean {
   return "transactions" in answer || answer.isBegun;
+}
+
+/** A commit of nothing succeeds on a full disk too. */
+function hasWritten(answer: GroupAnswer): boolean {
+  return (
+    "transactions" in answer &&
+    answer.transactions.some(
+      (each) => "results" in each && each.results.some((result) => changesOf(result) > 0),
+    )
+  );
 }
 
 function answerAt(answer: GroupAnswer, index: number): TransactionAnswer {

@@ -1,52 +1,40 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type Write, write } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { eventById } from "../../event/event.sql.ts";
+import type { Event } from "../../event/event.ts";
+import { eventsByIds } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
-import { nextInLine } from "../delivery-order.sql.ts";
-import {
-  type Destination,
-  goneReason,
-  type Health,
-  isSameHealth,
-  nameInLogs,
-} from "../destination.ts";
-import { disableDestination, healthById } from "../destinations.sql.ts";
-import type { Attempt } from "../notification.ts";
-import { insertAttempt, summaryWrites } from "../notifications.sql.ts";
+import { type Destination, type Health, isSameHealth } from "../destination.ts";
+import { healthById } from "../destinations.sql.ts";
+import type { SentNotification } from "../formats/format.ts";
 
-import { healthWrite, probeMs } from "./circuit.ts";
+import { probeMs } from "./circuit.ts";
 import {
   claimDue,
   type ClaimedDelivery,
   claimFirst,
   nextDue,
-  notificationById,
-  releaseDelivery,
-  settleDelivery,
+  notificationsToSend,
+  releasing,
   takeProbe,
 } from "./delivery-queue.sql.ts";
 import type { CachedDestination } from "./destination-cache.ts";
-import type { NotificationMetrics } from "./notification-metrics.ts";
-import { type Claim, gone, isFinal, outcomeOf } from "./outcome.ts";
+import type { Claim } from "./outcome.ts";
 import { rateLimit } from "./rate-limit.ts";
-import { type SendResult, sendTraced } from "./send.ts";
+import type { Made, RecordAttempt } from "./record.ts";
+import { sendTraced } from "./send.ts";
 
 export interface DeliverParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: NotificationMetrics;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
-  /** In [0, 1). */
-  readonly random: () => number;
+  readonly record: RecordAttempt;
   /** Called when the health of a destination has changed. */
   readonly onHealth: (id: Destination["id"], health: Health) => void;
-  /** Called when a destination was disabled, by this attempt or another one. */
-  readonly onDisabled: (id: Destination["id"]) => Promise<void>;
 }
 
 /** Sends the due deliveries of one destination. */
@@ -57,10 +45,23 @@ export interface DeliveryQueue {
   stop(): Promise<void>;
 }
 
-/** Longer than the longest attempt. */
+/** Longer than two of the longest attempts. */
 export const leaseMs = 30_000;
+/** No attempt takes longer, from its beginning until it is recorded. A delivery with a shorter lease is not sent. */
+const longestAttemptMs = 15_000;
 /** The longest time between two looks at the database. */
 const longestSleepMs = 30_000;
+/** So many are claimed for each that is sent at the same time, because every claim is a commit. */
+const claimsAhead = 4;
+/** A destination that answers more slowly gets none ahead: another instance may send them earlier. */
+const fastAttemptMs = 500;
+
+/** A delivery that was claimed, with what is sent. */
+interface Ready {
+  readonly claim: Claim;
+  readonly event: Event;
+  readonly notification: SentNotification;
+}
 
 /**
  * Sends the deliveries of one destination: claims what is due, unless the circuit, the rate or the number of
@@ -77,14 +78,25 @@ export function deliveryQueue(
   signal: AbortSignal,
 ): DeliveryQueue {
   const { storage, clock, log } = parts;
-  const inFlight = new Set<Promise<void>>();
+  /** Until they are recorded. */
+  const underWay = new Set<Promise<void>>();
+  /** How many of them wait for the answer of the destination. */
+  let sending = 0;
   const rate = rateLimit(() => clock.now());
+  /** Claimed, but not being sent yet. */
+  let ready: Ready[] = [];
+  /** Whether something may be due that is not claimed. */
+  let mayBeDue = true;
+  /** When the database was to be looked at again, and how long the last attempt took. */
+  let [lookAtMs, lastAttemptMs] = [0, Number.POSITIVE_INFINITY];
+  let isStopping = false;
   const task = backgroundTask(clock, async () => {
     try {
       const sleepMs = await claimAndDeliver();
       return sleepMs === null ? null : Math.min(Math.max(sleepMs, 10), longestSleepMs);
     } catch (error) {
       log.error({ err: error }, "failed to read due deliveries; retrying");
+      mayBeDue = true;
       return 1_000;
     }
   });
@@ -92,26 +104,78 @@ export function deliveryQueue(
   /** Returns how long to sleep; null if the end of a delivery wakes the queue. */
   async function claimAndDeliver(): Promise<number | null> {
     const current = cached();
-    if (current === undefined || current.destination.state !== "active") return null;
-    const { maxConcurrent, ratePerSecond, openUntil } = current.destination;
     const now = clock.now();
-    if (openUntil !== null && openUntil.getTime() > now) return openUntil.getTime() - now;
-    const isProbe = openUntil !== null;
-    const free = (isProbe ? 1 : maxConcurrent) - inFlight.size;
-    if (free <= 0) return null;
-    const limit = Math.min(free, rate.available(ratePerSecond));
+    const { state, openUntil = null } = current?.destination ?? {};
+    if (state !== "active" || openUntil !== null || !leavesTime(ready, now)) await giveBack();
+    if (current === undefined || state !== "active") return null;
+    if (openUntil !== null) {
+      if (openUntil.getTime() > now) return openUntil.getTime() - now;
+      return underWay.size > 0 ? null : probe(current, now);
+    }
+    const { maxConcurrent, ratePerSecond } = current.destination;
+    sendReady(current);
+    const free = maxConcurrent - sending;
+    if (free <= 0 || underWay.size >= maxConcurrent * claimsAhead) return null;
+    if (!mayBeDue && now < lookAtMs) return lookAtMs - now;
+    const limit = Math.min(Math.max(free, ahead(current)), rate.available(ratePerSecond));
     if (limit === 0) return rate.nextMs(ratePerSecond);
-    if (isProbe) return probe(current, now);
-    const lease = { destinationId, ...leaseFrom(now), limit };
-    const [claimed] = await storage.atomically(write(claimDue, lease));
-    for (const delivery of claimed.rows) begin(current, delivery, now, false);
-    if (claimed.rows.length === limit) {
-      if (inFlight.size < maxConcurrent) task.wake();
+    mayBeDue = false;
+    const [claimed] = await storage.atomically(
+      write(claimDue, { destinationId, ...leaseFrom(now), limit }),
+    );
+    mayBeDue ||= claimed.rows.length === limit;
+    await makeReady(claimed.rows, now, false);
+    sendReady(current);
+    if (sending >= maxConcurrent) return null;
+    if (mayBeDue) {
+      task.wake();
       return null;
     }
-    if (inFlight.size >= maxConcurrent) return null;
     const [next] = await storage.all(nextDue, { destinationId, after: new Date(clock.now()) });
-    return next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs;
+    const sleepMs = next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs;
+    lookAtMs = clock.now() + Math.min(sleepMs, longestSleepMs);
+    return sleepMs;
+  }
+
+  /** How many may be claimed beyond what can be sent now. None if something else decides what is sent next. */
+  function ahead({ destination: { orderBy, ratePerSecond, maxConcurrent } }: CachedDestination) {
+    const isFree = orderBy === null && ratePerSecond === null;
+    return isFree && lastAttemptMs <= fastAttemptMs ? maxConcurrent * claimsAhead : 0;
+  }
+
+  async function makeReady(deliveries: readonly ClaimedDelivery[], now: number, isProbe: boolean) {
+    if (deliveries.length === 0) return;
+    const eventIds = [...new Set(deliveries.map(({ eventId }) => eventId))];
+    const [events, notifications] = await Promise.all([
+      storage.all(eventsByIds, { ids: eventIds }),
+      storage.all(notificationsToSend, { eventIds }),
+    ]);
+    const eventOf = new Map(events.map((event) => [event.id, event]));
+    const notificationOf = new Map(notifications.map((each) => [each.id, each]));
+    for (const delivery of deliveries) {
+      const event = eventOf.get(delivery.eventId);
+      const notification = notificationOf.get(delivery.notificationId);
+      if (event === undefined || notification === undefined) {
+        log.error({ id: delivery.notificationId }, "the notification of a delivery does not exist");
+      } else {
+        ready.push({ claim: { delivery, claimedMs: now, isProbe }, event, notification });
+      }
+    }
+  }
+
+  function sendReady(to: CachedDestination): void {
+    while (!isStopping && ready.length > 0 && sending < to.destination.maxConcurrent) {
+      const [next] = ready.splice(0, 1);
+      if (next !== undefined) begin(to, next);
+    }
+  }
+
+  /** Others may send what was claimed ahead. */
+  async function giveBack(): Promise<void> {
+    const leases = ready.map(({ claim }) => claim.delivery);
+    ready = [];
+    if (leases.length > 0) await storage.atomically(...releasing(leases));
+    mayBeDue = true;
   }
 
   /**
@@ -125,7 +189,8 @@ export function deliveryQueue(
       write(takeProbe, turn, "stop"),
       write(claimFirst, lease),
     );
-    for (const delivery of claimed.rows) begin(current, delivery, now, true);
+    await makeReady(claimed.rows, now, true);
+    sendReady(current);
     // Without a turn, nothing waits, or this process missed a change.
     const [health] =
       taken.changes > 0 ? taken.rows : await storage.all(healthById, { id: destinationId });
@@ -139,115 +204,88 @@ export function deliveryQueue(
     return { now: new Date(now), leasedUntil: new Date(now + leaseMs) };
   }
 
-  function begin(to: CachedDestination, delivery: ClaimedDelivery, now: number, isProbe: boolean) {
-    const onSend = to.destination.ratePerSecond === null ? () => {} : rate.take();
-    const delivering = deliver(parts, to, { delivery, claimedMs: now, isProbe }, onSend, signal);
-    inFlight.add(delivering);
+  function begin(to: CachedDestination, one: Ready) {
+    sending += 1;
+    const delivering = deliver(to, one);
+    underWay.add(delivering);
     void delivering.finally(() => {
-      onSend();
-      inFlight.delete(delivering);
+      underWay.delete(delivering);
       task.wake();
     });
   }
 
+  /** Sends a delivery and records the outcome. Never throws. */
+  async function deliver(to: CachedDestination, one: Ready): Promise<void> {
+    const onSend = to.destination.ratePerSecond === null ? () => {} : rate.take();
+    const { notificationId: id } = one.claim.delivery;
+    // It is sent again when the lease ends.
+    const logged = (error: unknown) => {
+      log.error({ id, err: error }, "failed to record delivery; retrying");
+      return null;
+    };
+    const made = await attempt(parts, to, one, onSend, signal).catch(logged);
+    onSend();
+    lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
+    const { delivered } = made?.result ?? { delivered: false };
+    // A failed attempt keeps its place until it is recorded: it may open the circuit.
+    if (delivered) sending -= 1;
+    if (delivered) task.wake();
+    if (made !== null) await parts.record(made).catch(logged);
+    if (!delivered) sending -= 1;
+    // Its retry, or the next one with its order key.
+    if (!delivered || one.claim.delivery.orderKey !== null) mayBeDue = true;
+  }
+
   task.start(null);
   return {
-    wake: () => task.wake(),
+    wake() {
+      mayBeDue = true;
+      task.wake();
+    },
     async stop() {
-      // A running claim may still add deliveries.
+      isStopping = true;
+      // A running claim may still be answered.
       await task.stop();
-      await Promise.all(inFlight);
+      await giveBack().catch((error: unknown) => {
+        log.error(
+          { err: error },
+          "failed to give deliveries back; they are sent when their lease ends",
+        );
+      });
+      await Promise.all(underWay);
     },
   };
+}
+
+/** Whether what was claimed can be sent before its lease ends. Not if the clock was set back: others may have it. */
+function leavesTime([first]: readonly Ready[], now: number): boolean {
+  if (first === undefined) return true;
+  const leftMs = (first.claim.delivery.leasedUntil?.getTime() ?? 0) - now;
+  return leftMs >= longestAttemptMs && leftMs <= leaseMs;
 }
 
 /** A larger difference between the clock and the time that passed is a jump of the clock. */
 const leastJumpMs = 1_000;
 
-/** Sends a delivery and records the outcome. `onSend`: called when it is sent. Never throws. */
-async function deliver(
+/** Makes an attempt. `onSend`: called when it is sent. Null if the stop interrupted it. */
+async function attempt(
   parts: DeliverParts,
-  to: CachedDestination,
-  claim: Claim,
+  { send, destination }: CachedDestination,
+  { claim, event, notification }: Ready,
   onSend: () => void,
   signal: AbortSignal,
-): Promise<void> {
-  const { storage, clock, log } = parts;
-  const { notificationId, eventId, attemptCount } = claim.delivery;
-  try {
-    const [[event], [notification]] = await Promise.all([
-      storage.all(eventById, { id: eventId }),
-      storage.all(notificationById, { id: notificationId, eventId }),
-    ]);
-    if (event === undefined || notification === undefined) {
-      throw new Error(`Notification ${notificationId} does not exist`);
-    }
-    const startedAt = new Date(clock.now());
-    const startedMs = performance.now();
-    onSend();
-    const result = await sendTraced(parts, to.send, notification, event, attemptCount, signal);
-    // Interrupted by the stop, which is not an error of the destination. The next start sends it again.
-    if (signal.aborted && !result.delivered) return;
-    // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
-    const tookMs = Math.ceil(performance.now() - startedMs);
-    const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
-    const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
-    await record(parts, to.destination, claim, { startedAt, durationMs, result });
-  } catch (error) {
-    // It is sent again when the lease ends.
-    log.error({ id: notificationId, err: error }, "failed to record delivery; retrying");
-  }
-}
-
-/** An attempt that was made. */
-interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
-  readonly result: SendResult;
-}
-
-/** Stores an attempt and what became of its delivery and its destination, in one transaction. */
-async function record(
-  { storage, clock, log, metrics, random, onHealth, onDisabled }: DeliverParts,
-  destination: Destination,
-  claim: Claim,
-  { startedAt, durationMs, result }: Made,
-): Promise<void> {
-  const { delivery, claimedMs, isProbe } = claim;
-  const { notificationId, destinationId, eventId, seq, leasedUntil, attemptCount } = delivery;
-  const { delivered, responseStatus, error } = result;
-  const now = clock.now();
-  const outcome = outcomeOf(claim, result, now, random());
-  const attempted = { notificationId, destinationId, startedAt, durationMs };
-  const lease = { seq, leasedUntil };
-  const isGone = responseStatus === gone;
-  // The next delivery with the order key keeps its attempts if this one died without using up its own.
-  const afterDead = !delivered && (delivery.afterDead || !isFinal(responseStatus));
-  const results = await storage.atomically(
-    healthWrite(destination, result, now, isProbe ? claimedMs : null),
-    write(insertAttempt, { ...attempted, delivered, responseStatus, error }),
-    write(settleDelivery, { ...lease, ...outcome, earlierAttempts: attemptCount }),
-    // If it was rescheduled during the failed attempt, it is due at once.
-    ...(delivered ? [] : [write(releaseDelivery, lease)]),
-    ...(outcome.dueAt === null ? nextInLine(delivery, new Date(now), { afterDead }) : []),
-    ...summaryWrites(eventId),
-    ...(isGone ? [disabling(destination, now)] : []),
-  );
-  const [health] = results;
-  metrics.attempted(destination, delivered ? "delivered" : "failed", durationMs / 1_000);
-  const name = nameInLogs(destination);
-  const fields = { id: notificationId, destination: name, attempt: outcome.attemptCount, error };
-  if (!delivered) log.warn(fields, `notification ${outcome.status}`);
-  const [changed] = health.rows;
-  if (changed !== undefined) onHealth(destination.id, changed);
-  if (!isGone) return;
-  if (results.at(-1)?.changes === 1) {
-    log.warn({ destination: name, reason: goneReason }, "destination disabled");
-  }
-  // Before the queue looks for more.
-  await onDisabled(destination.id);
-}
-
-/** Changes nothing if the destination was changed since this attempt began: its address may be another one. */
-function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write<never> {
-  const updatedAt = new Date(Math.max(nowMs, before.getTime() + 1));
-  return write(disableDestination, { id, before, updatedAt });
+): Promise<Made | null> {
+  const { clock } = parts;
+  const startedAt = new Date(clock.now());
+  const startedMs = performance.now();
+  onSend();
+  const earlier = claim.delivery.attemptCount;
+  const result = await sendTraced(parts, send, notification, event, earlier, signal);
+  // Not an error of the destination. The next start sends it again.
+  if (signal.aborted && !result.delivered) return null;
+  // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
+  const tookMs = Math.ceil(performance.now() - startedMs);
+  const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
+  const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
+  return { destination, claim, startedAt, durationMs, result };
 }

@@ -1,6 +1,6 @@
-import { and, asc, type Column, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { asc, type Column, type SQL, sql } from "drizzle-orm";
 
-import { encoded, statementsOver } from "../../db/statement.ts";
+import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { firstOfLine } from "../delivery-order.sql.ts";
 import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
@@ -105,46 +105,64 @@ export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUn
   healthIsContended,
 );
 
+/** A delivery that this process holds. */
+type Lease = Pick<StoredDelivery, "seq" | "leasedUntil">;
+
+/** The outcome of an attempt. `earlierAttempts`: the attempts of the delivery when it was claimed. */
+export type Settled = Lease &
+  Pick<StoredDelivery, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> & {
+    readonly earlierAttempts: number;
+  };
+
 /**
- * Stores the outcome of an attempt. Changes no row if another process has the lease by now, or if the attempt
+ * Stores the outcomes of attempts. Changes no row if another process has the lease by now, or if the attempt
  * failed and the delivery was rescheduled meanwhile, which resets `earlierAttempts`.
  */
-export const settleDelivery = statement<
-  Pick<
-    StoredDelivery,
-    "seq" | "leasedUntil" | "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
-  > & { readonly earlierAttempts: number }
->()((db, { deliveries }, p) =>
-  db
+export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
+  db,
+  { deliveries },
+  p,
+  dialect,
+) => {
+  const { seq, leasedUntil, status, attemptCount, dueAt, deliveredAt, lastError } = deliveries;
+  const outcome = { status, attemptCount, dueAt, deliveredAt, lastError };
+  const given = { seq, leasedUntil, ...outcome, earlierAttempts: attemptCount };
+  return db
     .update(deliveries)
     .set({
-      status: p.status,
-      attemptCount: p.attemptCount,
-      dueAt: p.dueAt,
-      blocked: sql`${deliveries.blocked} and ${encoded(p.status, deliveries.status)} = 'retrying'`,
-      deliveredAt: p.deliveredAt,
-      lastError: p.lastError,
+      status: sql`settled.status`,
+      attemptCount: sql`settled."attemptCount"`,
+      dueAt: sql`settled."dueAt"`,
+      blocked: sql`${deliveries.blocked} and settled.status = 'retrying'`,
+      deliveredAt: sql`settled."deliveredAt"`,
+      lastError: sql`settled."lastError"`,
       leasedUntil: null,
     })
+    .from(dialect.rows(p.settled, given, "settled"))
     .where(
-      and(
-        isHeldBy(deliveries, p),
-        sql`(${deliveries.attemptCount} = ${encoded(p.earlierAttempts, deliveries.attemptCount)} or ${encoded(p.status, deliveries.status)} = 'delivered')`,
-      ),
-    ),
-);
+      sql`${seq} = settled.seq and ${leasedUntil} = settled."leasedUntil"
+        and (${attemptCount} = settled."earlierAttempts" or settled.status = 'delivered')`,
+    );
+});
 
-/** Ends the lease of a delivery that was not settled. Its `dueAt` stays. */
-export const releaseDelivery = statement<Pick<StoredDelivery, "seq" | "leasedUntil">>()(
-  (db, { deliveries }, p) =>
-    db.update(deliveries).set({ leasedUntil: null }).where(isHeldBy(deliveries, p)),
-);
+/** See `releasing`. */
+const releaseDeliveries = statement<{ leases: readonly Lease[] }>()((
+  db,
+  { deliveries },
+  p,
+  dialect,
+) => {
+  const { seq, leasedUntil } = deliveries;
+  return db
+    .update(deliveries)
+    .set({ leasedUntil: null })
+    .from(dialect.rows(p.leases, { seq, leasedUntil }, "held"))
+    .where(sql`${seq} = held.seq and ${leasedUntil} = held."leasedUntil"`);
+});
 
-function isHeldBy(
-  { seq, leasedUntil }: Tables["deliveries"],
-  lease: { readonly seq: Placeholder; readonly leasedUntil: Placeholder },
-) {
-  return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));
+/** The write that ends the leases of deliveries that were not settled, if there are any. Their `dueAt` stays. */
+export function releasing(leases: readonly Lease[]): readonly Write<never>[] {
+  return leases.length === 0 ? [] : [write(releaseDeliveries, { leases })];
 }
 
 /**
@@ -209,16 +227,16 @@ export const destinationsDue = statement<{ until: Date }>()(
       ),
 );
 
-/** The notification of a delivery. */
-export const notificationById = statement<{ id: string; eventId: string }>()((
+/** What is sent of the notifications of several events. */
+export const notificationsToSend = statement<{ eventIds: readonly StoredDelivery["eventId"][] }>()((
   db,
   { notifications },
   p,
+  dialect,
 ) => {
   const { id, title, text, url, severity, createdAt } = notifications;
   return db
     .select({ id, title, text, url, severity, createdAt })
     .from(notifications)
-    .where(and(eq(notifications.eventId, p.eventId), eq(id, p.id)))
-    .limit(1);
+    .where(dialect.among(notifications.eventId, p.eventIds));
 });

@@ -6,9 +6,7 @@ import { recordRecovery } from "../destinations.sql.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 
-import type { DeliverParts } from "./deliver.ts";
-import type { DestinationCache } from "./destination-cache.ts";
-import { notifier } from "./notifier.ts";
+import { notifier, type NotifierParts } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
@@ -26,11 +24,10 @@ interface Dispatcher {
   stop(): Promise<void>;
 }
 
-interface Parts extends Omit<DeliverParts, "onHealth" | "onDisabled"> {
+interface Parts extends NotifierParts {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
-  readonly destinations: DestinationCache;
 }
 
 interface DispatcherOptions {

@@ -9,6 +9,7 @@ import { followHealth } from "./circuit.ts";
 import { type DeliverParts, type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
 import type { DestinationCache } from "./destination-cache.ts";
+import { recorder, type RecordParts } from "./record.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
 interface Notifier {
@@ -23,9 +24,10 @@ interface Notifier {
   stop(patienceMs: number): Promise<void>;
 }
 
-type Parts = Omit<DeliverParts, "onHealth" | "onDisabled"> & {
+export interface NotifierParts
+  extends Omit<DeliverParts, "onHealth" | "record">, Omit<RecordParts, "onHealth" | "onDisabled"> {
   readonly destinations: DestinationCache;
-};
+}
 
 /** The time between two looks at the clock and, with several instances, at the destinations. */
 const lookIntervalMs = 30_000;
@@ -37,7 +39,7 @@ const longestSkewMs = 20_000;
 /** Smaller backward jumps of the clock only delay deliveries by as much. */
 const noticedJumpMs = 30_000;
 
-export function notifier(parts: Parts): Notifier {
+export function notifier(parts: NotifierParts): Notifier {
   const { storage, clock, log, destinations } = parts;
   const stopping = new AbortController();
   const queues = new Map<Destination["id"], DeliveryQueue>();
@@ -77,19 +79,16 @@ export function notifier(parts: Parts): Notifier {
     void queue.stop();
   }
 
-  function queueOf(id: Destination["id"]): DeliveryQueue {
-    const deliverParts: DeliverParts = {
-      ...parts,
-      onHealth(changed, health) {
-        const before = destinations.find(changed)?.destination;
-        destinations.setHealth(changed, health);
-        wake(new Set([changed]));
-        if (before !== undefined) noticeHealth(before, health);
-      },
-      onDisabled: (disabled) => refresh(disabled),
-    };
-    return deliveryQueue(deliverParts, id, () => destinations.find(id), stopping.signal);
+  function onHealth(id: Destination["id"], health: Health): void {
+    const before = destinations.find(id)?.destination;
+    destinations.setHealth(id, health);
+    wake(new Set([id]));
+    if (before !== undefined) noticeHealth(before, health);
   }
+
+  const record = recorder({ ...parts, onHealth, onDisabled: (id) => refresh(id) });
+  const queueOf = (id: Destination["id"]) =>
+    deliveryQueue({ ...parts, onHealth, record }, id, () => destinations.find(id), stopping.signal);
 
   function noticeHealth(before: Destination, health: Health): void {
     void followHealth(parts, before, health, () => wake(new Set([before.id])));
@@ -114,7 +113,7 @@ export function notifier(parts: Parts): Notifier {
     for (const { destinationId } of found.flat()) {
       const orphans = await storage.all(deliveriesTo, { destinationId, limit: maxOrphans });
       for (const orphan of orphans) {
-        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites(orphan.eventId));
+        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites([orphan.eventId]));
       }
     }
   }

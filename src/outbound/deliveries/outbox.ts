@@ -3,7 +3,7 @@ import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
-import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
+import { storeDeliveries, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
 import type { StoredDelivery } from "../delivery.ts";
 import type { Destination } from "../destination.ts";
@@ -127,7 +127,7 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
         for (const { destination } of matches) ids.add(destination.id);
         return [
           write(insertNotification, made),
-          ...matches.flatMap((match) => storeDelivery(delivery(made, match))),
+          ...storeDeliveries(matches.map((match) => delivery(made, match))),
         ];
       });
     },
@@ -143,7 +143,7 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
       return [
         write(reschedule, { seqs, now: at }),
         ...linesAgain(failed, at),
-        ...summaryWrites(event.id),
+        ...summaryWrites([event.id]),
       ];
     },
     committed(event) {

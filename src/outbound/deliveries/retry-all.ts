@@ -78,7 +78,7 @@ async function retry(
   const [result] = await storage.atomically(
     write(statement, { seqs, now: new Date(clock.now()) }),
     ...ordering,
-    ...[...eventIds].flatMap((eventId) => summaryWrites(eventId)),
+    ...summaryWrites([...eventIds]),
   );
   return result.changes;
 }

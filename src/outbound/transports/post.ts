@@ -31,8 +31,10 @@ export class PostError extends Error {
 export type Post = (url: URL, request: PostRequest, signal: AbortSignal) => Promise<PostResponse>;
 
 const timeoutMs = 10_000;
-/** Maximum bytes read from a response. */
+/** Maximum bytes shown of a response. */
 const maxExcerptBytes = 200;
+/** A shorter answer is read whole, which keeps the connection for the next request; of others, the beginning is read. */
+const shortAnswerBytes = 64 * 1024;
 
 interface PostParts {
   readonly clock: Clock;
@@ -93,8 +95,13 @@ function send(
   return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
-/** The first bytes of a response on one line; empty if they are compressed. Does not read the rest. */
+/** The first bytes of a response on one line; empty if it is a success, which nobody reads, or compressed. */
 async function excerptOf(response: Response): Promise<string> {
+  const bytes = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  if (response.ok && bytes <= shortAnswerBytes) {
+    await response.bytes();
+    return "";
+  }
   const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
   if (!isPlain) await response.body?.cancel();
   const reader = isPlain ? response.body?.getReader() : undefined;

@@ -8,7 +8,7 @@ import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
-import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
+import { insertAttempts, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
@@ -30,14 +30,18 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
   await app.services.storage.atomically(
     write(insertEvent, event),
     write(insertNotification, notification),
-    write(insertAttempt, {
-      notificationId: notification.id,
-      destinationId: operatorGateway.id,
-      startedAt: createdAt,
-      durationMs: 1,
-      delivered: status === "delivered",
-      responseStatus: 200,
-      error: null,
+    write(insertAttempts, {
+      attempts: [
+        {
+          notificationId: notification.id,
+          destinationId: operatorGateway.id,
+          startedAt: createdAt,
+          durationMs: 1,
+          delivered: status === "delivered",
+          responseStatus: 200,
+          error: null,
+        },
+      ],
     }),
   );
   return event.id;

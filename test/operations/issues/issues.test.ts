@@ -64,7 +64,7 @@ describe("issues", () => {
     const events = await listed(app, "/v1/events");
     await app.services.storage.atomically(
       write(killDeliveries, {}),
-      ...events.flatMap(({ id }) => summaryWrites(`evt_${String(id).slice(4)}`)),
+      ...events.flatMap(({ id }) => summaryWrites([`evt_${String(id).slice(4)}`])),
     );
   };
 

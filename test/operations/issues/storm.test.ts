@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type Write, write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
@@ -29,7 +29,10 @@ async function kill(destinationId: Destination["id"], count: number) {
     stored += 1;
     const dead = { status: "dead", dueAt: null, lastError: `cause ${stored}` } as const;
     const delivery = deliveryRow(notificationRow(stored, dead), { destinationId });
-    return [write(insertEvent, eventRow(stored)), write(insertDelivery, delivery)];
+    return [
+      write(insertEvent, eventRow(stored)),
+      write(insertDeliveries, { deliveries: [delivery] }),
+    ];
   });
   await app.services.storage.atomically(...writes.flat());
 }

@@ -4,7 +4,7 @@ import { makeId, timeOfId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
+import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -37,15 +37,19 @@ describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %
   }
   async function store(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
     const writes = all.map((fields) =>
-      write(insertAttempt, {
-        notificationId: makeId("ntf", startMs),
-        destinationId,
-        startedAt: new Date(startMs),
-        durationMs: 10,
-        delivered: true,
-        responseStatus: 200,
-        error: null,
-        ...fields,
+      write(insertAttempts, {
+        attempts: [
+          {
+            notificationId: makeId("ntf", startMs),
+            destinationId,
+            startedAt: new Date(startMs),
+            durationMs: 10,
+            delivered: true,
+            responseStatus: 200,
+            error: null,
+            ...fields,
+          },
+        ],
       }),
     );
     await app.services.storage.atomically(...writes);

@@ -4,16 +4,17 @@ import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import {
+  attemptsTo,
   deliveriesOfEvent,
-  insertDelivery,
-  storeDelivery,
+  insertDeliveries,
+  storeDeliveries,
 } from "../../../src/outbound/deliveries.sql.ts";
 import {
   claimDue,
   nextDue,
-  releaseDelivery,
   releaseLeases,
-  settleDelivery,
+  releasing,
+  settleDeliveries,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import {
   rescheduleDead,
@@ -23,6 +24,7 @@ import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {
   feedAfter,
+  insertAttempts,
   insertNotification,
   notificationsOfEvent,
   summariseNotifications,
@@ -47,7 +49,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("are claimed once while leased, oldest first, and again after the lease expires", async () => {
       storage = await open();
       for (const n of [1, 2, 3]) {
-        await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(n))));
+        await storage.atomically(
+          write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
+        );
       }
       const [two] = await claim(10, 2);
       expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
@@ -59,7 +63,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("cannot be settled by a process whose lease expired and was taken by another", async () => {
       storage = await open();
-      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
+      await storage.atomically(
+        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
+      );
       const [[first], [second]] = [await claim(10), await claim(2_000)];
       const settled = {
         status: "delivered",
@@ -70,7 +76,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       } as const;
       const settle = async (leasedUntil: Date | null) => {
         const [result] = await storage.atomically(
-          write(settleDelivery, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
+          write(settleDeliveries, {
+            settled: [{ seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }],
+          }),
         );
         return result.changes;
       };
@@ -84,7 +92,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         storage = await open();
         const eventId = eventRow(1).id;
         const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
-        await storage.atomically(write(insertDelivery, deliveryRow(row)));
+        await storage.atomically(write(insertDeliveries, { deliveries: [deliveryRow(row)] }));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [rescheduled] = await storage.atomically(
@@ -100,8 +108,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           lastError: "why",
         };
         await storage.atomically(
-          write(settleDelivery, { ...lease, ...outcome, earlierAttempts: 3 }),
-          write(releaseDelivery, lease),
+          write(settleDeliveries, { settled: [{ ...lease, ...outcome, earlierAttempts: 3 }] }),
+          ...releasing([lease]),
         );
         const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
@@ -111,7 +119,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("leased by a dead process are free after a start", async () => {
       storage = await open();
-      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
+      await storage.atomically(
+        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
+      );
       await claim(10);
       expect(await storage.all(nextDue, { ...to, after: at(20) })).toEqual([]);
       await storage.atomically(write(releaseLeases, {}));
@@ -123,20 +133,34 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       storage = await open();
       const eventId = eventRow(1).id;
       await storage.atomically(
-        write(
-          insertDelivery,
-          deliveryRow(notificationRow(1, { status: "dead", dueAt: null, eventId })),
-        ),
-        write(
-          insertDelivery,
-          deliveryRow(notificationRow(2, { status: "delivered", dueAt: null, eventId })),
-        ),
+        write(insertDeliveries, {
+          deliveries: (["dead", "delivered"] as const).map((status, index) =>
+            deliveryRow(notificationRow(index + 1, { status, dueAt: null, eventId })),
+          ),
+        }),
       );
       const [rescheduled] = await storage.atomically(
         write(rescheduleDead, { seqs: [1, 2], now: at(50) }),
       );
       expect(rescheduled.changes).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
+    });
+
+    test("are recorded although a destination answered what not every database stores", async () => {
+      storage = await open();
+      const attempt = {
+        notificationId: notificationRow(1).id,
+        destinationId: operatorGateway.id,
+        durationMs: 1,
+        delivered: false,
+        responseStatus: null,
+      };
+      const errors = ["a\0b", "\ud83d", '"\\', "\u{1f642}"];
+      const attempts = errors.map((error, n) => ({ ...attempt, startedAt: at(n), error }));
+      await storage.atomically(write(insertAttempts, { attempts }));
+      const of = { ...to, notificationIds: [attempt.notificationId] };
+      const stored = (await storage.all(attemptsTo, of)).map(({ error }) => error);
+      expect(stored).toEqual(["a\ufffdb", "\ufffd", '"\\', "\u{1f642}"]);
     });
 
     test("of one order key are claimed one at a time, in the order of commits, other keys meanwhile", async () => {
@@ -149,23 +173,29 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         ["a", 5],
       ] as const;
       for (const [orderKey, n] of rows) {
-        await storage.atomically(...storeDelivery(deliveryRow(notificationRow(n), { orderKey })));
+        await storage.atomically(
+          ...storeDeliveries([deliveryRow(notificationRow(n), { orderKey })]),
+        );
       }
       const seqs = async (now: number) =>
         (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
       expect(await seqs(10)).toEqual([1, 3, 4]);
       const settle = (seq: number, leasedUntil: Date, fields: object) =>
         storage.atomically(
-          write(settleDelivery, {
-            seq,
-            leasedUntil,
-            status: "delivered",
-            attemptCount: 1,
-            dueAt: null,
-            deliveredAt: at(20),
-            lastError: null,
-            earlierAttempts: 0,
-            ...fields,
+          write(settleDeliveries, {
+            settled: [
+              {
+                seq,
+                leasedUntil,
+                status: "delivered",
+                attemptCount: 1,
+                dueAt: null,
+                deliveredAt: at(20),
+                lastError: null,
+                earlierAttempts: 0,
+                ...fields,
+              },
+            ],
           }),
           ...nextInLine({ ...to, orderKey: "a" }, at(20)),
         );
@@ -184,13 +214,13 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       const orderKey = "a";
       const store = (n: number, status: "dead" | "pending") =>
         storage.atomically(
-          ...storeDelivery(
+          ...storeDeliveries([
             deliveryRow(notificationRow(n), {
               orderKey,
               status,
               ...(status === "dead" && { dueAt: null, blocked: false }),
             }),
-          ),
+          ]),
         );
       await store(1, "dead");
       await store(2, "dead");
@@ -205,15 +235,19 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         const [{ rows }] = await claim(now);
         expect(rows.map((row) => row.seq)).toEqual([seq]);
         await storage.atomically(
-          write(settleDelivery, {
-            seq,
-            leasedUntil: at(now + 1_000),
-            status: "delivered",
-            attemptCount: 1,
-            dueAt: null,
-            deliveredAt: at(20),
-            lastError: null,
-            earlierAttempts: 0,
+          write(settleDeliveries, {
+            settled: [
+              {
+                seq,
+                leasedUntil: at(now + 1_000),
+                status: "delivered",
+                attemptCount: 1,
+                dueAt: null,
+                deliveredAt: at(20),
+                lastError: null,
+                earlierAttempts: 0,
+              },
+            ],
           }),
           ...nextInLine({ ...to, orderKey }, at(now)),
         );
@@ -224,7 +258,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("are claimed only for their destination", async () => {
       storage = await open();
       const other = { destinationId: `dst_${"1".repeat(32)}` } as const;
-      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1), other)));
+      await storage.atomically(
+        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1), other)] }),
+      );
       expect((await claim(10))[0].rows).toEqual([]);
       expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
       expect(await storage.all(deliveriesOfEvent, { eventId: eventRow(1).id })).toHaveLength(1);
@@ -253,8 +289,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         );
         await storage.atomically(
           write(insertNotification, row),
-          ...deliveries.map((delivery) => write(insertDelivery, delivery)),
-          write(summariseNotifications, { eventId }),
+          ...deliveries.map((delivery) => write(insertDeliveries, { deliveries: [delivery] })),
+          write(summariseNotifications, { eventIds: [eventId] }),
         );
         const [summary] = await storage.all(notificationsOfEvent, { eventId });
         await storage.close();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
@@ -41,7 +41,7 @@ test("a delivery that another process stored wakes its destination only", async 
   await other.atomically(
     write(insertEvent, eventRow(1)),
     write(insertNotification, row),
-    write(insertDelivery, deliveryRow(row)),
+    write(insertDeliveries, { deliveries: [deliveryRow(row)] }),
   );
   app.clock.advance(2_000);
   await until(() => gateway.received.length === 1);

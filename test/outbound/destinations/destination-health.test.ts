@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import type { StoredDelivery } from "../../../src/outbound/delivery.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
+import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -30,21 +30,27 @@ describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s
   async function store(rows: number, fields: (index: number) => Partial<StoredDelivery>) {
     const writes = Array.from({ length: rows }, (_, index) => {
       number += 1;
-      return write(insertDelivery, deliveryRow(notificationRow(number), fields(index)));
+      return write(insertDeliveries, {
+        deliveries: [deliveryRow(notificationRow(number), fields(index))],
+      });
     });
     await app.services.storage.atomically(...writes);
   }
   async function attempts(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
     const writes = all.map((fields, index) =>
-      write(insertAttempt, {
-        notificationId: notificationRow(index).id,
-        destinationId,
-        startedAt: new Date(app.clock.now() - 1_000_000 + index),
-        durationMs: 10,
-        delivered: true,
-        responseStatus: 200,
-        error: null,
-        ...fields,
+      write(insertAttempts, {
+        attempts: [
+          {
+            notificationId: notificationRow(index).id,
+            destinationId,
+            startedAt: new Date(app.clock.now() - 1_000_000 + index),
+            durationMs: 10,
+            delivered: true,
+            responseStatus: 200,
+            error: null,
+            ...fields,
+          },
+        ],
       }),
     );
     await app.services.storage.atomically(...writes);

@@ -9,7 +9,7 @@ import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
-import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
+import { insertAttempts, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -111,11 +111,15 @@ describe("skyhook copy", () => {
         write(insertNotification, notificationRow(1)),
         write(insertNotification, notificationRow(2)),
         ...[1, 1, 2].map((ms) =>
-          write(insertAttempt, {
-            ...attempt,
-            startedAt: new Date(ms),
-            responseStatus: null,
-            error: "no",
+          write(insertAttempts, {
+            attempts: [
+              {
+                ...attempt,
+                startedAt: new Date(ms),
+                responseStatus: null,
+                error: "no",
+              },
+            ],
           }),
         ),
       );

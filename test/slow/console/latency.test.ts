@@ -4,7 +4,7 @@ import { makeId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
+import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
@@ -35,15 +35,19 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   async function store(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
     const startedMs = server.app.clock.now() - 30 * minuteMs;
     const writes = all.map((fields) =>
-      write(insertAttempt, {
-        notificationId: makeId("ntf", startedMs - minuteMs),
-        destinationId,
-        startedAt: new Date(startedMs),
-        durationMs: 20,
-        delivered: true,
-        responseStatus: 200,
-        error: null,
-        ...fields,
+      write(insertAttempts, {
+        attempts: [
+          {
+            notificationId: makeId("ntf", startedMs - minuteMs),
+            destinationId,
+            startedAt: new Date(startedMs),
+            durationMs: 20,
+            delivered: true,
+            responseStatus: 200,
+            error: null,
+            ...fields,
+          },
+        ],
       }),
     );
     await server.app.services.storage.atomically(...writes);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
@@ -94,7 +94,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     const [, , , claimed] = await storage.atomically(
       write(insertEvent, eventRow(1, { createdAt: now })),
       write(insertNotification, notification),
-      write(insertDelivery, deliveryRow(notification)),
+      write(insertDeliveries, { deliveries: [deliveryRow(notification)] }),
       write(claimDue, lease),
     );
     expect(claimed.changes).toBe(1);

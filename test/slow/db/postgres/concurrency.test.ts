@@ -21,7 +21,7 @@ import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts"
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
-import { insertDelivery } from "../../../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { operatorGateway } from "../../../../src/outbound/destination.ts";
 import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
@@ -138,7 +138,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const notes = Array.from({ length: 40 }, (_, n) =>
-      write(insertDelivery, deliveryRow(notificationRow(n))),
+      write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
     );
     await one.atomically(...notes);
     const destinationId = operatorGateway.id;
@@ -155,7 +155,9 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   test("a claim skips what another instance is claiming, without waiting for it", async () => {
     await using both = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
     const [storage] = both.storages;
-    const rows = [1, 2].map((n) => write(insertDelivery, deliveryRow(notificationRow(n))));
+    const rows = [1, 2].map((n) =>
+      write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
+    );
     await storage.atomically(...rows);
     await using other = new SQL(shared.url, { max: 1 });
     await other.unsafe("begin");
@@ -267,7 +269,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     [
       "sum up deliveries of the same events",
       "notifications",
-      (["evt_1", "evt_2", "evt_3"] as const).map((id) => summaryWrites(id)),
+      (["evt_1", "evt_2", "evt_3"] as const).map((id) => summaryWrites([id])),
       "evt_2",
     ],
     [

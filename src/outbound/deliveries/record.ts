@@ -1,0 +1,176 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Write, write, type WriteResult } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { nextInLine } from "../delivery-order.sql.ts";
+import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
+import { disableDestination } from "../destinations.sql.ts";
+import type { Attempt } from "../notification.ts";
+import { insertAttempts, summaryWrites } from "../notifications.sql.ts";
+
+import { healthWrite } from "./circuit.ts";
+import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
+import type { NotificationMetrics } from "./notification-metrics.ts";
+import { type Claim, gone, isFinal, outcomeOf } from "./outcome.ts";
+import type { SendResult } from "./send.ts";
+
+export interface RecordParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: NotificationMetrics;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Called when the health of a destination has changed. */
+  readonly onHealth: (id: Destination["id"], health: Health) => void;
+  /** Called when a destination was disabled, by this attempt or another one. */
+  readonly onDisabled: (id: Destination["id"]) => Promise<void>;
+}
+
+/** An attempt that was made. */
+export interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
+  readonly destination: Destination;
+  readonly claim: Claim;
+  readonly result: SendResult;
+}
+
+/** Stores an attempt and what became of its delivery and its destination. Throws if that is not stored. */
+export type RecordAttempt = (made: Made) => Promise<void>;
+
+/** An attempt that was stored, and what it changed. */
+interface Stored {
+  readonly made: Made;
+  readonly outcome: ReturnType<typeof outcomeOf>;
+  /** Undefined if it is unchanged. */
+  readonly health: Health | undefined;
+  readonly isDisabling: boolean;
+}
+
+/** The attempts of one transaction, which bounds its locks. */
+const maxPerTransaction = 200;
+
+/**
+ * Returns how to record the attempts to all destinations. Those that end while earlier ones are being committed share
+ * a transaction, because a statement for many rows costs hardly more than one for a single row.
+ */
+export function recorder(parts: RecordParts): RecordAttempt {
+  let waiting: { readonly made: Made; readonly ended: PromiseWithResolvers<void> }[] = [];
+  let isRunning = false;
+
+  async function storeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, maxPerTransaction);
+      waiting = waiting.slice(maxPerTransaction);
+      try {
+        const stored = await store(
+          parts,
+          batch.map(({ made }) => made),
+        );
+        for (const [index, each] of stored.entries())
+          batch[index]?.ended.resolve(tell(parts, each));
+      } catch (error) {
+        for (const { ended } of batch) ended.reject(error);
+      }
+    }
+    isRunning = false;
+  }
+
+  return (made) => {
+    const ended = Promise.withResolvers<void>();
+    waiting.push({ made, ended });
+    if (!isRunning) {
+      isRunning = true;
+      // After those that end in the same turn.
+      setImmediate(() => void storeWaiting());
+    }
+    return ended.promise;
+  };
+}
+
+async function store(
+  { storage, clock, random }: RecordParts,
+  batch: readonly Made[],
+): Promise<readonly Stored[]> {
+  const now = clock.now();
+  const outcomes = new Map(
+    batch.map((made) => [made, outcomeOf(made.claim, made.result, now, random())]),
+  );
+  const settled = [...outcomes].map(([{ claim }, outcome]) => settledBy(claim, outcome));
+  const failed = batch.filter(({ result }) => !result.delivered);
+  const ending = [...outcomes].filter(([, { dueAt }]) => dueAt === null);
+  const toGone = batch.filter(({ result }) => result.responseStatus === gone);
+  const rated = withoutRepeatedSuccess(batch);
+  const results = await storage.atomically(
+    write(settleDeliveries, { settled }),
+    write(insertAttempts, { attempts: batch.map(attemptOf) }),
+    // If it was rescheduled during the failed attempt, it is due at once.
+    ...releasing(failed.map(({ claim }) => claim.delivery)),
+    ...ending.flatMap(([made]) => unblocking(made, now)),
+    ...summaryWrites([...new Set(batch.map(({ claim }) => claim.delivery.eventId))]),
+    ...toGone.map(({ destination }) => disabling(destination, now)),
+    ...rated.map(({ destination, result, claim }) =>
+      healthWrite(destination, result, now, claim.isProbe ? claim.claimedMs : null),
+    ),
+  );
+  const last = results.slice(results.length - toGone.length - rated.length);
+  const disablings = new Map(toGone.map((made, index) => [made, last[index]?.changes === 1]));
+  // Guarantee: the last writes are those of `healthWrite`, whose rows are healths.
+  const healths = last.slice(toGone.length) as readonly WriteResult<Health>[];
+  const healthOf = new Map(rated.map((made, index) => [made, healths[index]?.rows[0]]));
+  return [...outcomes].map(([made, outcome]) => ({
+    made,
+    outcome,
+    health: healthOf.get(made),
+    isDisabling: disablings.get(made) ?? false,
+  }));
+}
+
+function settledBy({ delivery }: Claim, outcome: Stored["outcome"]): Settled {
+  const { seq, leasedUntil, attemptCount } = delivery;
+  return { seq, leasedUntil, ...outcome, earlierAttempts: attemptCount };
+}
+
+function attemptOf({ claim, startedAt, durationMs, result }: Made): Attempt {
+  const { notificationId, destinationId } = claim.delivery;
+  const { delivered, responseStatus, error } = result;
+  const attempt = { notificationId, destinationId, startedAt, durationMs };
+  return { ...attempt, delivered, responseStatus, error };
+}
+
+/** Of successes in a row, the first says all of the health. */
+function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
+  const succeeded = new Map<Destination["id"], boolean>();
+  return batch.filter(({ destination: { id }, result: { delivered } }) => {
+    const isRepeated = delivered && succeeded.get(id) === true;
+    succeeded.set(id, delivered);
+    return !isRepeated;
+  });
+}
+
+/** The next delivery with the order key keeps its attempts if this one died without using up its own. */
+function unblocking({ claim: { delivery }, result }: Made, now: number): readonly Write<never>[] {
+  const { delivered, responseStatus } = result;
+  const afterDead = !delivered && (delivery.afterDead || !isFinal(responseStatus));
+  return nextInLine(delivery, new Date(now), { afterDead });
+}
+
+/** Changes nothing if the destination was changed since this attempt began: its address may be another one. */
+function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write<never> {
+  const updatedAt = new Date(Math.max(nowMs, before.getTime() + 1));
+  return write(disableDestination, { id, before, updatedAt });
+}
+
+async function tell(parts: RecordParts, { made, outcome, health, isDisabling }: Stored) {
+  const { metrics, log, onHealth, onDisabled } = parts;
+  const { destination, claim, result, durationMs } = made;
+  const { delivered, error, responseStatus } = result;
+  metrics.attempted(destination, delivered ? "delivered" : "failed", durationMs / 1_000);
+  const name = nameInLogs(destination);
+  const { status, attemptCount: attempt } = outcome;
+  const fields = { id: claim.delivery.notificationId, destination: name, attempt, error };
+  if (!delivered) log.warn(fields, `notification ${status}`);
+  if (health !== undefined) onHealth(destination.id, health);
+  if (isDisabling) log.warn({ destination: name, reason: goneReason }, "destination disabled");
+  // Before its queue looks for more.
+  if (responseStatus === gone) await onDisabled(destination.id);
+}

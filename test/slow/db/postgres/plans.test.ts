@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+
+import { sql } from "drizzle-orm";
+
+import { openStorage } from "../../../../src/db/open.ts";
+import { statementsOver, write } from "../../../../src/db/statement.ts";
+import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
+import {
+  claimDue,
+  type Settled,
+  settleDeliveries,
+} from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { deliveriesTable } from "../../../../src/outbound/delivery.ts";
+import { operatorGateway } from "../../../../src/outbound/destination.ts";
+import { insertNotification, summaryWrites } from "../../../../src/outbound/notifications.sql.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { noManyConnections } from "../../../support/databases.ts";
+import { deliveryRow, notificationRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
+
+import { limits, sharedDatabase } from "./shared-database.ts";
+
+const shared = sharedDatabase();
+
+/** The rows of two tables that the transaction has read so far. */
+const read = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
+  db
+    .select({
+      count:
+        sql<number>`(select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables
+        where relname in ('deliveries', 'notifications'))`.mapWith(Number),
+    })
+    .from(deliveries)
+    .limit(1),
+);
+
+describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
+  test("statements that were planned on empty tables read no more of large ones than they need", async () => {
+    await shared.empty();
+    const storage = await openStorage(schema, shared.url, { ...limits, poolSize: 1 });
+    const now = new Date(Date.UTC(2027, 0, 1));
+    const lease = { destinationId: operatorGateway.id, leasedUntil: now, now, limit: 1 };
+    const settled = (seq: number): Settled => ({
+      seq,
+      leasedUntil: now,
+      status: "delivered",
+      attemptCount: 1,
+      dueAt: null,
+      deliveredAt: now,
+      lastError: null,
+      earlierAttempts: 0,
+    });
+    const { eventId } = notificationRow(1);
+    const cycle = () =>
+      storage.atomically(
+        write(claimDue, lease),
+        write(settleDeliveries, { settled: [settled(1)] }),
+        ...summaryWrites([eventId]),
+        write(read, {}),
+      );
+    // The server keeps a plan from the sixth run on.
+    for (let count = 0; count < 8; count += 1) await cycle();
+    const rows = Array.from({ length: 5_000 }, (_, index) => notificationRow(index));
+    await storage.atomically(...rows.map((row) => write(insertNotification, row)));
+    const deliveries = rows.map((row) => deliveryRow(row));
+    await storage.atomically(write(insertDeliveries, { deliveries }));
+    const results = await cycle();
+    const [last] = results.at(-1)?.rows ?? [];
+    const count = Number(Object(last).count);
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(50);
+    await storage.close();
+  });
+});
