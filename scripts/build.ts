@@ -75,9 +75,11 @@ async function signAgain(file: string): Promise<void> {
 const root = join(import.meta.dir, "..");
 
 /** The entry points of Skyhook. */
-export const skyhookEntrypoints: readonly string[] = ["main.ts", "db/sqlite/storage-thread.ts"].map(
-  (file) => join(root, "src", file),
-);
+export const skyhookEntrypoints: readonly string[] = [
+  "main.ts",
+  "db/sqlite/storage-thread.ts",
+  "db/sqlite/checkpoint-thread.ts",
+].map((file) => join(root, "src", file));
 
 /** Makes the output depend only on the source code and its packages, not on the machine. */
 export const sameEverywhere: BunPlugin = {

@@ -15,6 +15,13 @@ export function deliveryStateOf(
   return worstFirst.find((each) => notifications.some(({ status }) => status === each)) ?? "none";
 }
 
+/** How far the follower has read the events. Only on SQLite: PostgreSQL queues each event in its own transaction. */
+export const searchProgressTable = defineTable("search_progress", {
+  seq: "bigint",
+  /** What the database does with the events up to a new `seq`. */
+  step: word(["index", "queue"]),
+});
+
 /** Events that are to be indexed. The database indexes one when its row is deleted. */
 export const searchQueueTable = defineTable("search_queue", {
   seq: "bigint",
@@ -32,6 +39,12 @@ export const eventStatesTable = defineTable("event_states", {
 
 /** The full-text index. `rowid` is the event's position. */
 export const eventWordsTable = defineTable("event_words", { rowid: "bigint" });
+
+/** The commands of the full-text index (sqlite.org/fts5.html, section 6). Only on SQLite. */
+export const indexCommandsTable = defineTable("event_words", {
+  eventWords: "text",
+  rank: "integer",
+});
 
 /** The words of the full-text index, one row for each place. Only on SQLite. */
 export const eventVocabularyTable = defineTable("event_vocabulary", { term: "text" });

@@ -13,6 +13,8 @@ import {
   eventStatesTable,
   eventVocabularyTable,
   eventWordsTable,
+  indexCommandsTable,
+  searchProgressTable,
   searchQueueTable,
 } from "./event-index.ts";
 
@@ -22,6 +24,8 @@ const tables = {
   eventStates: eventStatesTable,
   eventWords: eventWordsTable,
   eventVocabulary: eventVocabularyTable,
+  indexCommands: indexCommandsTable,
+  searchProgress: searchProgressTable,
   searchQueue: searchQueueTable,
 };
 type Tables = TablesOf<typeof tables>;
@@ -116,6 +120,51 @@ export const nextType = statement<{ from: string; until: string }>()((db, { even
     )
     .orderBy(asc(events.type))
     .limit(1),
+);
+
+const afterProgress = ({ events, searchProgress }: Tables) =>
+  sql`from ${events} where ${events.seq} > ${searchProgress.seq}`;
+
+/**
+ * Reads the next events, at most `limit`, in the order of commits: the database indexes or queues them. Returns no row
+ * if there are none.
+ */
+const followEvents = (step: "index" | "queue") =>
+  statement<{ limit: number }>()((db, t, p) => {
+    const next = sql`select ${t.events.seq} ${afterProgress(t)} order by ${t.events.seq} limit ${p.limit}`;
+    return db
+      .update(t.searchProgress)
+      .set({ seq: sql`(select max(seq) from (${next}))`, step })
+      .where(sql`exists (select 1 ${afterProgress(t)})`)
+      .returning({
+        seq: t.searchProgress.seq,
+        hasUnread: sql`exists (select 1 ${afterProgress(t)})`.mapWith(Boolean),
+      });
+  });
+export const indexNext = followEvents("index");
+export const queueNext = followEvents("queue");
+
+/** The newest event that is neither indexed nor queued, if there is one. `skip`: so many newer ones. */
+export const newestUnread = statement<{ skip: number }>()((db, t, p) =>
+  db
+    .select({ seq: t.events.seq })
+    .from(t.events)
+    .where(sql`${t.events.seq} > (select ${t.searchProgress.seq} from ${t.searchProgress})`)
+    .orderBy(desc(t.events.seq))
+    .limit(1)
+    .offset(p.skip),
+);
+
+/** Merges about so many pages of segments, if there are enough segments. */
+export const mergeSegments = statement<{ pages: number }>()((db, { indexCommands }, p) =>
+  db.insert(indexCommands).values({ eventWords: sql`'merge'`, rank: p.pages }),
+);
+
+/** Queues the events without a number, which only a copy of an older database contains. */
+export const queueUnnumbered = statement()((db, { events, searchQueue }) =>
+  db
+    .insert(searchQueue)
+    .select(sql`select null, ${events.id} from ${events} where ${events.seq} is null`),
 );
 
 /** Indexes at most `limit` queued events, newest first: the database indexes those whose rows are deleted. */

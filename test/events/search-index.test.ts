@@ -1,13 +1,27 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 
+import { openStorage } from "../../src/db/open.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
-import { insertEvent } from "../../src/event/events.sql.ts";
-import { newestQueued, oldestQueued, stateAfter } from "../../src/events/event-search.sql.ts";
+import { insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
+import {
+  indexQueued,
+  newestQueued,
+  newestUnread,
+  oldestQueued,
+  stateAfter,
+} from "../../src/events/event-search.sql.ts";
+import { eventsMatching } from "../../src/events/event-search.ts";
+import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
 import { searchIndex } from "../../src/events/search-index.ts";
+import { schema } from "../../src/schema/schema.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import { manualClock } from "../support/clock.ts";
+import { removeFolder, temporaryFolder } from "../support/program.ts";
 import { eventRow } from "../support/rows.ts";
 import { appPerTest } from "../support/running-app.ts";
+import { indexSome, notIndexed } from "../support/search.ts";
 
 const app = appPerTest();
 
@@ -23,6 +37,7 @@ describe("a search", () => {
       ...storage,
       all: (statement, values) => {
         const asked: unknown = statement;
+        if (asked === newestUnread) return Promise.resolve([]);
         if (asked === newestQueued) return Promise.resolve(rowsOf({ seq: 7 }));
         if (asked === oldestQueued) return Promise.resolve(rowsOf({ seq: oldest() }));
         return storage.all(statement, values);
@@ -76,6 +91,103 @@ describe("a search", () => {
     };
     expect(await searchIndex(endless, app.clock, log).caughtUp(0)).toBe(false);
     expect(await searchIndex(storage, app.clock, log).caughtUp(0)).toBe(true);
+  });
+});
+
+describe("the follower", () => {
+  const clock = manualClock(Date.UTC(2026, 10, 22));
+  const folder = temporaryFolder();
+  const storages: Storage[] = [];
+  const open = async (of = schema, file = `${storages.length}.db`) => {
+    const storage = await openStorage(of, `sqlite:${join(folder, file)}`);
+    storages.push(storage);
+    return storage;
+  };
+  afterAll(async () => {
+    for (const storage of storages) await storage.close();
+    removeFolder(folder);
+  });
+  const add = (storage: Storage, ...numbers: number[]) =>
+    storage.atomically(...numbers.map((number) => write(insertEvent, eventRow(number))));
+  const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => from + n);
+
+  test("also indexes what an earlier version has queued", async () => {
+    const sqlite = schema.migrations.sqlite.filter(({ name }) => name < "0026");
+    const before = await open(
+      { ...schema, migrations: { ...schema.migrations, sqlite } },
+      "old.db",
+    );
+    await add(before, 1, 2);
+    await before.close();
+    const storage = await open(schema, "old.db");
+    await add(storage, 3);
+    expect(await searchIndex(storage, clock, log).caughtUp(Infinity)).toBe(true);
+    expect(await notIndexed(storage)).toEqual([]);
+  });
+
+  test("indexes an event once that is queued before it is read", async () => {
+    const storage = await open();
+    await add(storage, 1, 2);
+    await storage.atomically(write(reinterpretEvent, { ...eventRow(1), title: "changed" }));
+    await storage.atomically(write(indexQueued, { limit: 1 }));
+    expect(await searchIndex(storage, clock, log).caughtUp(Infinity)).toBe(true);
+    for (const [q, number] of [
+      ["changed", 1],
+      ["event", 2],
+    ] as const) {
+      const source = await eventsMatching(storage, { q });
+      const window = { order: "newest-first", from: null, offset: 0, limit: 5 } as const;
+      expect((await source.read(window)).map(({ id }) => id)).toEqual([eventRow(number).id]);
+    }
+  });
+
+  test("reads new events whose numbers are those of deleted ones", async () => {
+    const storage = await open();
+    await add(storage, 1, 5);
+    await indexSome(storage, 10);
+    await storage.atomically(write(deleteSettledEvent, { id: eventRow(5).id }));
+    // The clock has gone back.
+    await add(storage, 2);
+    await searchIndex(storage, clock, log).caughtUp(Infinity);
+    expect(await notIndexed(storage)).toEqual([]);
+  });
+
+  test("indexes new events before a backlog, and rests as long however slow the host is", async () => {
+    const storage = await open();
+    await add(storage, ...numbers(10_200));
+    const pauses: number[] = [];
+    const slow: Storage = {
+      ...storage,
+      async atomically(...writes) {
+        await Bun.sleep(2);
+        return storage.atomically(...writes);
+      },
+    };
+    const watched = {
+      ...clock,
+      after(delayMs: number, action: () => void) {
+        pauses.push(delayMs);
+        return clock.after(delayMs, action);
+      },
+    };
+    const index = searchIndex(slow, watched, log);
+    index.start();
+    const rounds = async (count: number) => {
+      while (pauses.length < count) {
+        clock.advance(250);
+        await Bun.sleep(0);
+      }
+    };
+    await rounds(13);
+    // The first batch of 100, then all others are queued, 1,000 at a time.
+    expect(pauses.slice(1, 12)).toEqual(numbers(11).map(() => 20));
+    await add(storage, 20_000);
+    await rounds(pauses.length + 2);
+    await index.stop();
+    const left = await notIndexed(storage);
+    expect(left.includes(eventRow(20_000).id)).toBe(false);
+    expect(left.includes(eventRow(10_199).id)).toBe(false);
+    expect(left.includes(eventRow(101).id)).toBe(true);
   });
 });
 

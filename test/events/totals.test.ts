@@ -4,10 +4,10 @@ import { rowsPerSlice } from "../../src/db/count.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
-import { indexQueued } from "../../src/events/event-search.sql.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, type TestApp } from "../support/app.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
+import { indexSome } from "../support/search.ts";
 import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const events = rowsPerSlice * 2 + 100;
@@ -31,9 +31,7 @@ async function fill({ services: { storage } }: TestApp): Promise<void> {
       .filter((number) => number % 2 === 0)
       .map((number) => write(insertNotification, notificationRow(number))),
   );
-  for (let changes = 1; changes > 0;) {
-    [{ changes }] = await storage.atomically(write(indexQueued, { limit: events }));
-  }
+  await indexSome(storage, events);
 }
 
 const from = timeOf(700).toISOString();

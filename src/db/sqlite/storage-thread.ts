@@ -1,29 +1,35 @@
-// The entry of the storage thread: the only connection that writes to a database file. It answers each group
-// before it checkpoints, so that only the next group waits for a checkpoint.
+// The entry of the storage thread: the only connection that writes to a database file. It says when another thread
+// should checkpoint (checkpoint-thread.ts), and checkpoints itself only to bound the log.
 
 import { Database } from "bun:sqlite";
 
+import type { DatabaseFiles } from "./checkpoint-thread.ts";
 import { closer, configure } from "./connection.ts";
 import { failureOf } from "./errors.ts";
 import { type Group, type GroupAnswer, groupRunner } from "./group.ts";
-import { type Identities, inPlace } from "./in-place.ts";
+import { inPlace } from "./in-place.ts";
 
-/** First what to open, then groups, then the end. Each group is answered with a `GroupAnswer`. */
-export type ThreadMessage = OpenMessage | Group | "close";
+/** First what to open, then groups, then the end. */
+export type ThreadMessage = DatabaseFiles | Group | "close";
 
-interface OpenMessage {
-  readonly file: string;
-  readonly opened: Identities;
-}
+/** An answer to each group, and, after an answer, that a checkpoint is due. */
+export type ThreadAnswer = GroupAnswer | "checkpoint";
 
 declare const self: Worker;
 
 /** How long a group waits for another process's lock before all that waits fails. */
 const lockPatienceMs = 2_000;
-/** Frames in the log from which on it is checkpointed; a frame is a page. SQLite's own default. */
-const checkpointFrames = 1_000;
+/** Of pages in the log that are not in the database yet: from here on another thread checkpoints. */
+const checkpointBytes = 4 * 2 ** 20;
+/**
+ * The log only starts again when all of it is in the database, which under steady load never happens. From this length
+ * on, the last pages are checkpointed between two commits.
+ */
+const longLogBytes = 64 * 2 ** 20;
+/** From this length on, all pages are, for example because the other thread died. */
+const maxLogBytes = 128 * 2 ** 20;
 
-let target: OpenMessage | null = null;
+let target: DatabaseFiles | null = null;
 let open: ReturnType<typeof connect> | null = null;
 const texts: string[] = [];
 
@@ -42,10 +48,22 @@ self.addEventListener("message", ({ data }: MessageEvent<ThreadMessage>) => {
     }
   } else {
     texts.push(...data.newTexts);
-    self.postMessage(answer(data));
-    open?.checkpointIfDue();
+    const done = answer(data);
+    post(done);
+    if ("transactions" in done && isCheckpointDue()) post("checkpoint");
   }
 });
+
+const post = (message: ThreadAnswer) => self.postMessage(message);
+
+function isCheckpointDue(): boolean {
+  try {
+    return open?.isCheckpointDue() ?? false;
+  } catch {
+    // The next commits find a failing disk too, and report it.
+    return false;
+  }
+}
 
 function connection() {
   if (target === null) throw new Error("The storage thread has not received what to open");
@@ -60,27 +78,30 @@ function answer(group: Group): GroupAnswer {
   }
 }
 
-function connect({ file, opened }: OpenMessage) {
+function connect({ file, opened }: DatabaseFiles) {
   const client = new Database(file, { readwrite: true, strict: true });
   const close = closer(client);
   try {
     configure(client, lockPatienceMs);
     client.run("pragma wal_autocheckpoint = 0");
+    // The statement journal, which undoes a failing statement, needs no disk.
+    client.run("pragma temp_store = memory");
     const place = inPlace(client, opened);
     // Changes nothing: returns the frames in the log, and how many of them are in the database already.
     const countFrames = client.prepare("pragma wal_checkpoint(noop)");
     const checkpoint = client.prepare("pragma wal_checkpoint(passive)");
+    const pageBytes = Number(client.query("pragma page_size").values()[0]?.[0]);
     return {
       run: groupRunner(client, texts, () => place.require()),
       close,
-      checkpointIfDue() {
-        try {
-          const [, frames, done] = countFrames.values()[0]?.map(Number) ?? [];
-          if (frames === undefined || frames < checkpointFrames || frames === done) return;
-          checkpoint.values();
-        } catch {
-          // The next commits find a failing disk too, and report it.
-        }
+      /** Returns whether the other thread is to checkpoint. */
+      isCheckpointDue(): boolean {
+        const [, frames = 0, done = 0] = countFrames.values()[0]?.map(Number) ?? [];
+        const [bytes, bytesLeft] = [frames * pageBytes, (frames - done) * pageBytes];
+        if (bytesLeft >= checkpointBytes && bytes < maxLogBytes) return true;
+        // Fails at once while the other thread checkpoints.
+        if (bytesLeft > 0 && bytes >= longLogBytes) checkpoint.values();
+        return false;
       },
     };
   } catch (error) {

@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite";
 
+import type { DatabaseFiles } from "./checkpoint-thread.ts";
+import { checkpointer } from "./checkpointer.ts";
 import { failureOf, storageError } from "./errors.ts";
 import {
   type Bound,
@@ -10,7 +12,7 @@ import {
   type Parameter,
 } from "./group.ts";
 import type { Identities } from "./in-place.ts";
-import type { ThreadMessage } from "./storage-thread.ts";
+import type { ThreadAnswer, ThreadMessage } from "./storage-thread.ts";
 
 /** A statement with its parameters. */
 export interface BoundStatement {
@@ -53,10 +55,13 @@ export function threadWriter(
   opened: Identities,
   onDeath: (why: string) => void,
 ): Writer {
-  let thread: StorageThread | null = startThread(file, opened);
+  const files = { file, opened };
+  const checkpoints = checkpointer(files);
+  const start = () => startThread(files, () => checkpoints.start());
+  let thread: StorageThread | null = start();
   return {
     async run(transactions) {
-      thread ??= startThread(file, opened);
+      thread ??= start();
       try {
         return await thread.run(transactions);
       } catch (error) {
@@ -68,6 +73,8 @@ export function threadWriter(
       }
     },
     async close() {
+      // The last connection to close checkpoints and removes the log.
+      await checkpoints.close();
       await thread?.close();
     },
   };
@@ -75,7 +82,7 @@ export function threadWriter(
 
 type StorageThread = ReturnType<typeof startThread>;
 
-function startThread(file: string, opened: Identities) {
+function startThread(files: DatabaseFiles, onCheckpointDue: () => void) {
   // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
   const worker = new Worker(new URL("./storage-thread.ts", import.meta.url));
   const encode = groupEncoder();
@@ -85,10 +92,13 @@ function startThread(file: string, opened: Identities) {
   let answered: (answer: GroupAnswer) => void = () => {};
   worker.addEventListener("error", ({ message }) => (why = message));
   worker.addEventListener("close", ({ code }) => ended.reject(new Error(why || `code ${code}`)));
-  worker.addEventListener("message", ({ data }) => answered(data));
+  worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer>) => {
+    if (data === "checkpoint") onCheckpointDue();
+    else answered(data);
+  });
   const post = (message: ThreadMessage, transfer: ArrayBuffer[] = []) =>
     worker.postMessage(message, transfer);
-  post({ file, opened });
+  post(files);
   // Only a group that is under way keeps the process alive.
   worker.unref();
   return {

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
+import { startIn } from "../../support/load.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
+import { deliver } from "../crash/requests.ts";
 
 import { cutPower, type Loss, type Recording } from "./cuts.ts";
 import { Recorder } from "./recorder.ts";
@@ -68,6 +70,16 @@ function saidEarly(steps: readonly Step[]): readonly Step[] {
 
 describe.skipIf(skips(noRecording()))("a power cut", () => {
   const folder = temporaryFolder();
+
+  test("finds no temporary file, however much a commit writes", async () => {
+    const recorder = new Recorder(join(folder, "burst"));
+    const server = await startIn(recorder.root, {}, { through: recorder.recorded() });
+    // Long enough for a statement journal of more than 64 KiB, up to which SQLite keeps it in memory.
+    await Promise.all(Array.from({ length: 200 }, (_, number) => deliver(server, number)));
+    await server.stop();
+    expect(await recorder.steps()).not.toEqual([]);
+  });
+
   const recordings = new Map<string, Promise<Recording>>();
   afterAll(() => removeFolder(folder));
 

@@ -124,6 +124,9 @@ function translator(root: string): (call: Call) => Step | null {
           return { does: "print", data: written, ...when };
         if (first?.path.startsWith("socket:"))
           return { does: "send", socket: first.path, data: written, ...when };
+        // Only SQLite writes to given offsets: to its files, and to no temporary file.
+        if (path === null && name.startsWith("p") && !rebuilt.test(first?.path ?? ""))
+          throw unknown(call);
         if (path === null) return null;
         return { does: "write", path, offset: offsetOf(call, written), data: written, ...when };
       }
