@@ -74,14 +74,15 @@ export const deleteBodies = statement<These>()((db, { events }, p, dialect) =>
 );
 
 /**
- * Locks the rows of events before they are deleted. A PostgreSQL statement sees only data committed before it
+ * Locks the rows of events on PostgreSQL before they are deleted. A statement sees only data committed before it
  * began: without the lock, a delete that waited for a replay would miss the replay's notification.
  */
 export const lockSettledEvents = statement<These>()((db, tables, p, dialect) =>
   db
-    .update(tables.events)
-    .set({ duplicates: sql`${tables.events.duplicates}` })
-    .where(areSettled(tables, p, dialect)),
+    .select({ id: tables.events.id })
+    .from(tables.events)
+    // The where clause is the last one. Unlike an update, this writes no row.
+    .where(sql`${areSettled(tables, p, dialect)} for update`),
 );
 
 /**
