@@ -71,6 +71,17 @@ export const undeliveredOf = statement<Pick<OutgoingDelivery, "eventId">>()((
     .orderBy(asc(seq));
 });
 
+/** The lines that the undelivered deliveries of these events wait in. */
+export const linesOf = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
+  (db, { deliveries }, p, dialect) =>
+    db
+      .select({ destinationId: deliveries.destinationId, orderKey: deliveries.orderKey })
+      .from(deliveries)
+      .where(
+        sql`${dialect.among(deliveries.eventId, p.eventIds)} and ${deliveries.status} <> 'delivered' and ${deliveries.orderKey} is not null`,
+      ),
+);
+
 /** The events of these that have a delivery which failed for good. */
 export const deadAmong = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
   (db, { deliveries }, p, dialect) =>
@@ -193,8 +204,4 @@ export const deleteOrphan = statement<Pick<OutgoingDelivery, "destinationId" | "
 export const deleteDeliveriesTo = statement<Pick<OutgoingDelivery, "destinationId">>()(
   (db, { deliveries }, p) =>
     db.delete(deliveries).where(eq(deliveries.destinationId, p.destinationId)),
-);
-
-export const deleteDeliveriesOf = statement<Pick<OutgoingDelivery, "eventId">>()(
-  (db, { deliveries }, p) => db.delete(deliveries).where(eq(deliveries.eventId, p.eventId)),
 );

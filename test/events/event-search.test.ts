@@ -6,7 +6,7 @@ import { write } from "../../src/db/statement.ts";
 import type { StoredEvent } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { stateAfter } from "../../src/events/event-search.sql.ts";
-import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
 import type { NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, jsonWith, until } from "../support/app.ts";
@@ -140,7 +140,7 @@ describe("GET /v1/events?q=", () => {
     await store(1, { title: "before the replay", body: null });
     await store(2, { title: "before it was deleted" });
     expect(await found({ q: "before" })).toEqual([2, 1]);
-    await app.services.storage.atomically(write(deleteSettledEvent, { id: eventRow(2).id }));
+    await app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventRow(2).id] }));
     expect(await found({ q: "before" })).toEqual([1]);
     expect(await found({ delivery: "none" })).toEqual([1]);
     expect(await app.services.storage.all(stateAfter, { count: 1 })).toEqual([]);

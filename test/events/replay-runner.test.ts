@@ -10,7 +10,7 @@ import { replayRunner } from "../../src/events/replay-runner.ts";
 import { noReplayCounts, type StoredReplay } from "../../src/events/replay.ts";
 import type { ReplayFilters } from "../../src/events/replay.ts";
 import { insertReplay, replayById } from "../../src/events/replays.sql.ts";
-import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
 import { type SearchIndex, searchIndex } from "../../src/events/search-index.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -130,10 +130,10 @@ describe("a bulk replay", () => {
     const done = await replayed(async (event) => {
       // After all four were read, and while the first two are replayed.
       if (event.id === eventRow(1).id) {
-        await storage.atomically(write(deleteSettledEvent, { id: eventRow(3).id }));
+        await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(3).id] }));
       }
       if (event.id === eventRow(2).id) {
-        await storage.atomically(write(deleteSettledEvent, { id: eventRow(2).id }));
+        await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(2).id] }));
       }
       return { event, notifying: [], outcome: "silent" };
     });

@@ -13,7 +13,7 @@ import {
   stateAfter,
 } from "../../src/events/event-search.sql.ts";
 import { eventsMatching } from "../../src/events/event-search.ts";
-import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
 import { searchIndex } from "../../src/events/search-index.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -145,7 +145,7 @@ describe("the follower", () => {
     const storage = await open();
     await add(storage, 1, 5);
     await indexSome(storage, 10);
-    await storage.atomically(write(deleteSettledEvent, { id: eventRow(5).id }));
+    await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(5).id] }));
     // The clock has gone back.
     await add(storage, 2);
     await searchIndex(storage, clock, log).caughtUp(Infinity);

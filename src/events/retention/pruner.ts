@@ -7,19 +7,21 @@ import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
 import { deleteRejectedBodies } from "../../inbound/rejections/rejections.sql.ts";
 import { minuteOf, spansMinutes } from "../../inbound/webhook-count.ts";
 import { deleteOldCounts } from "../../inbound/webhook-counts.sql.ts";
-import { deleteDeliveriesOf, undeliveredOf } from "../../outbound/deliveries.sql.ts";
+import { linesOf } from "../../outbound/deliveries.sql.ts";
 import { nextInLine } from "../../outbound/delivery-order.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { deleteReplayFailures } from "../replays.sql.ts";
 
 import {
   deleteAttemptsOf,
-  deleteBody,
+  deleteBodies,
+  deleteDeliveriesOf,
   deleteExpiredKeys,
   deleteNotificationsOf,
-  deleteSettledEvent,
+  deleteSettledEvents,
+  eventsOfStateUntil,
   eventsUntil,
-  lockSettledEvent,
+  lockSettledEvents,
 } from "./retention.sql.ts";
 
 /** Retention periods, in days. */
@@ -56,7 +58,7 @@ export function pruner(
   log: Log,
 ): Pruner {
   // Bodies before this position are already deleted.
-  let bodiesDone: Position = start;
+  let bodiesDone: Position | typeof start = start;
   /** Start time of the next round. */
   let nextRoundMs = 0;
   /** The signal of the running round. */
@@ -67,9 +69,10 @@ export function pruner(
     // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
     // in sequence they would be slower than the data comes in.
     const ends = await Promise.allSettled([
-      deleteBodies(now),
+      deleteBodiesUntil(bodiesUntil(now)),
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
-      deleteEvents(now),
+      deleteEvents("delivered", now),
+      deleteEvents("none", now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
       inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
       inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
@@ -85,41 +88,48 @@ export function pruner(
   const bodiesUntil = (now: number) => daysBefore(now, bodyDays);
   const expiredUntil = (now: number) => daysBefore(now, eventDays);
 
-  async function deleteBodies(now: number): Promise<void> {
-    const until = bodiesUntil(now);
+  async function deleteBodiesUntil(until: Date): Promise<void> {
     // The clock was set back, so the position is too far ahead.
     if (until < bodiesDone.createdAt) bodiesDone = start;
-    bodiesDone = await walk(bodiesDone, until, (id) =>
-      storage.atomically(write(deleteBody, { id })),
+    bodiesDone = await walk(
+      bodiesDone,
+      (place) => storage.all(eventsUntil, { ...place, until }),
+      (ids) => storage.atomically(write(deleteBodies, { ids })),
     );
   }
 
-  async function deleteEvents(now: number): Promise<void> {
-    await walk(start, expiredUntil(now), async (eventId) => {
-      // Users' deliveries may still wait, for example while their destination is paused.
-      const waiting = await storage.all(undeliveredOf, { eventId });
-      await storage.atomically(
-        write(lockSettledEvent, { id: eventId }, "stop"),
-        write(deleteSettledEvent, { id: eventId }, "stop"),
-        write(deleteAttemptsOf, { eventId }),
-        write(deleteDeliveriesOf, { eventId }),
-        write(deleteNotificationsOf, { eventId }),
-        ...waiting.flatMap((delivery) => nextInLine(delivery, new Date(now))),
-      );
-    });
+  /** Of the other states, none is deleted. */
+  async function deleteEvents(state: "delivered" | "none", now: number): Promise<void> {
+    const until = expiredUntil(now);
+    await walk(
+      start,
+      (place) => storage.all(eventsOfStateUntil, { ...place, until, state }),
+      async (ids) => {
+        // Users' deliveries may still wait, for example while their destination is paused.
+        const lines = await storage.all(linesOf, { eventIds: ids });
+        await storage.atomically(
+          ...(storage.dialect === "postgres" ? [write(lockSettledEvents, { ids }, "stop")] : []),
+          write(deleteSettledEvents, { ids }, "stop"),
+          write(deleteAttemptsOf, { ids }),
+          write(deleteDeliveriesOf, { ids }),
+          write(deleteNotificationsOf, { ids }),
+          ...lines.flatMap((line) => nextInLine(line, new Date(now))),
+        );
+      },
+    );
   }
 
-  /** Calls `act` for each event up to a time, in batches. Returns the last position. */
+  /** Calls `act` for the events that `read` returns, in batches. Returns the last position. */
   async function walk(
-    from: Position,
-    until: Date,
-    act: (id: Event["id"]) => Promise<unknown>,
-  ): Promise<Position> {
+    from: Position | typeof start,
+    read: (place: Place) => Promise<readonly Position[]>,
+    act: (ids: readonly Event["id"][]) => Promise<unknown>,
+  ): Promise<Position | typeof start> {
     let position = from;
     while (!stopping.aborted) {
       const { createdAt: afterTime, id: afterId } = position;
-      const found = await storage.all(eventsUntil, { afterTime, afterId, until, limit: batchSize });
-      await Promise.all(found.map(({ id }) => act(id)));
+      const found = await read({ afterTime, afterId, limit: batchSize });
+      if (found.length > 0) await act(found.map(({ id }) => id));
       position = found.at(-1) ?? position;
       if (found.length < batchSize) break;
     }
@@ -163,6 +173,13 @@ export function pruner(
 /** A position in the order of events. */
 interface Position {
   readonly createdAt: Date;
-  readonly id: string;
+  readonly id: Event["id"];
 }
-const start: Position = { createdAt: new Date(0), id: "" };
+const start = { createdAt: new Date(0), id: "" } as const;
+
+/** Where a batch starts. */
+interface Place {
+  readonly afterTime: Date;
+  readonly afterId: string;
+  readonly limit: number;
+}

@@ -1,13 +1,17 @@
-import { and, asc, eq, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
+import { and, asc, type Column, eq, isNotNull, lte, sql } from "drizzle-orm";
 
-import { encoded, statementsOver } from "../../db/statement.ts";
+import { type Dialect, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { type Event, eventsTable } from "../../event/event.ts";
 import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
+import { deliveriesTable } from "../../outbound/delivery.ts";
 import { attemptsTable, notificationsTable } from "../../outbound/notification.ts";
+import { type DeliveryState, eventStatesTable } from "../event-index.ts";
 
 const tables = {
   events: eventsTable,
+  eventStates: eventStatesTable,
+  deliveries: deliveriesTable,
   notifications: notificationsTable,
   attempts: attemptsTable,
   idempotency: idempotencyTable,
@@ -15,73 +19,108 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
+interface Walked {
+  readonly afterTime: Date;
+  readonly afterId: string;
+  readonly until: Date;
+  readonly limit: number;
+}
+
 /** The oldest events after a position, up to a time. */
-export const eventsUntil = statement<{
-  afterTime: Date;
-  afterId: string;
-  until: Date;
-  limit: number;
-}>()((db, { events }, p) =>
+export const eventsUntil = statement<Walked>()((db, { events }, p) =>
   db
     .select({ id: events.id, createdAt: events.createdAt })
     .from(events)
-    .where(
-      and(
-        sql`(${events.createdAt}, ${events.id}) > (${encoded(p.afterTime, events.createdAt)}, ${p.afterId})`,
-        lte(events.createdAt, encoded(p.until, events.createdAt)),
-      ),
-    )
+    .where(isWalked(events, p))
     .orderBy(asc(events.createdAt), asc(events.id))
     .limit(p.limit),
 );
 
-/** Deletes the body of an event. The event stays. */
-export const deleteBody = statement<Pick<Event, "id">>()((db, { events }, p) =>
+/**
+ * The same for the events of one state. Their index passes over all others: dead events are kept for as long as they
+ * are dead, and there may be many.
+ */
+export const eventsOfStateUntil = statement<Walked & { readonly state: DeliveryState }>()(
+  (db, { eventStates }, p) =>
+    db
+      .select({ id: eventStates.id, createdAt: eventStates.createdAt })
+      .from(eventStates)
+      .where(and(eq(eventStates.delivery, p.state), isWalked(eventStates, p)))
+      .orderBy(asc(eventStates.createdAt), asc(eventStates.id))
+      .limit(p.limit),
+);
+
+function isWalked(
+  { createdAt, id }: Readonly<Record<"createdAt" | "id", Column>>,
+  p: Parameters<Walked>,
+) {
+  return and(
+    sql`(${createdAt}, ${id}) > (${encoded(p.afterTime, createdAt)}, ${p.afterId})`,
+    lte(createdAt, encoded(p.until, createdAt)),
+  );
+}
+
+/** A batch of events: one statement deletes what belongs to all of them from a table. */
+interface These {
+  readonly ids: readonly Event["id"][];
+}
+
+/** Deletes the bodies of events. The events stay. */
+export const deleteBodies = statement<These>()((db, { events }, p, dialect) =>
   db
     .update(events)
     .set({ body: sql`null` })
-    .where(and(eq(events.id, p.id), isNotNull(events.body))),
+    .where(and(dialect.among(events.id, p.ids), isNotNull(events.body))),
 );
 
 /**
- * Locks the row of an event before it is deleted. A PostgreSQL statement sees only data committed before it
+ * Locks the rows of events on PostgreSQL before they are deleted. A statement sees only data committed before it
  * began: without the lock, a delete that waited for a replay would miss the replay's notification.
  */
-export const lockSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
+export const lockSettledEvents = statement<These>()((db, tables, p, dialect) =>
   db
-    .update(tables.events)
-    .set({ duplicates: sql`${tables.events.duplicates}` })
-    .where(isSettled(tables, p.id)),
+    .select({ id: tables.events.id })
+    .from(tables.events)
+    // The where clause is the last one. Unlike an update, this writes no row.
+    .where(sql`${areSettled(tables, p, dialect)} for update`),
 );
 
 /**
- * Deletes an event. Changes no row while a notification of it is undelivered or dead, or another item of its delivery
- * needs its body.
+ * Deletes events, but none with a notification that is undelivered or dead, or whose body another item of its delivery
+ * needs.
  */
-export const deleteSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
-  db.delete(tables.events).where(isSettled(tables, p.id)),
+export const deleteSettledEvents = statement<These>()((db, tables, p, dialect) =>
+  db.delete(tables.events).where(areSettled(tables, p, dialect)),
 );
 
-function isSettled({ events, notifications }: Tables, id: Placeholder) {
+function areSettled({ events, notifications }: Tables, p: Parameters<These>, dialect: Dialect) {
   return and(
-    eq(events.id, id),
+    dialect.among(events.id, p.ids),
     sql`not exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id} and ${notifications.status} <> 'delivered')`,
     // Raw names: the table is read a second time.
     sql`not exists (select 1 from ${events} as item where item.body_of = ${events.id})`,
   );
 }
 
-export const deleteAttemptsOf = statement<{ eventId: string }>()(
-  (db, { attempts, notifications }, p) =>
-    db
-      .delete(attempts)
-      .where(
-        sql`${attempts.notificationId} in (select ${notifications.id} from ${notifications} where ${notifications.eventId} = ${p.eventId})`,
-      ),
+/** True for what belongs to those of the events that are deleted by now. */
+function isOfDeleted({ events }: Tables, eventId: Column, p: Parameters<These>, dialect: Dialect) {
+  return sql`${dialect.among(eventId, p.ids)} and not exists (select 1 from ${events} where ${events.id} = ${eventId})`;
+}
+
+export const deleteAttemptsOf = statement<These>()((db, t, p, dialect) =>
+  db
+    .delete(t.attempts)
+    .where(
+      sql`${t.attempts.notificationId} in (select ${t.notifications.id} from ${t.notifications} where ${isOfDeleted(t, t.notifications.eventId, p, dialect)})`,
+    ),
 );
 
-export const deleteNotificationsOf = statement<{ eventId: string }>()((db, { notifications }, p) =>
-  db.delete(notifications).where(eq(notifications.eventId, p.eventId)),
+export const deleteDeliveriesOf = statement<These>()((db, t, p, dialect) =>
+  db.delete(t.deliveries).where(isOfDeleted(t, t.deliveries.eventId, p, dialect)),
+);
+
+export const deleteNotificationsOf = statement<These>()((db, t, p, dialect) =>
+  db.delete(t.notifications).where(isOfDeleted(t, t.notifications.eventId, p, dialect)),
 );
 
 /** Deletes at most `limit` expired keys. */

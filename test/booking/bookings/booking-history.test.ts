@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -61,7 +61,7 @@ test("marks a webhook event that retention has deleted", async () => {
   const paid = await pay("payment_intent.succeeded", { booking: id });
   // Guarantee: the gateway makes ids with this prefix.
   const eventId = paid as `evt_${string}`;
-  await app.services.storage.atomically(write(deleteSettledEvent, { id: eventId }));
+  await app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventId] }));
   expect((await historyOf(id)).slice(-1)).toMatchObject([
     { type: "booking.confirmed", webhook: { provider, eventId, deleted: true } },
   ]);

@@ -4,7 +4,7 @@ import { setFoldedName, unfoldedNames } from "../../../src/booking/bookings/book
 import { nameFolding } from "../../../src/booking/bookings/name-folding.ts";
 import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, until } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
@@ -223,7 +223,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     const { bookingId } = await book();
     const [entry] = itemsOf((await read(bookingId))["history"]);
     const id = `evt_${String(entry?.["eventId"]).slice(4)}` as const;
-    await app.services.storage.atomically(write(deleteSettledEvent, { id }));
+    await app.services.storage.atomically(write(deleteSettledEvents, { ids: [id] }));
     expect((await read(bookingId))["history"]).toEqual([
       { ...entry, actor: "test-user", eventId: null, notifications: [] },
     ]);

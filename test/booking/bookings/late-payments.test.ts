@@ -6,7 +6,7 @@ import { insertWaitingRefund } from "../../../src/booking/bookings/waiting-refun
 import { write } from "../../../src/db/statement.ts";
 import { emptyEvent } from "../../../src/event/event.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { setEffect } from "../../../src/inbound/receive/late-payments.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { defaultDialect, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
@@ -171,7 +171,7 @@ describe("a refund that names no booking and arrives before its payment", () => 
   test("waits no longer than retention keeps its event", async () => {
     const booking = await hold();
     const id = `evt_${(await refund({ payment: "pi_1", amount: 10_000 })).slice(4)}` as const;
-    await app.services.storage.atomically(write(deleteSettledEvent, { id }));
+    await app.services.storage.atomically(write(deleteSettledEvents, { ids: [id] }));
     await pay({ payment: "pi_1", booking });
     expect(await read(booking)).toMatchObject({ status: "confirmed", refund: null });
   });

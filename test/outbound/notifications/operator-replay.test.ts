@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json, type TestApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import {
@@ -145,7 +145,7 @@ describe("an operator's replay during an attempt", () => {
     } as const;
     // Both transactions wait for the same commit, the deletion first. The replay reads the event before it.
     const deletion = storage.atomically(
-      write(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
+      write(deleteSettledEvents, { ids: [`evt_${String(id).slice(4)}`] }),
     );
     const error = await failure(events.replay(ctx, String(id)));
     await deletion;

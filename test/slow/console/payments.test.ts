@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
@@ -101,7 +101,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     }, 20_000);
     // Guarantee: the gateway makes ids with this prefix.
     const eventId = late as `evt_${string}`;
-    await server.app.services.storage.atomically(write(deleteSettledEvent, { id: eventId }));
+    await server.app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventId] }));
     await browser.go(`#/bookings/${id}`);
     await browser.shows(".life .step h3", "Hold expired; seats released");
     await browser.shows(".life .bad", "deleted by retention");
