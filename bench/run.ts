@@ -3,13 +3,13 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { binary } from "./binary.ts";
+import { delivery } from "./delivery.ts";
 import { destinations } from "./destinations.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { postgres } from "./postgres.ts";
-import { receivers } from "./receivers.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
 import { search } from "./search.ts";
@@ -17,8 +17,8 @@ import type { Options, Program, Suite } from "./suite.ts";
 
 const suites: readonly Suite[] = [
   ingest,
+  delivery,
   latency,
-  receivers,
   rest,
   search,
   graphql,
@@ -62,7 +62,7 @@ function readOptions(given: Given): Options {
   return {
     rounds: number("rounds", quick ? 2 : 5, 50),
     seconds: number("seconds", quick ? 1 : 3, 30),
-    warmUpSeconds: quick ? 1 : 2,
+    warmUp: quick ? 500 : 15_000,
     connections: number("connections", 64, 1_024),
     rows: number(
       "rows",
@@ -142,3 +142,5 @@ try {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }
+// Servers of a failed run may still be there. The exit handlers stop them.
+process.exit();
