@@ -17,7 +17,7 @@ import type { Options, Suite } from "./suite.ts";
 /** One and several instances on a PostgreSQL server, compared with pgbench and with SQLite. */
 export const postgres: Suite = {
   name: "postgres",
-  about: "ingest and bookings on PostgreSQL by 1, 2 and 4 instances ÷ pgbench, same statements",
+  about: "ingest and bookings on PostgreSQL by 1 and 2 instances ÷ pgbench, same statements",
   async run(options) {
     if (Bun.which("pgbench") === null)
       throw new Error("pgbench is not installed. Install PostgreSQL.");
@@ -32,7 +32,7 @@ export const postgres: Suite = {
 const main = join(import.meta.dir, "../src/main.ts");
 const provider = "code_host";
 const secret = "bench-secret-of-code-host";
-const instanceCounts = [1, 2, 4] as const;
+const instanceCounts = [1, 2] as const;
 const clientCounts = [8, 32] as const;
 const flights = 1_000;
 const users = 1_000;

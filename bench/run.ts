@@ -8,6 +8,7 @@ import { destinations } from "./destinations.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
+import { life } from "./life.ts";
 import { memory } from "./memory.ts";
 import { postgres } from "./postgres.ts";
 import { writeSection } from "./report.ts";
@@ -17,6 +18,7 @@ import type { Options, Program, Suite } from "./suite.ts";
 
 const suites: readonly Suite[] = [
   ingest,
+  life,
   delivery,
   latency,
   rest,
@@ -44,7 +46,7 @@ Options
   --program N=FOLDER a version of Skyhook for \`latency\` and \`ingest\` under the name N; repeat it to compare
                      versions, oldest first (skyhook=this folder)
   --fsync-ms N       \`latency\`: how much longer syncs take than the disk needs; repeat it for several disks
-                     (0, 8 and 20). Needs cc
+                     (0 and 8). Needs cc
   --add              \`latency\`: add rounds to those in bench/latency.ndjson instead of replacing them
   --quick            2 rounds of 1 s for a smoke test; does not change RESULTS.md
   --help             print this text`;
@@ -73,7 +75,7 @@ function readOptions(given: Given): Options {
     programs: several(given, "program", [`skyhook=${join(import.meta.dir, "..")}`]).map(
       readProgram,
     ),
-    fsyncMs: several(given, "fsync-ms", ["0", "8", "20"]).map(readDelay),
+    fsyncMs: several(given, "fsync-ms", ["0", "8"]).map(readDelay),
     adds: given["add"] === true,
     isTrial: quick,
   };
