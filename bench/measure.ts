@@ -51,6 +51,16 @@ export function cpuMicrosOf(pid: number): number {
   return (userTicks + systemTicks) * microsPerTick;
 }
 
+/** CPU time of all running threads of a process so far, by the nanosecond; NaN without /proc. */
+export function threadMicrosOf(pid: number): number {
+  const folder = `/proc/${pid}/task`;
+  if (!existsSync(folder)) return Number.NaN;
+  const nanos = readdirSync(folder).map((thread) =>
+    Number(readFileSync(`${folder}/${thread}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanos.reduce((sum, each) => sum + each, 0) / nanosPerMicro;
+}
+
 /** CPU time of all processes of a program so far, with those that have ended under a running one. */
 export function programMicros(program: string): number {
   let ticks = 0;
