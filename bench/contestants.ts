@@ -75,42 +75,6 @@ export const fastifySqlite: Contestant = {
     }),
   database: "peer.db",
 };
-/** Debian's `webhook`. It verifies deliveries; a rule that never matches prevents it from running a command. */
-export const goWebhook: Contestant = {
-  name: "webhook (Go), stores nothing",
-  requestsPerSecond: 40_000,
-  async start(folder) {
-    const hooks = join(folder, "hooks.json");
-    await Bun.write(hooks, JSON.stringify([verifyOnly]));
-    const command = ["webhook", "-hooks", hooks, "-urlprefix", "webhooks", "-ip", "127.0.0.1"];
-    return startServer(command, {}, (port) => ["-port", String(port)]);
-  },
-  database: null,
-};
-const verifyOnly = {
-  id: delivery.provider,
-  "execute-command": "/bin/true",
-  "trigger-rule": {
-    and: [
-      {
-        match: {
-          type: "payload-hmac-sha256",
-          secret: delivery.secret,
-          parameter: { source: "header", name: "X-CodeHost-Signature-256" },
-        },
-      },
-      {
-        match: { type: "value", value: "never", parameter: { source: "payload", name: "action" } },
-      },
-    ],
-  },
-};
-export const octokit: Contestant = {
-  name: "@octokit/webhooks, stores nothing",
-  requestsPerSecond: 20_000,
-  start: () => startServer(["node", here("servers/octokit.mjs")], { SECRET: delivery.secret }),
-  database: null,
-};
 
 export function skyhookEnvironment(folder: string): Record<string, string> {
   return {
@@ -142,7 +106,7 @@ export function measure(contestant: Contestant, options: Options): Promise<LoadR
 function load(
   { name, requestsPerSecond, database, isFree }: Contestant,
   server: Server,
-  { connections, seconds, warmUpSeconds }: Options,
+  { connections, seconds, warmUp }: Options,
 ): Promise<LoadResult> {
   const core: Core = isFree === true ? null : 1;
   const plan: LoadPlan = {
@@ -151,8 +115,8 @@ function load(
     serverPid: server.pid,
     connections,
     seconds,
-    warmUpSeconds,
-    requests: requestsPerSecond * (warmUpSeconds + seconds),
+    warmUp,
+    requests: warmUp + requestsPerSecond * seconds,
     // Servers without a database do not detect duplicates, so requests can be repeated.
     repeats: database === null,
   };

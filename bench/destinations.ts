@@ -1,89 +1,30 @@
-import { join } from "node:path";
-
-import { administrator, tokenSettings } from "./api-requests.ts";
-import { type Contestant, delivery, measure, skyhook, skyhookEnvironment } from "./contestants.ts";
+import { delivery } from "./contestants.ts";
+import { createDestination, startReceiver, startSkyhook, urlOf } from "./delivery.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult } from "./load.ts";
 import { cpuMicrosOf, machineMicros, median } from "./measure.ts";
-import { pinning, runLoad, type Server, startServer } from "./processes.ts";
+import { pinning, runLoad, type Server } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
-import { caveatOf, inTurns, loadColumns, loadRow, ratiosOf } from "./rounds.ts";
+import { inTurns } from "./rounds.ts";
 import type { Latencies } from "./servers/receiver.ts";
-import type { Options, Suite } from "./suite.ts";
+import type { Suite } from "./suite.ts";
 
-/** D1 and D2: what more destinations cost the ingest, and what a broken one costs the others. */
+/** What a broken destination costs the others. */
 export const destinations: Suite = {
   name: "destinations",
-  about:
-    "ingest with three destinations ÷ one (D1); 50 destinations with two broken ÷ without (D2)",
+  about: "latency of 48 destinations beside two broken ones ÷ without these",
   async run(options) {
-    const rounds = await inTurns(options.rounds, () => runRound(options));
-    return section(options, rounds);
+    const events = options.isTrial ? 100 : 1_000;
+    const rounds = await inTurns(options.rounds, async () => ({
+      healthy: await fanOut(events, []),
+      broken: await fanOut(events, ["dead", "hanging"]),
+    }));
+    return section(rounds);
   },
 };
 
-type IngestName = "none" | "one" | "three";
-
 interface DestinationsRound {
-  readonly ingest: Readonly<Record<IngestName, LoadResult>>;
   readonly broken: Fanout;
   readonly healthy: Fanout;
-}
-
-async function runRound(options: Options): Promise<DestinationsRound> {
-  const ingest = {
-    none: await measure(skyhookWith(0), options),
-    one: await measure(skyhookWith(1), options),
-    three: await measure(skyhookWith(3), options),
-  };
-  const events = options.isTrial ? 100 : 1_000;
-  const healthy = await fanOut(events, []);
-  const broken = await fanOut(events, ["dead", "hanging"]);
-  return { ingest, healthy, broken };
-}
-
-const skyhookWith = (count: number): Contestant => ({
-  ...skyhook,
-  name: `skyhook serve, ${count} destinations`,
-  async start(folder) {
-    const receiver = await startReceiver();
-    const server = await startSkyhook(folder);
-    for (let number = 0; number < count; number += 1) {
-      await create(server, `d${number}`, `${urlOf(receiver)}/d${number}`);
-    }
-    const stop = async () => {
-      await server.stop();
-      await receiver.stop();
-    };
-    return { ...server, stop };
-  },
-});
-
-const here = (path: string): string => join(import.meta.dir, path);
-
-/** On the core of the load. */
-const startReceiver = (): Promise<Server> =>
-  startServer(["bun", here("servers/receiver.ts")], {}, undefined, 1);
-
-const urlOf = ({ port }: Server): string => `http://127.0.0.1:${port}`;
-
-const startSkyhook = (folder: string): Promise<Server> =>
-  startServer(["bun", here("../src/main.ts"), "serve"], {
-    ...skyhookEnvironment(folder),
-    LOG_LEVEL: "error",
-    JWT_SECRET: tokenSettings.key,
-    DESTINATIONS_ALLOW_PRIVATE: "true",
-  });
-
-async function create(server: Server, name: string, url: string): Promise<void> {
-  const headers = { authorization: await administrator(), "content-type": "application/json" };
-  const body = JSON.stringify({ name, format: "json", url });
-  const response = await fetch(`${urlOf(server)}/v1/destinations`, {
-    method: "POST",
-    headers,
-    body,
-  });
-  if (response.status !== 201) throw new Error(await response.text());
 }
 
 /** Destinations of a run, of which the last two may be broken. */
@@ -96,8 +37,6 @@ const patienceMs = 240_000;
 /** Delivery of all events to all destinations but the broken ones. */
 interface Fanout extends Latencies {
   readonly deliveriesPerSecond: number;
-  /** CPU time of the server per delivery. */
-  readonly cpuMicros: number;
   /** What other processes than server, load and receiver used of the machine, in cores. */
   readonly othersBusy: number;
 }
@@ -113,11 +52,11 @@ function fanOut(events: number, broken: readonly ("dead" | "hanging")[]): Promis
     try {
       const healthy = destinationCount - 2;
       for (let number = 0; number < healthy; number += 1) {
-        await create(server, `d${number}`, `${urlOf(receiver)}/d${number}`);
+        await createDestination(server, `d${number}`, `${urlOf(receiver)}/d${number}`);
       }
       for (const name of broken) {
         const url = name === "dead" ? deadUrl : `${urlOf(receiver)}/${name}`;
-        await create(server, name, url);
+        await createDestination(server, name, url);
       }
       await send(server, warmUpEvents);
       await delivered(receiver, warmUpEvents * healthy);
@@ -133,7 +72,6 @@ function fanOut(events: number, broken: readonly ("dead" | "hanging")[]): Promis
       const fanout = {
         ...latencies,
         deliveriesPerSecond: (events * healthy) / (elapsedMicros / 1e6),
-        cpuMicros: serverMicros / (events * healthy),
         othersBusy: (machineMicros() - machine - own) / elapsedMicros,
       };
       console.log(
@@ -155,7 +93,7 @@ async function send(server: Server, events: number): Promise<number> {
     port: server.port,
     serverPid: server.pid,
     connections: 16,
-    warmUpSeconds: 0,
+    warmUp: 0,
     seconds: patienceMs / 1_000,
     requests: events,
     repeats: false,
@@ -186,49 +124,24 @@ function disturbance(fanouts: readonly Fanout[]): string | null {
   return most > maxOthersBusy ? `other processes used ${cells.percent(most)} of a core` : null;
 }
 
-function section(options: Options, rounds: readonly DestinationsRound[]): string {
-  const { connections, seconds, warmUpSeconds } = options;
-  const ingest = rounds.map((round) => round.ingest);
-  const ratios = ratiosOf(ingest);
-  const of = (name: IngestName) => ingest.map((round) => round[name]);
+function section(rounds: readonly DestinationsRound[]): string {
   const fanouts = (name: "healthy" | "broken") => rounds.map((round) => round[name]);
   const row = (title: string, all: readonly Fanout[]) => [
     title,
     cells.perSecond(median(all.map((one) => one.deliveriesPerSecond))),
-    cells.decimals(median(all.map(({ cpuMicros }) => cpuMicros)), 0),
     cells.decimals(median(all.map(({ p50Ms }) => p50Ms)), 0),
     cells.decimals(median(all.map(({ p99Ms }) => p99Ms)), 0),
     cells.percent(median(all.map(({ othersBusy }) => othersBusy))),
   ];
   return [
-    `D1: ${connections} connections, one request in flight on each; ${rounds.length} round${rounds.length === 1 ? "" : "s"} of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
-    "alternate; medians. Every event matches every destination, and is delivered during the load to a receiver on the",
-    "core of the load, which answers at once.",
-    "",
-    `D2: 1,000 events, as fast as 16 connections get them acknowledged, to 48 destinations that answer at once; with two`,
+    `1,000 events, as fast as 16 connections get them acknowledged, to 48 destinations that answer at once; with two`,
     "more, of which one refuses connections and one never answers; contestants alternate; medians. Latency is from just",
     "before the commit of the event to the arrival at the 48; most of it is the time in the queue.",
     "",
     environment([pinning]),
     "",
     table(
-      ["ingest to", ...loadColumns],
-      [
-        loadRow("no destination", of("none")),
-        loadRow("one destination", of("one")),
-        loadRow("three destinations", of("three")),
-      ],
-    ),
-    "",
-    table(
-      [
-        "delivery to",
-        "deliveries/s",
-        "CPU µs/delivery",
-        "p50 ms",
-        "p99 ms",
-        "others' use of a core",
-      ],
+      ["delivery to", "deliveries/s", "p50 ms", "p99 ms", "others' use of a core"],
       [
         row("48 healthy", fanouts("healthy")),
         row("48 healthy, one dead, one hanging", fanouts("broken")),
@@ -237,24 +150,7 @@ function section(options: Options, rounds: readonly DestinationsRound[]): string
     "",
     goalTable([
       {
-        goal: "D1 ingest to three destinations ÷ one, requests/s",
-        ratios: ratios("requestsPerSecond", "three", "one"),
-        caveat: caveatOf(ratios("requestsPerSecond", "three", "one"), of("one")),
-        target: 0.8,
-        better: "higher",
-      },
-      {
-        goal: "CPU time per request, with deliveries: one destination ÷ three",
-        ratios: ratios("cpuMicros", "one", "three"),
-        better: "higher",
-      },
-      {
-        goal: "ingest to one destination ÷ none, requests/s",
-        ratios: ratios("requestsPerSecond", "one", "none"),
-        better: "higher",
-      },
-      {
-        goal: "D2 p99 with one dead and one hanging ÷ without",
+        goal: "p99 with one dead and one hanging ÷ without",
         ratios: rounds.map(({ broken, healthy }) => broken.p99Ms / healthy.p99Ms),
         caveat: disturbance([...fanouts("healthy"), ...fanouts("broken")]),
         target: 2,

@@ -109,14 +109,14 @@ async function measureRound(servers: Servers, options: Options): Promise<Round<N
   const one = async (name: Name): Promise<LoadResult> => {
     const { name: title, server, send } = contestants[name];
     const { port, pid } = servers[server];
-    const { connections, seconds, warmUpSeconds } = options;
+    const { connections, seconds, warmUp } = options;
     const result = await runLoad(title, {
       send,
       port,
       serverPid: pid,
       connections,
       seconds,
-      warmUpSeconds,
+      warmUp,
       requests: 1,
       repeats: true,
     });
@@ -235,7 +235,7 @@ const post = (port: number, text: string, headers: Record<string, string>): Prom
   });
 
 function section(options: Options, versions: PeerVersions, rounds: readonly Round<Name>[]): string {
-  const { connections, seconds, warmUpSeconds } = options;
+  const { connections, seconds, warmUp } = options;
   const ratios = ratiosOf(rounds);
   const of = (name: Name) => rounds.map((round) => round[name]);
   const row = (name: Name): string[] => loadRow(contestants[name].name, of(name));
@@ -258,7 +258,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
     ];
   };
   return [
-    `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
+    `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUp.toLocaleString("en")} requests of warm-up, contestants`,
     `alternate; medians. Each request reads the first ${pageSize} of ${rows.toLocaleString("en")} rows with an admin's token, which the server verifies.`,
     "GraphQL selects every field of the REST item (except a booking's `userId`, which GraphQL replaces by a user) and",
     "both cursors of the page. Before and after each round all servers must return the same page. mercurius uses the",

@@ -45,6 +45,8 @@ const deliveriesBesideReads = 400;
 const saturationConnections = 256;
 /** More deliveries than the server can handle. */
 const mostPerSecond = 10_000;
+/** For how long the warm-up may take. */
+const leastPerSecond = 1_000;
 /** The saturation with retention ÷ without, roughly: retention must delete as much as comes in. */
 const ratioWithRetention = 0.65;
 /** A run during which other processes used more of the cores is repeated once. */
@@ -133,8 +135,8 @@ const reads: StreamPlan = {
 
 /** The most deliveries per second, while `expiringPerSecond` expire. */
 function saturation(bench: Bench, expiringPerSecond: number, options: Options): Promise<number> {
-  const { seconds, warmUpSeconds } = options;
-  const expiry = expiryOf(expiringPerSecond, seconds + warmUpSeconds);
+  const { seconds, warmUp } = options;
+  const expiry = expiryOf(expiringPerSecond, seconds + warmUp / leastPerSecond);
   return withServer(bench, expiry, async (server) => {
     const result = await runLoad(
       bench.program.name,
@@ -144,8 +146,8 @@ function saturation(bench: Bench, expiringPerSecond: number, options: Options): 
         serverPid: server.pid,
         connections: saturationConnections,
         seconds,
-        warmUpSeconds,
-        requests: mostPerSecond * (warmUpSeconds + seconds),
+        warmUp,
+        requests: warmUp + mostPerSecond * seconds,
         repeats: false,
       },
       null,
@@ -174,7 +176,8 @@ function runStreams(
   streams: readonly [StreamPlan, ...StreamPlan[]],
   options: Options,
 ) {
-  const [warmUpSeconds, seconds] = [options.warmUpSeconds * 2, options.seconds * secondsFactor];
+  const warmUpSeconds = options.warmUp / streams[0].ratePerSecond;
+  const seconds = options.seconds * secondsFactor;
   const expiry = expiryOf(streams[0].ratePerSecond, warmUpSeconds + seconds);
   return withServer(bench, expiry, async (server) => {
     const { port, pid: serverPid } = server;

@@ -20,7 +20,8 @@ export interface LoadPlan {
   readonly otherPorts?: readonly number[];
   readonly serverPid: number;
   readonly connections: number;
-  readonly warmUpSeconds: number;
+  /** How many requests are answered before the timing starts. */
+  readonly warmUp: number;
   readonly seconds: number;
   /** The number of requests to prepare. After the last one, the timing ends, or with `repeats` they are sent again. */
   readonly requests: number;
@@ -67,15 +68,16 @@ export function makeRequests(send: LoadKind, count: number): Requests | Promise<
   }
 }
 
-/** Warms up the server, measures it for `seconds` and waits for pending responses. */
+/** Warms up the server by a number of requests, measures it for `seconds` and waits for pending responses. */
 async function generate(plan: LoadPlan): Promise<LoadResult> {
-  const { warmUpSeconds, seconds, connections } = plan;
+  const { warmUp, seconds, connections } = plan;
   const made = await makeRequests(plan.send, plan.requests);
   const latencies = histogram();
   let next = 0;
   let acknowledged = 0;
   let phase: "warm-up" | "timed" | "over" = "warm-up";
-  const exhausted = Promise.withResolvers<void>();
+  const [warm, exhausted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  if (warmUp === 0) warm.resolve();
 
   /** The bytes of the next request; null after the end of the run. */
   function takeRequest(): Uint8Array | null {
@@ -88,6 +90,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
   function answered(status: number, latencyMs: number): void {
     if (status < 200 || status > 299) throw new Error(`The server responded with ${status}`);
     acknowledged += 1;
+    if (acknowledged === warmUp) warm.resolve();
     if (phase === "timed") latencies.record(latencyMs);
   }
 
@@ -98,7 +101,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
     ),
   );
   // An error aborts the run at once.
-  await Promise.race([over, Bun.sleep(warmUpSeconds * 1_000)]);
+  await Promise.race([over, warm.promise]);
   phase = "timed";
   const start = sampleOf(plan.serverPid, acknowledged);
   await Promise.race([over, exhausted.promise, Bun.sleep(seconds * 1_000)]);

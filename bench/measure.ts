@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 import { build } from "hdr-histogram-js";
 
@@ -49,6 +49,33 @@ export function cpuMicrosOf(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
   return (userTicks + systemTicks) * microsPerTick;
+}
+
+/** CPU time of all running threads of a process so far, by the nanosecond; NaN without /proc. */
+export function threadMicrosOf(pid: number): number {
+  const folder = `/proc/${pid}/task`;
+  if (!existsSync(folder)) return Number.NaN;
+  const nanos = readdirSync(folder).map((thread) =>
+    Number(readFileSync(`${folder}/${thread}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanos.reduce((sum, each) => sum + each, 0) / nanosPerMicro;
+}
+
+/** CPU time of all processes of a program so far, with those that have ended under a running one. */
+export function programMicros(program: string): number {
+  let ticks = 0;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [, name, rest = ""] =
+        /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+      const fields = rest.split(" ");
+      // User and system time of the process, then of its children that it has waited for.
+      if (name === program) for (const field of fields.slice(11, 15)) ticks += Number(field);
+    } catch {
+      // The process has ended.
+    }
+  }
+  return ticks * microsPerTick;
 }
 
 /** CPU time of all processes and of the kernel so far; NaN without /proc. */

@@ -10,11 +10,11 @@ import type { Suite } from "./suite.ts";
 export const memory: Suite = {
   name: "memory",
   about: "memory after 200,000 webhooks at full load (M1)",
-  run: ({ connections, warmUpSeconds }) =>
+  run: ({ connections, warmUp }) =>
     withFolder("memory", async (folder) => {
       const parts = 4;
       // `--quick` has a short warm-up.
-      const deliveriesEach = warmUpSeconds < 2 ? 2_500 : 50_000;
+      const deliveriesEach = warmUp < 15_000 ? 2_500 : 50_000;
       const server = await skyhook.start(folder);
       const samples = [sampleOf(server.pid, 0)];
       try {
@@ -25,7 +25,7 @@ export const memory: Suite = {
             serverPid: server.pid,
             connections,
             seconds: 600,
-            warmUpSeconds: 0,
+            warmUp: 0,
             requests: deliveriesEach,
             repeats: false,
           });

@@ -10,7 +10,9 @@ export interface PeerVersions {
   readonly betterSqlite3: string;
   readonly mercurius: string;
   readonly graphql: string;
-  readonly octokit: string;
+  readonly graphileWorker: string;
+  readonly pgBoss: string;
+  readonly bullmq: string;
   readonly sqlite: string;
 }
 
@@ -21,9 +23,9 @@ const probe = `
   const installed = (name) => JSON.parse(require("fs").readFileSync("node_modules/" + name + "/package.json")).version;
   const stale = Object.keys(dependencies).find((name) => installed(name) !== dependencies[name]);
   if (stale) throw new Error(stale + " has another version than package.json");
-  const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql", "@octokit/webhooks"]
+  const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql, graphileWorker, pgBoss, bullmq] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql", "graphile-worker", "pg-boss", "bullmq"]
     .map(installed);
-  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit, sqlite });`;
+  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, graphileWorker, pgBoss, bullmq, sqlite });`;
 
 /** Installs the peers if necessary, which takes a minute, and returns their versions. */
 export async function preparePeers(): Promise<PeerVersions> {

@@ -17,7 +17,7 @@ import type { Options, Suite } from "./suite.ts";
 /** One and several instances on a PostgreSQL server, compared with pgbench and with SQLite. */
 export const postgres: Suite = {
   name: "postgres",
-  about: "ingest and bookings on PostgreSQL by 1, 2 and 4 instances ÷ pgbench, same statements",
+  about: "ingest and bookings on PostgreSQL by 1 and 2 instances ÷ pgbench, same statements",
   async run(options) {
     if (Bun.which("pgbench") === null)
       throw new Error("pgbench is not installed. Install PostgreSQL.");
@@ -32,7 +32,7 @@ export const postgres: Suite = {
 const main = join(import.meta.dir, "../src/main.ts");
 const provider = "code_host";
 const secret = "bench-secret-of-code-host";
-const instanceCounts = [1, 2, 4] as const;
+const instanceCounts = [1, 2] as const;
 const clientCounts = [8, 32] as const;
 const flights = 1_000;
 const users = 1_000;
@@ -137,7 +137,7 @@ async function prepare(url: string, sql: SQL): Promise<void> {
 function load(
   { send, requestsPerSecond }: Work,
   [first, ...others]: readonly [Server, ...Server[]],
-  { connections, seconds, warmUpSeconds }: Options,
+  { connections, seconds, warmUp }: Options,
 ): Promise<LoadResult> {
   return runLoad("skyhook serve", {
     send,
@@ -146,8 +146,8 @@ function load(
     serverPid: first.pid,
     connections,
     seconds,
-    warmUpSeconds,
-    requests: requestsPerSecond * (warmUpSeconds + seconds),
+    warmUp,
+    requests: warmUp + requestsPerSecond * seconds,
     repeats: false,
   });
 }
@@ -196,7 +196,7 @@ function rateOf({ requestsPerSecond, p99Ms }: LoadResult): Rate {
 }
 
 function section(
-  { connections, seconds, warmUpSeconds }: Options,
+  { connections, seconds, warmUp }: Options,
   rounds: readonly Round[],
   surroundings: readonly string[],
 ): string {
@@ -221,7 +221,7 @@ function section(
     })),
   );
   return [
-    `${connections} connections in total, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up,`,
+    `${connections} connections in total, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUp.toLocaleString("en")} requests of warm-up,`,
     "contestants alternate; medians. The rows in the database must match the acknowledged requests. pgbench runs the",
     "prepared statements of one delivery or booking in a transaction, with bodies of the same size, with 8 and with 32",
     "clients; the better result counts. All processes share the cores, so more instances cannot be faster here.",

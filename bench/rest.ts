@@ -185,12 +185,12 @@ async function pagesOverHttp(
   return results;
 }
 
-const loadOf = ({ connections, seconds, warmUpSeconds }: Options, { port, pid }: Server) => ({
+const loadOf = ({ connections, seconds, warmUp }: Options, { port, pid }: Server) => ({
   port,
   serverPid: pid,
   connections,
   seconds,
-  warmUpSeconds,
+  warmUp,
 });
 
 const startSkyhook = (folder: string): Promise<Server> =>
@@ -248,7 +248,7 @@ function measureSeller(
       const result = await runLoad(name, {
         ...loadOf(options, server),
         send: { kind: "bookings", users, flights, hold },
-        requests: requestsPerSecond * (options.warmUpSeconds + options.seconds),
+        requests: options.warmUp + requestsPerSecond * options.seconds,
         repeats: false,
       });
       console.log(`  ${name}: ${cells.perSecond(result.requestsPerSecond)} bookings/s`);
@@ -289,7 +289,7 @@ function section(
   ties: readonly Reading[],
   bookings: readonly Round<Seller>[],
 ): string {
-  const { connections, seconds, warmUpSeconds, rounds } = options;
+  const { connections, seconds, warmUp, rounds } = options;
   const tied = tiedRowsOf(options).toLocaleString("en");
   const sold = (seller: Seller) => bookings.map((round) => round[seller]);
   const readingRow = (name: string, { micros }: Reading): string[] => [
@@ -324,7 +324,7 @@ function section(
   ];
   return [
     `${rounds} rounds of ${seconds} s, contestants alternate; medians. HTTP: ${connections} connections, one request in flight`,
-    `on each, after ${warmUpSeconds} s of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
+    `on each, after ${warmUp.toLocaleString("en")} requests of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
     `repeatedly, like the first page; "anywhere" is ${positions} random positions, which are less often in the CPU cache.`,
     "",
     environment([

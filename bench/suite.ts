@@ -10,8 +10,11 @@ export interface Options {
   readonly rounds: number;
   /** The duration of a timed run. */
   readonly seconds: number;
-  /** The duration of the untimed load before each run, during which the server's code is compiled. */
-  readonly warmUpSeconds: number;
+  /**
+   * Requests or deliveries before each timed run. By count, not by time: a slower program would have compiled less
+   * of its code.
+   */
+  readonly warmUp: number;
   readonly connections: number;
   /** The length of the list whose pages are compared. */
   readonly rows: number;

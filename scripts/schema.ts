@@ -43,6 +43,6 @@ async function write(after: string, isAllowedToBreak: boolean): Promise<void> {
 
 if (import.meta.main) {
   const app = await startApp();
-  await write(printedSchema(createSchema(app.services)), process.argv.includes("--breaking"));
+  await write(printedSchema(await createSchema(app.services)), process.argv.includes("--breaking"));
   await app.stop();
 }

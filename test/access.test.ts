@@ -114,7 +114,7 @@ const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
   name: `${method} ${path}`,
   query: queryNames(hooks),
 }));
-const schema = createSchema(setUp.services);
+const schema = await createSchema(setUp.services);
 await setUp.stop();
 
 let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;

@@ -8,6 +8,8 @@ import type { Clock } from "../../src/base/clock.ts";
 const program = process.env["PROGRAM"] ?? "";
 const usualIntervalMs = 60_000;
 const intervalMs = 2_000;
+/** How far the clock is ahead, so that stored events expire. */
+const shiftMs = Number(process.env["SHIFT_DAYS"] ?? 0) * 86_400_000;
 
 // Guarantee: every version that is compared has these modules with these types.
 const { serve } = (await import(
@@ -21,7 +23,7 @@ const { makeId } = (await import(
 )) as typeof import("../../src/base/ids.ts");
 
 const clock: Clock = {
-  now: () => systemClock.now(),
+  now: () => systemClock.now() + shiftMs,
   after: (delayMs, action) =>
     systemClock.after(delayMs === usualIntervalMs ? intervalMs : delayMs, action),
 };

@@ -5,7 +5,12 @@ export type OwnTurn = () => Promise<void>;
 export function ownTurns(): OwnTurn {
   let last = Promise.resolve();
   return () => {
-    last = last.then(() => new Promise<void>((resolve) => void setImmediate(resolve)));
+    last = last.then(nextTurn);
     return last;
   };
+}
+
+/** Resolves after the requests that wait for the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }

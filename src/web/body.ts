@@ -1,4 +1,5 @@
 import { AppError } from "../base/errors.ts";
+import { nextTurn } from "../base/own-turn.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
 
@@ -95,10 +96,6 @@ async function readStream(
   }
   if (contentLength !== null && length !== contentLength) throw incomplete();
   return new Uint8Array(buffer.byteLength === length ? buffer : buffer.transfer(length));
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 /** Awaits a part of a body. Throws `bad-request` after `limitMs` or if the client disconnects. */

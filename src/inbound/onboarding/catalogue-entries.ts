@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/own-turn.ts";
 import { readProviderFile } from "../providers/files/provider-file.ts";
 import type { Provider } from "../providers/provider.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
@@ -22,7 +23,7 @@ export async function readCatalogue(): Promise<Catalogue> {
   const data: CatalogueEntry[] = [];
   for (const [name, text] of Object.entries(await catalogueTexts())) {
     data.push(entryOf(name, text));
-    await new Promise((resolve) => void setImmediate(resolve));
+    await nextTurn();
   }
   const { compare } = new Intl.Collator("en");
   return { data: data.toSorted((one, other) => compare(one.displayName, other.displayName)) };

@@ -3,6 +3,7 @@ import type { GraphQLSchema } from "graphql";
 
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
+import { nextTurn } from "../../base/own-turn.ts";
 import type { Credentials, Exchange } from "../auth.ts";
 import type { AddressOf, Connection } from "../client-address.ts";
 import type { ErrorLog } from "../error-log.ts";
@@ -19,15 +20,25 @@ interface GraphqlRoute {
 }
 
 const path = "/graphql";
+const packages = [
+  () => import("graphql"),
+  () => import("graphql-jit"),
+  () => import("graphql-yoga"),
+];
 
 /** `/graphql` and its playground. The GraphQL packages are imported at the first request. */
 export const graphqlRest = (options: GraphqlRoute) => {
   const handler = lazy(async () => {
-    const [{ createHandler }, schema] = await Promise.all([
-      import("./server.ts"),
-      options.schema(),
-    ]);
-    return createHandler({ ...options, schema });
+    // In turns, because requests of other clients wait for each.
+    for (const load of packages) {
+      await load();
+      await nextTurn();
+    }
+    const schema = await options.schema();
+    const { createHandler } = await import("./server.ts");
+    const created = createHandler({ ...options, schema });
+    await nextTurn();
+    return created;
   });
   const playground = lazy(async () => (await import("./playground.ts")).playground());
 

@@ -1,4 +1,4 @@
-import { GraphQLError, Kind, type ValueNode } from "graphql";
+import { GraphQLError, Kind, specifiedScalarTypes, type ValueNode } from "graphql";
 
 import type { Builder } from "./builder.ts";
 
@@ -7,6 +7,11 @@ import type { Builder } from "./builder.ts";
  * an error has the same code and names the same field in REST and GraphQL.
  */
 export function scalars(builder: Builder): void {
+  // Pothos adds these itself, but only when it builds all types at once.
+  for (const scalar of specifiedScalarTypes) {
+    // Guarantee: GraphQL's own scalars have these names.
+    builder.addScalarType(scalar.name as "ID", scalar, {});
+  }
   builder.scalarType("DateTime", {
     description:
       "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-11-21T09:12:44.120Z. Arguments can have another offset.",

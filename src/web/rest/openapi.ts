@@ -1,6 +1,7 @@
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import type { AnyElysia } from "elysia";
 
+import { nextTurn } from "../../base/own-turn.ts";
 import { apiVersion } from "../../base/version.ts";
 import { problems, problemSchema } from "../errors.ts";
 
@@ -37,16 +38,22 @@ const securitySchemes = {
  * Makes the OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the
  * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself,
  * descriptions and examples of parameters, `application/problem+json`, and named schemas inside others.
- * `others` are schemas that routes use by reference only.
+ * `others` are schemas that routes use by reference only. Each route has a turn of the event loop: all at
+ * once would block all requests for 30 ms.
  */
-export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Json {
-  const paths: Json = toOpenAPISchema(app).paths;
-  for (const { method, path, hooks } of app.routes) {
-    const { detail = {}, body }: Hooks = hooks;
+export async function openApiDocument(app: AnyElysia, others: readonly unknown[]): Promise<Json> {
+  const paths: Json = {};
+  const named = new Map<string, unknown>();
+  for (const route of app.routes) {
+    const { detail = {}, body }: Hooks = route.hooks;
     if (detail.hide === true) continue;
-    const operations = objectAt(paths, path.replaceAll(/:([^/]+)/g, "{$1}"));
-    const operation = objectAt(operations, method.toLowerCase());
-    operations[method.toLowerCase()] = {
+    const withThisRoute: AnyElysia = Object.create(app, {
+      getGlobalRoutes: { value: () => [route] },
+    });
+    const path = route.path.replaceAll(/:([^/]+)/g, "{$1}");
+    const method = route.method.toLowerCase();
+    const operation = objectAt(objectAt(toOpenAPISchema(withThisRoute).paths, path), method);
+    const described = {
       ...operation,
       ...(body !== undefined && {
         requestBody: { required: true, content: { "application/json": { schema: body } } },
@@ -54,9 +61,9 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
       ...("parameters" in operation && { parameters: parametersOf(operation, detail) }),
       responses: responsesOf(operation, detail),
     };
+    paths[path] = { ...objectAt(paths, path), [method]: withoutNamed(described, named) };
+    await nextTurn();
   }
-  const named = new Map<string, unknown>();
-  const pathsByReference = withoutNamed(paths, named);
   withoutNamed([...others, problemSchema], named);
   return {
     openapi: "3.1.1",
@@ -65,7 +72,7 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
     // Operations are public unless they declare a security requirement.
     security: [],
     tags,
-    paths: pathsByReference,
+    paths,
     components: {
       schemas: Object.fromEntries([...named].toSorted(([one], [other]) => (one < other ? -1 : 1))),
       responses: componentResponses(),

@@ -1,0 +1,339 @@
+import { join } from "node:path";
+
+import { administrator, tokenSettings } from "./api-requests.ts";
+import { delivery as webhook, skyhookEnvironment } from "./contestants.ts";
+import { withFolder } from "./folder.ts";
+import { cpuMicrosOf, median, programMicros } from "./measure.ts";
+import { preparePeers } from "./peers.ts";
+import { inSchema, serverVersion } from "./postgres-server.ts";
+import { pinning, runLoad, type Server, startServer } from "./processes.ts";
+import { cells, environment, goalTable, table } from "./report.ts";
+import { inTurns } from "./rounds.ts";
+import type { Latencies } from "./servers/receiver.ts";
+import type { Options, Suite } from "./suite.ts";
+
+/** D1, D2 and D3: what a delivery costs once its event is stored. */
+export const delivery: Suite = {
+  name: "delivery",
+  about: "one delivery, on SQLite (D1) and PostgreSQL (D2), beside three job queues (D3)",
+  async run(options) {
+    const versions = await preparePeers();
+    const rounds = await inTurns(options.rounds, () => runRound(options));
+    const peers = `graphile-worker ${versions.graphileWorker}, pg-boss ${versions.pgBoss}, BullMQ ${versions.bullmq}, all on Bun`;
+    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`, peers]);
+  },
+};
+
+/** Processor time of a delivery in microseconds, over all threads. */
+interface Cost {
+  readonly app: number;
+  readonly database: number;
+}
+
+const peers = ["graphile-worker", "pg-boss", "bullmq"] as const;
+type Peer = (typeof peers)[number];
+type Name = "one" | "many" | "pgOne" | "pgMany" | "pgBacklog" | Peer;
+type Round = Readonly<Record<Name, Cost>>;
+
+const manyDestinations = 20;
+/** The most deliveries at the same time, of each contestant. */
+const concurrency = 64;
+const backlogFactor = 10;
+
+const here = (path: string): string => join(import.meta.dir, path);
+export const urlOf = ({ port }: Pick<Server, "port">): string => `http://127.0.0.1:${port}`;
+
+/** Timed deliveries, and those that wait beside them, so that the queue does not run empty. */
+const timedOf = ({ isTrial }: Options) => (isTrial ? 500 : 5_000);
+const deliveriesOf = (options: Options) => options.warmUp + timedOf(options) * 2;
+
+async function runRound(options: Options): Promise<Round> {
+  const count = deliveriesOf(options);
+  const onSqlite = (destinations: number) =>
+    withFolder("delivery", (folder) =>
+      skyhookCost(folder, `sqlite:${join(folder, "skyhook.db")}`, destinations, count, options),
+    );
+  const onPostgres = (destinations: number, deliveries = count) =>
+    inSchema((url) =>
+      withFolder("delivery", (folder) =>
+        skyhookCost(folder, url, destinations, deliveries, options),
+      ),
+    );
+  const note = async (name: string, measuring: Promise<Cost>): Promise<Cost> => {
+    const cost = await measuring;
+    console.log(`  ${name}: ${cost.app.toFixed(0)} + ${cost.database.toFixed(0)} µs`);
+    return cost;
+  };
+  return {
+    one: await note("SQLite, one", onSqlite(1)),
+    many: await note("SQLite, many", onSqlite(manyDestinations)),
+    pgOne: await note("PostgreSQL, one", onPostgres(1)),
+    pgMany: await note("PostgreSQL, many", onPostgres(manyDestinations)),
+    pgBacklog: await note(
+      "PostgreSQL, many, long backlog",
+      onPostgres(manyDestinations, options.warmUp + timedOf(options) * 2 * backlogFactor),
+    ),
+    "graphile-worker": await note("graphile-worker", peerCost("graphile-worker", options)),
+    "pg-boss": await note("pg-boss", peerCost("pg-boss", options)),
+    bullmq: await note("bullmq", peerCost("bullmq", options)),
+  };
+}
+
+/** On the core of the load. */
+export const startReceiver = (): Promise<Server> =>
+  startServer(["bun", here("servers/receiver.ts")], {}, undefined, 1);
+
+export const startSkyhook = (
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+  program = here("../src/main.ts"),
+): Promise<Server> =>
+  startServer(["bun", program, "serve"], {
+    ...skyhookEnvironment(folder),
+    LOG_LEVEL: "error",
+    JWT_SECRET: tokenSettings.key,
+    DESTINATIONS_ALLOW_PRIVATE: "true",
+    ...env,
+  });
+
+/** Stores deliveries to paused destinations, then resumes these. */
+async function skyhookCost(
+  folder: string,
+  database: string,
+  destinations: number,
+  deliveries: number,
+  options: Options,
+): Promise<Cost> {
+  const receiver = await startReceiver();
+  const server = await startSkyhook(folder, { DATABASE_URL: database });
+  try {
+    const ids: string[] = [];
+    for (let number = 0; number < destinations; number += 1) {
+      const id = await createDestination(server, `d${number}`, `${urlOf(receiver)}/d${number}`, {
+        maxConcurrent: Math.ceil(concurrency / destinations),
+      });
+      await call(server, `/v1/destinations/${id}/pause`);
+      ids.push(id);
+    }
+    await sendWebhooks(server, Math.ceil(deliveries / destinations));
+    await idle(server);
+    const databaseMicros = () => (database.startsWith("sqlite:") ? 0 : programMicros("postgres"));
+    const begin = async () => {
+      await Promise.all(ids.map((id) => call(server, `/v1/destinations/${id}/resume`)));
+    };
+    return await drained(receiver, begin, () => cpuMicrosOf(server.pid), databaseMicros, options);
+  } finally {
+    await server.stop();
+    await receiver.stop();
+  }
+}
+
+function peerCost(kind: Peer, options: Options): Promise<Cost> {
+  const work = async (url: string, program: string): Promise<Cost> => {
+    const receiver = await startReceiver();
+    const worker = await startServer(["bun", here("servers/worker.mjs")], {
+      KIND: kind,
+      DATABASE: url,
+      SCHEMA: new URL(url).searchParams.get("search_path") ?? "",
+      RECEIVER: urlOf(receiver),
+      JOBS: String(deliveriesOf(options)),
+      CONCURRENCY: String(concurrency),
+    });
+    try {
+      const begin = async () => void (await fetch(urlOf(worker)));
+      const workerMicros = () => cpuMicrosOf(worker.pid);
+      return await drained(receiver, begin, workerMicros, () => programMicros(program), options);
+    } finally {
+      await worker.stop();
+      await receiver.stop();
+    }
+  };
+  if (kind !== "bullmq") return inSchema((url) => work(url, "postgres"));
+  return withFolder("redis", async (folder) => {
+    const settings = ["--dir", folder, "--appendonly", "yes", "--appendfsync", "everysec"];
+    const command = [
+      "redis-server",
+      "--logfile",
+      join(folder, "log"),
+      "--loglevel",
+      "warning",
+      "--save",
+      "",
+      ...settings,
+    ];
+    const redis = await startServer(command, {}, (port) => ["--port", String(port)], null);
+    try {
+      return await work(`redis://127.0.0.1:${redis.port}`, "redis-server");
+    } finally {
+      await redis.stop();
+    }
+  });
+}
+
+/** The cost of the timed deliveries, after those of the warm-up. */
+async function drained(
+  receiver: Server,
+  begin: () => Promise<void>,
+  appMicros: () => number,
+  databaseMicros: () => number,
+  options: Options,
+): Promise<Cost> {
+  await begin();
+  const sample = async (count: number) => {
+    const received = await receivedBy(receiver, count);
+    return { received, app: appMicros(), database: databaseMicros() };
+  };
+  const before = await sample(options.warmUp);
+  const after = await sample(before.received + timedOf(options));
+  const count = after.received - before.received;
+  return {
+    app: (after.app - before.app) / count,
+    database: (after.database - before.database) / count,
+  };
+}
+
+const patienceMs = 240_000;
+
+/** Waits until the receiver has that many deliveries or more, and returns how many. */
+export async function receivedBy(receiver: Server, count: number): Promise<number> {
+  const endsMs = performance.now() + patienceMs;
+  for (;;) {
+    const { received }: Latencies = JSON.parse(
+      await (await fetch(`${urlOf(receiver)}/latencies`)).text(),
+    );
+    if (received >= count) return received;
+    if (performance.now() > endsMs) throw new Error(`${received} of ${count} deliveries`);
+    await Bun.sleep(20);
+  }
+}
+
+/** Sends webhooks as fast as they are acknowledged. */
+export async function sendWebhooks(server: Server, count: number): Promise<void> {
+  await runLoad("skyhook serve", {
+    send: { kind: "deliveries", ...webhook },
+    port: server.port,
+    serverPid: server.pid,
+    connections: 64,
+    warmUp: 0,
+    seconds: patienceMs / 1_000,
+    requests: count,
+    repeats: false,
+  });
+}
+
+/** Waits until the server does nothing: the search index has all events. */
+export async function idle({ pid }: Server): Promise<void> {
+  const windowMs = 500;
+  for (let quiet = 0; quiet < 2;) {
+    const before = cpuMicrosOf(pid);
+    await Bun.sleep(windowMs);
+    quiet = cpuMicrosOf(pid) - before <= windowMs * 30 ? quiet + 1 : 0;
+  }
+}
+
+/** Returns the id. */
+export async function createDestination(
+  server: Server,
+  name: string,
+  url: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const created = await call(server, "/v1/destinations", { name, format: "json", url, ...more });
+  const { id }: { id: string } = JSON.parse(created);
+  return id;
+}
+
+async function call(server: Server, path: string, body: unknown = {}): Promise<string> {
+  const response = await fetch(urlOf(server) + path, {
+    method: "POST",
+    headers: { authorization: await administrator(), "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}
+
+function section(options: Options, rounds: readonly Round[], more: readonly string[]): string {
+  const all = (name: Name, cost: (each: Cost) => number) =>
+    rounds.map((round) => cost(round[name]));
+  const [app, database] = [(cost: Cost) => cost.app, (cost: Cost) => cost.database];
+  const total = (cost: Cost) => cost.app + cost.database;
+  const row = (title: string, name: Name) => [
+    title,
+    ...[app, database, total].map((cost) => cells.decimals(median(all(name, cost)), 0)),
+  ];
+  const ratios = (one: Name, other: Name, cost = total) =>
+    rounds.map((round) => cost(round[one]) / cost(round[other]));
+  return [
+    `Processor time of a delivery over all threads, in µs: ${timedOf(options).toLocaleString("en")} deliveries after ${options.warmUp.toLocaleString("en")} of warm-up, from a queue that was filled`,
+    `before; ${rounds.length} rounds, contestants alternate; medians. At most ${concurrency} deliveries at the same time, to one receiver that answers 200 at once. The`,
+    "time of the database is that of all its processes. Skyhook leases, expires, signs, retries, records each attempt, and reads event and notification. The job queues",
+    `sign and post a message of the same size; they write no attempts. graphile-worker has a local queue and completes jobs in batches, pg-boss fetches and`,
+    "completes batches, BullMQ runs on Redis with an append-only file that is synced every second.",
+    "",
+    environment(more),
+    "",
+    table(
+      ["delivery", "app", "database", "both"],
+      [
+        row("skyhook, SQLite, one destination", "one"),
+        row(`skyhook, SQLite, ${manyDestinations} destinations`, "many"),
+        row("skyhook, PostgreSQL, one destination", "pgOne"),
+        row(`skyhook, PostgreSQL, ${manyDestinations} destinations`, "pgMany"),
+        row(`the same, ${backlogFactor} times as many waiting`, "pgBacklog"),
+        row("graphile-worker, PostgreSQL", "graphile-worker"),
+        row("pg-boss, PostgreSQL", "pg-boss"),
+        row("BullMQ, Redis", "bullmq"),
+      ],
+    ),
+    "",
+    goalTable([
+      {
+        goal: `D1 a delivery to one of ${manyDestinations} destinations, SQLite, µs`,
+        ratios: all("many", total),
+        target: 200,
+        better: "lower",
+      },
+      {
+        goal: "D2 the same on PostgreSQL: app, µs",
+        ratios: all("pgMany", app),
+        target: 250,
+        better: "lower",
+      },
+      {
+        goal: "D2 the same on PostgreSQL: database, µs",
+        ratios: all("pgMany", database),
+        target: 300,
+        better: "lower",
+      },
+      {
+        goal: `D2 database with ${backlogFactor} times the backlog ÷ without`,
+        ratios: ratios("pgBacklog", "pgMany", database),
+        target: 1.15,
+        better: "lower",
+      },
+      {
+        goal: "D3 skyhook ÷ graphile-worker, app and database",
+        ratios: ratios("pgMany", "graphile-worker"),
+        target: 4,
+        better: "lower",
+      },
+      {
+        goal: "D3 app only: skyhook ÷ graphile-worker",
+        ratios: ratios("pgMany", "graphile-worker", app),
+        better: "lower",
+      },
+      {
+        goal: "skyhook ÷ pg-boss, app and database",
+        ratios: ratios("pgMany", "pg-boss"),
+        better: "lower",
+      },
+      {
+        goal: "skyhook ÷ BullMQ, app and database",
+        ratios: ratios("pgMany", "bullmq"),
+        better: "lower",
+      },
+    ]),
+  ].join("\n");
+}

@@ -1,0 +1,259 @@
+import { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+
+import {
+  createDestination,
+  idle,
+  receivedBy,
+  sendWebhooks,
+  startReceiver,
+  startSkyhook,
+  urlOf,
+} from "./delivery.ts";
+import { withFolder } from "./folder.ts";
+import { cpuMicrosOf, median, programMicros } from "./measure.ts";
+import { inSchema, serverVersion } from "./postgres-server.ts";
+import { pinning, type Server } from "./processes.ts";
+import { cells, environment, goalTable, table } from "./report.ts";
+import { inTurns } from "./rounds.ts";
+import { indexMicros } from "./search.ts";
+import type { Options, Suite } from "./suite.ts";
+
+/** E1, X1, R1 and B1: all that a webhook costs, from its arrival until it is deleted. */
+export const life: Suite = {
+  name: "life",
+  about: "a webhook from arrival (E1) over index (X1) and disk (B1) to its deletion (R1)",
+  async run(options) {
+    const rounds = await inTurns(options.rounds, () => runRound(options));
+    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`]);
+  },
+};
+
+/** Microseconds of processor time of a webhook, over all threads. */
+interface Cost {
+  readonly app: number;
+  readonly database: number;
+}
+
+interface Life {
+  /** Received, committed and indexed. */
+  readonly received: Cost;
+  /** The same, and delivered to one destination. */
+  readonly delivered: Cost;
+  readonly deleted: Cost;
+  readonly eventBytes: number;
+  readonly deliveredBytes: number;
+}
+
+interface Round {
+  readonly sqlite: Life;
+  readonly postgres: Life;
+  readonly indexMicros: number;
+}
+
+const retaining = join(import.meta.dir, "servers/retaining.ts");
+/** Beyond EVENT_RETENTION_DAYS. */
+const shiftDays = 91;
+const patienceMs = 120_000;
+
+/** A database, new for each part. */
+interface Store {
+  readonly url: string;
+  readonly folder: string;
+  readonly micros: () => number;
+  readonly bytes: () => Promise<number>;
+  readonly events: () => Promise<number>;
+}
+
+type WithStore = <Result>(work: (store: Store) => Promise<Result>) => Promise<Result>;
+
+const onSqlite: WithStore = (work) =>
+  withFolder("life", (folder) => {
+    const file = join(folder, "skyhook.db");
+    return work({
+      url: `sqlite:${file}`,
+      folder,
+      micros: () => 0,
+      bytes: async () => statSync(file).size,
+      async events() {
+        using database = new Database(file, { readonly: true });
+        const query = database.query<{ stored: number }, []>(
+          "select count(*) as stored from events",
+        );
+        return query.get()?.stored ?? 0;
+      },
+    });
+  });
+
+const onPostgres: WithStore = (work) =>
+  inSchema((url, sql) =>
+    withFolder("life", (folder) => {
+      const number = async (query: string): Promise<number> => {
+        const [row]: { number: number }[] = await sql.unsafe(query);
+        return row?.number ?? 0;
+      };
+      return work({
+        url,
+        folder,
+        micros: () => programMicros("postgres"),
+        bytes: () =>
+          number(`select sum(pg_total_relation_size(oid))::float as number from pg_class
+            where relkind = 'r' and relnamespace = current_schema::regnamespace`),
+        events: () => number("select count(*)::int as number from events"),
+      });
+    }),
+  );
+
+async function runRound(options: Options): Promise<Round> {
+  const round = {
+    sqlite: await lifeOn(onSqlite, options),
+    postgres: await lifeOn(onPostgres, options),
+    indexMicros: await withFolder("life", (folder) =>
+      indexMicros(join(folder, "skyhook.db"), options.isTrial ? 1_000 : 20_000),
+    ),
+  };
+  console.log(JSON.stringify(round));
+  return round;
+}
+
+async function lifeOn(withStore: WithStore, options: Options): Promise<Life> {
+  const [received, eventBytes] = await withStore(async (store) => [
+    await webhookCost(store, 0, options),
+    (await store.bytes()) / (await store.events()),
+  ]);
+  return withStore(async (store) => {
+    const delivered = await webhookCost(store, 1, options);
+    const events = await store.events();
+    const deliveredBytes = (await store.bytes()) / events;
+    const usual = await startCost(store, 0, options);
+    const deleting = await startCost(store, shiftDays, options);
+    if ((await store.events()) > 0) throw new Error("Retention left events");
+    const deleted = {
+      app: (deleting.app - usual.app) / events,
+      database: (deleting.database - usual.database) / events,
+    };
+    return { received, delivered, deleted, eventBytes, deliveredBytes };
+  });
+}
+
+const timedOf = ({ isTrial }: Options) => (isTrial ? 500 : 10_000);
+
+/** The cost of a webhook until it is indexed and delivered. */
+async function webhookCost(store: Store, destinations: 0 | 1, options: Options): Promise<Cost> {
+  const receiver = await startReceiver();
+  const server = await startSkyhook(store.folder, { DATABASE_URL: store.url });
+  const [warmUp, timed] = [options.warmUp, timedOf(options)];
+  try {
+    if (destinations === 1) await createDestination(server, "d", urlOf(receiver));
+    const pass = async (count: number, all: number) => {
+      await sendWebhooks(server, count);
+      await receivedBy(receiver, all * destinations);
+      await idle(server);
+      return sampleOf(server, store);
+    };
+    const before = await pass(warmUp, warmUp);
+    const after = await pass(timed, warmUp + timed);
+    return {
+      app: (after.app - before.app) / timed,
+      database: (after.database - before.database) / timed,
+    };
+  } finally {
+    await server.stop();
+    await receiver.stop();
+  }
+}
+
+const sampleOf = ({ pid }: Server, { micros }: Store): Cost => ({
+  app: cpuMicrosOf(pid),
+  database: micros(),
+});
+
+/** The cost of a start that many days ahead of the clock, until all that has expired is deleted. */
+async function startCost(store: Store, days: number, options: Options): Promise<Cost> {
+  const databaseBefore = store.micros();
+  const server = await startSkyhook(
+    store.folder,
+    {
+      DATABASE_URL: store.url,
+      PROGRAM: options.programs.at(-1)?.folder ?? "",
+      SHIFT_DAYS: String(days),
+    },
+    retaining,
+  );
+  try {
+    const endsMs = performance.now() + patienceMs;
+    while (days > 0 && (await store.events()) > 0 && performance.now() < endsMs) {
+      await Bun.sleep(500);
+    }
+    await idle(server);
+    const { app, database } = sampleOf(server, store);
+    return { app, database: database - databaseBefore };
+  } finally {
+    await server.stop();
+  }
+}
+
+function section(options: Options, rounds: readonly Round[], more: readonly string[]): string {
+  const figures = (figure: (round: Round) => number) => rounds.map(figure);
+  const cell = (figure: (round: Round) => number) => cells.decimals(median(figures(figure)), 0);
+  const row = (title: string, of: (life: Life, figure: keyof Cost) => number) => [
+    title,
+    cell(({ sqlite }) => of(sqlite, "app")),
+    cell(({ postgres }) => of(postgres, "app")),
+    cell(({ postgres }) => of(postgres, "database")),
+  ];
+  const bytes = (title: string, of: (life: Life) => number) => [
+    title,
+    cell(({ sqlite }) => of(sqlite)),
+    "",
+    cell(({ postgres }) => of(postgres)),
+  ];
+  const total = ({ app, database }: Cost) => app + database;
+  const lower = (goal: string, figure: (round: Round) => number, target: number) => ({
+    goal,
+    ratios: figures(figure),
+    target,
+    better: "lower" as const,
+  });
+  return [
+    `Processor time of a webhook over all threads, in µs: ${timedOf(options).toLocaleString("en")} webhooks after ${options.warmUp.toLocaleString("en")} of warm-up, from 64 connections; ${rounds.length} rounds; medians.`,
+    "Each is counted until the search index has it. A delivery is the difference between one destination and none. What retention deletes",
+    "is an event with its notification, its delivery, and the attempt; starts of the server 91 days ahead are compared with starts today. The index is measured in",
+    "this process. Bytes are those of the database file, with all indexes, after the server has stopped.",
+    "",
+    environment(more),
+    "",
+    table(
+      ["step", "SQLite", "PostgreSQL: app", "database"],
+      [
+        row("receive, commit and index", ({ received }, figure) => received[figure]),
+        ["of which index", cell((round) => round.indexMicros), "", ""],
+        row(
+          "deliver once",
+          ({ received, delivered }, figure) => delivered[figure] - received[figure],
+        ),
+        row("delete", ({ deleted }, figure) => deleted[figure]),
+        row("all", ({ delivered, deleted }, figure) => delivered[figure] + deleted[figure]),
+        bytes("bytes on disk: event", ({ eventBytes }) => eventBytes),
+        bytes("bytes on disk: delivery", (each) => each.deliveredBytes - each.eventBytes),
+      ],
+    ),
+    "",
+    goalTable([
+      lower(
+        "E1 received, indexed and delivered once, µs",
+        ({ sqlite }) => total(sqlite.delivered),
+        450,
+      ),
+      lower("X1 indexing one event, µs", (round) => round.indexMicros, 25),
+      lower("R1 retention of one event, SQLite, µs", ({ sqlite }) => total(sqlite.deleted), 80),
+      lower(
+        "R1 on PostgreSQL, app and database, µs",
+        ({ postgres }) => total(postgres.deleted),
+        70,
+      ),
+      lower("B1 disk per event, bytes", ({ sqlite }) => sqlite.eventBytes, 2_500),
+    ]),
+  ].join("\n");
+}
