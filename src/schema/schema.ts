@@ -70,7 +70,7 @@ import latePaymentsSqlite from "./sqlite/0021_late_payments.sql" with { type: "t
 import rejectedSqlite from "./sqlite/0022_rejected_deliveries.sql" with { type: "text" };
 import eventsOfSqlite from "./sqlite/0023_events_of_destination.sql" with { type: "text" };
 import itemsSqlite from "./sqlite/0024_delivery_items.sql" with { type: "text" };
-import progressSqlite from "./sqlite/0026_search_progress.sql" with { type: "text" };
+import progressSqlite from "./sqlite/0025_search_progress.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -131,7 +131,7 @@ export const schema: Schema = {
       { name: "0022_rejected_deliveries", sql: rejectedSqlite },
       { name: "0023_events_of_destination", sql: eventsOfSqlite },
       { name: "0024_delivery_items", sql: itemsSqlite },
-      { name: "0026_search_progress", sql: progressSqlite },
+      { name: "0025_search_progress", sql: progressSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
