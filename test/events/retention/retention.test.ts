@@ -4,6 +4,7 @@ import { SQL } from "bun";
 
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
+import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
@@ -78,6 +79,16 @@ describe("retention", () => {
     expect(await body(older)).toBeNull();
     expect((await app.as("operator", `/v1/events/${delivered}`)).status).toBe(404);
     expect(await listed(app, "/v1/notifications")).toHaveLength(4);
+  });
+
+  test("deletes none that became undelivered after it was found", async () => {
+    const stored = [
+      await store(1, 1, "delivered"),
+      await store(2, 1, "dead"),
+      await store(3, 1, "pending"),
+    ];
+    await app.services.storage.atomically(write(deleteSettledEvents, { ids: stored }));
+    expect(await ids()).toEqual(stored.slice(1).toReversed());
   });
 
   test("deletes an event once its last notification is delivered", async () => {
