@@ -1,4 +1,12 @@
-import { type Column, getTableColumns, Placeholder, type SQL, sql, type Table } from "drizzle-orm";
+import {
+  type Column,
+  getTableColumns,
+  Placeholder,
+  type SQL,
+  sql,
+  type Subquery,
+  type Table,
+} from "drizzle-orm";
 
 import type { AppError } from "../base/errors.ts";
 
@@ -10,7 +18,7 @@ import type { Definition, Definitions, RowOf, TablesOf } from "./table.ts";
  */
 export interface Sql {
   select(): { from<T extends Table>(table: T): Select<RowOf<T>> };
-  select<F extends Fields>(fields: F): { from(table: Table): Select<RowOfFields<F>> };
+  select<F extends Fields>(fields: F): { from(table: Table | Subquery): Select<RowOfFields<F>> };
   insert<T extends Table>(
     table: T,
   ): {
@@ -74,6 +82,11 @@ export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholde
 export interface Dialect {
   /** True when `column` is one of the values of `list`. */
   among(column: Column, list: Placeholder): SQL;
+  /**
+   * The rows with one of the values of `list`, under the name of their table. Always read by the index of `column`,
+   * where PostgreSQL keeps plans for `among` from when the table was small, and then reads all of it.
+   */
+  lookedUp(column: Column, list: Placeholder): Subquery;
   /**
    * The rows of `list` as a table `alias`, whose columns have the names of `columns`: so one statement inserts or updates
    * many rows. Its texts lose NUL and lone surrogates, which not every database stores.

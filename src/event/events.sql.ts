@@ -87,7 +87,7 @@ export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p)
 );
 
 export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
-  db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
+  db.select(eventColumns(t)).from(dialect.lookedUp(t.events.id, p.ids)),
 );
 
 /** What these events changed in bookings. */

@@ -1,9 +1,11 @@
 import {
   type Column,
+  getTableColumns,
   getTableName,
   type Placeholder,
   type SQL,
   sql,
+  Subquery,
   type Table,
 } from "drizzle-orm";
 
@@ -17,6 +19,14 @@ export const dialect: Dialect = {
     return column.dataType === "number"
       ? sql`${column} = any(${list}::bigint[])`
       : sql`${column} = any(${list})`;
+  },
+  lookedUp(column: Column, list: Placeholder) {
+    const { table } = column;
+    const values = sql`select distinct unnest(${list}::${sql.raw(column.getSQLType())}[]) as value`;
+    // A subquery with an offset is planned by itself, for one value.
+    const found = sql`select * from ${table} where ${column} = wanted.value offset 0`;
+    const rows = sql`select found.* from (${values}) as wanted cross join lateral (${found}) as found`;
+    return new Subquery(rows, getTableColumns(table), getTableName(table));
   },
   rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
     const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });

@@ -1,9 +1,11 @@
 import {
   type Column,
+  getTableColumns,
   getTableName,
   type Placeholder,
   type SQL,
   sql,
+  Subquery,
   type Table,
 } from "drizzle-orm";
 
@@ -13,9 +15,11 @@ import type { Dialect } from "../statement.ts";
 
 /** SQLite cannot bind lists, so they are passed as JSON. The column's index is still used. */
 export const dialect: Dialect = {
-  among(column: Column, list: Placeholder) {
-    const values = sql.param(list, { mapToDriverValue: JSON.stringify });
-    return sql`${column} in (select value from json_each(${values}))`;
+  among,
+  lookedUp(column: Column, list: Placeholder) {
+    const { table } = column;
+    const rows = sql`select * from ${table} where ${among(column, list)}`;
+    return new Subquery(rows, getTableColumns(table), getTableName(table));
   },
   rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
     const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });
@@ -54,6 +58,11 @@ export const dialect: Dialect = {
   },
   matchesByRowid: true,
 };
+
+function among(column: Column, list: Placeholder): SQL {
+  const values = sql.param(list, { mapToDriverValue: JSON.stringify });
+  return sql`${column} in (select value from json_each(${values}))`;
+}
 
 /** A query of FTS5 (sqlite.org/fts5.html, section 3). Words have only letters and digits, so none is syntax. */
 function matchText(terms: readonly SearchTerm[]): string {

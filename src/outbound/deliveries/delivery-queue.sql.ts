@@ -237,6 +237,5 @@ export const notificationsToSend = statement<{ eventIds: readonly StoredDelivery
   const { id, title, text, url, severity, createdAt } = notifications;
   return db
     .select({ id, title, text, url, severity, createdAt })
-    .from(notifications)
-    .where(dialect.among(notifications.eventId, p.eventIds));
+    .from(dialect.lookedUp(notifications.eventId, p.eventIds));
 });

@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 
+import { SQL } from "bun";
 import { sql } from "drizzle-orm";
 
 import { openStorage } from "../../../../src/db/open.ts";
+import { compilerOf } from "../../../../src/db/postgres/compile.ts";
 import { statementsOver, write } from "../../../../src/db/statement.ts";
+import { eventsByIds } from "../../../../src/event/events.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import {
   claimDue,
+  notificationsToSend,
   type Settled,
   settleDeliveries,
 } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
@@ -71,4 +75,32 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
     expect(count).toBeLessThan(50);
     await storage.close();
   });
+
+  test.each([
+    ["events_pkey", eventsByIds, { ids: ["evt_a"] }],
+    ["notifications_of_event", notificationsToSend, { eventIds: ["evt_a"] }],
+  ])(
+    "what a claim reads is found by %s, even with a plan for empty tables",
+    async (index, statement, values) => {
+      await shared.empty();
+      await using client = new SQL(shared.url, { max: 1 });
+      const texts: string[] = [];
+      const run = compilerOf(client)(statement);
+      await run(
+        {
+          unsafe(text: string, parameters?: unknown[]) {
+            texts.push(text);
+            return client.unsafe(text, parameters);
+          },
+        },
+        values,
+      );
+      await client.unsafe("set plan_cache_mode = force_generic_plan");
+      await client.unsafe(`prepare read as ${texts.join("")}`);
+      const plan = await client.unsafe("explain (costs off) execute read(array['evt_a', 'evt_b'])");
+      const lines = plan.map((line: Record<string, string>) => line["QUERY PLAN"]).join("\n");
+      expect(lines).toContain(`Index Scan using ${index}`);
+      expect(lines).not.toContain("Seq Scan");
+    },
+  );
 });
