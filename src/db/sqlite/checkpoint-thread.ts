@@ -42,7 +42,7 @@ function connect({ file, opened }: DatabaseFiles) {
   try {
     syncCommits(client);
     const place = inPlace(client, opened);
-    // Waits for nobody: it copies what no reader needs in the log.
+    // Passive: waits for no reader or writer, and leaves in the log what readers still need.
     const checkpoint = client.prepare("pragma wal_checkpoint(passive)");
     return {
       close,

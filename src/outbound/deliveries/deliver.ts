@@ -228,8 +228,10 @@ export function deliveryQueue(
     lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
     const { delivered } = made?.result ?? { delivered: false };
     // A failed attempt keeps its place until it is recorded: it may open the circuit.
-    if (delivered) sending -= 1;
-    if (delivered) task.wake();
+    if (delivered) {
+      sending -= 1;
+      task.wake();
+    }
     if (made !== null) await parts.record(made).catch(logged);
     if (!delivered) sending -= 1;
     // Its retry, or the next one with its order key.

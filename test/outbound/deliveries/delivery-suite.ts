@@ -14,6 +14,7 @@ import {
   nextDue,
   releaseLeases,
   releasing,
+  type Settled,
   settleDeliveries,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import {
@@ -33,6 +34,18 @@ import {
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
+
+/** Stores that the first attempt of a delivery succeeded, or what else `fields` say. */
+function settling(fields: Pick<Settled, "seq" | "leasedUntil"> & Partial<Settled>) {
+  const delivered = {
+    status: "delivered",
+    attemptCount: 1,
+    dueAt: null,
+    deliveredAt: at(20),
+  } as const;
+  const settled = [{ ...delivered, lastError: null, earlierAttempts: 0, ...fields }];
+  return write(settleDeliveries, { settled });
+}
 
 /** Conformance tests for stored deliveries and notifications in every SQL dialect. `open` returns an empty database. */
 export function deliveryTests(open: () => Promise<Storage>): void {
@@ -67,19 +80,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
       );
       const [[first], [second]] = [await claim(10), await claim(2_000)];
-      const settled = {
-        status: "delivered",
-        attemptCount: 1,
-        dueAt: null,
-        deliveredAt: at(3),
-        lastError: null,
-      } as const;
       const settle = async (leasedUntil: Date | null) => {
-        const [result] = await storage.atomically(
-          write(settleDeliveries, {
-            settled: [{ seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }],
-          }),
-        );
+        const [result] = await storage.atomically(settling({ seq: 1, leasedUntil }));
         return result.changes;
       };
       expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
@@ -100,15 +102,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         );
         expect(rescheduled.changes).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
-        const outcome = {
-          status,
-          attemptCount: 4,
-          dueAt: null,
-          deliveredAt: null,
-          lastError: "why",
-        };
+        const outcome = { status, attemptCount: 4, deliveredAt: null, lastError: "why" };
         await storage.atomically(
-          write(settleDeliveries, { settled: [{ ...lease, ...outcome, earlierAttempts: 3 }] }),
+          settling({ ...lease, ...outcome, earlierAttempts: 3 }),
           ...releasing([lease]),
         );
         const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
@@ -180,23 +176,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       const seqs = async (now: number) =>
         (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
       expect(await seqs(10)).toEqual([1, 3, 4]);
-      const settle = (seq: number, leasedUntil: Date, fields: object) =>
+      const settle = (seq: number, leasedUntil: Date, fields: Partial<Settled>) =>
         storage.atomically(
-          write(settleDeliveries, {
-            settled: [
-              {
-                seq,
-                leasedUntil,
-                status: "delivered",
-                attemptCount: 1,
-                dueAt: null,
-                deliveredAt: at(20),
-                lastError: null,
-                earlierAttempts: 0,
-                ...fields,
-              },
-            ],
-          }),
+          settling({ seq, leasedUntil, ...fields }),
           ...nextInLine({ ...to, orderKey: "a" }, at(20)),
         );
       // The head of the line waits for its retry, and those behind it too.
@@ -235,20 +217,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         const [{ rows }] = await claim(now);
         expect(rows.map((row) => row.seq)).toEqual([seq]);
         await storage.atomically(
-          write(settleDeliveries, {
-            settled: [
-              {
-                seq,
-                leasedUntil: at(now + 1_000),
-                status: "delivered",
-                attemptCount: 1,
-                dueAt: null,
-                deliveredAt: at(20),
-                lastError: null,
-                earlierAttempts: 0,
-              },
-            ],
-          }),
+          settling({ seq, leasedUntil: at(now + 1_000) }),
           ...nextInLine({ ...to, orderKey }, at(now)),
         );
       }
