@@ -2,7 +2,8 @@ import type { Column, Table } from "drizzle-orm";
 
 /**
  * What a column stores. `integer` fits 32 bits, `bigint` 53 (JavaScript's safe integers); `instant` is
- * a point in time in whole milliseconds. Each dialect maps these to its own types.
+ * a point in time in whole milliseconds; `packed` are bytes that are long and seldom read, which a database may compress.
+ * Each dialect maps these to its own types.
  */
 interface Values {
   readonly text: string;
@@ -11,6 +12,7 @@ interface Values {
   readonly boolean: boolean;
   readonly instant: Date;
   readonly bytes: Uint8Array;
+  readonly packed: Uint8Array;
   readonly json: unknown;
 }
 export type Kind = keyof Values;

@@ -81,7 +81,7 @@ export const eventsTable = defineTable("events", {
   /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
   effect: "text or null",
   /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
-  body: "bytes or null",
+  body: "packed or null",
   /** The event of the same delivery that holds the body and the headers; null if it is this one. */
   bodyOf: nullable(eventFields.id),
   /**

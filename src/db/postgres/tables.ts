@@ -22,6 +22,8 @@ const columnOf = {
   boolean: (name: string) => boolean(name),
   instant: (name: string) => instant(name),
   bytes: (name: string) => bytes(name),
+  // PostgreSQL compresses long values itself.
+  packed: (name: string) => bytes(name),
   json: (name: string) => json(name),
 } as const satisfies Record<Kind, (name: string) => object>;
 

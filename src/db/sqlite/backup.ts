@@ -3,7 +3,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 
 import { syncCommits } from "./durability.ts";
 
-/** Pages copied between two progress reports: 4 MB, a few milliseconds. */
+/** Pages copied between two progress reports: 4 or 8 MB, a few milliseconds. */
 const pagesPerReport = 1_000;
 /** How long a copy waits for another process's lock. */
 const busyTimeoutMs = 5_000;

@@ -19,6 +19,9 @@ import { inlineWriter, threadWriter } from "./writer.ts";
 /** How long a read blocks the event loop for another process's lock. */
 const busyTimeoutMs = 25;
 
+/** Of new files: half of a page of 4 KiB, SQLite's default, would stay empty with one event on it. */
+const pageBytes = 8_192;
+
 /** 1 TiB: as good as no limit. */
 const maxBytesInMemory = 2n ** 40n;
 
@@ -124,6 +127,8 @@ function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   try {
     requireSafeSqlite(versionOf(client));
     chmodSync(file, 0o600);
+    // Only changes a new file, before anything is written to it.
+    client.run(`pragma page_size = ${pageBytes}`);
     configure(client, busyTimeoutMs);
     return { client, close, migrated: migrate(client, schema, isForCopy) };
   } catch (error) {

@@ -3,6 +3,7 @@ import { blob, customType, integer, sqliteTable, text } from "drizzle-orm/sqlite
 import { columnsOf, type Kind, tableBuilder } from "../table.ts";
 
 import { DamagedValue } from "./errors.ts";
+import { packed, unpacked } from "./packed.ts";
 
 // Replace Drizzle's own time and JSON columns, which do not expect a null from a placeholder: one throws, the
 // other writes the text "null".
@@ -17,6 +18,11 @@ const json = customType<{ data: unknown; driverData: string | null }>({
   dataType: () => "text",
   toDriver: (value) => (value === null ? null : JSON.stringify(value)),
   fromDriver: (text) => parsed(text ?? "null"),
+});
+const packedBytes = customType<{ data: Uint8Array; driverData: Uint8Array | null }>({
+  dataType: () => "blob",
+  toDriver: (value: Uint8Array | null) => (value === null ? null : packed(value)),
+  fromDriver: (stored) => unpacked(stored ?? new Uint8Array()),
 });
 function parsed(text: string): unknown {
   try {
@@ -33,6 +39,7 @@ const columnOf = {
   boolean: (name: string) => integer(name, { mode: "boolean" }),
   instant: (name: string) => instant(name),
   bytes: (name: string) => blob(name, { mode: "buffer" }),
+  packed: (name: string) => packedBytes(name),
   json: (name: string) => json(name),
 } as const satisfies Record<Kind, (name: string) => object>;
 
