@@ -60,6 +60,8 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
    * that is given, otherwise from that of the whole list.
    */
   readonly indexed?: readonly Filter[];
+  /** A unique column of the table of `id`. The page is found by it alone, and only its rows are joined to others. */
+  readonly key?: (tables: TablesOf<Defined>) => Column;
 }
 
 /** Undefined: no filter. Null: rows without a value. */
@@ -104,11 +106,20 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     ): Statement<Values, Item> =>
       statement<Values>()((db, tables, _, dialect) => {
         const direction = order === "newest-first" ? desc : asc;
-        return withJoins(list, list.select(db, tables), tables)
-          .where(and(...terms(tables, dialect), ...termsOf(tables, order, part)))
-          .orderBy(...keyOf(tables).map((column) => direction(column)))
-          .limit(sql.placeholder("limit"))
-          .offset(sql.placeholder("offset"));
+        const ordered = keyOf(tables).map((column) => direction(column));
+        const matching = and(...terms(tables, dialect), ...termsOf(tables, order, part));
+        const [limit, offset] = [sql.placeholder("limit"), sql.placeholder("offset")];
+        const query = withJoins(list, list.select(db, tables), tables);
+        if (list.key === undefined) {
+          return query
+            .where(matching)
+            .orderBy(...ordered)
+            .limit(limit)
+            .offset(offset);
+        }
+        const key = list.key(tables);
+        const page = sql`select ${key} from ${key.table} where ${matching ?? sql`true`} order by ${sql.join(ordered, sql`, `)} limit ${limit} offset ${offset}`;
+        return query.where(sql`${key} in (${page})`).orderBy(...ordered);
       });
     const countStatement = ({ terms }: Conditions<Defined>, part: Part, hasLast: boolean) =>
       statement<Values>()((db, tables, _, dialect) => {
@@ -153,13 +164,15 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
       const conditions = conditionsOf(list, filters);
       const slicing = conditionsOf(list, indexedFilter(list, filters));
       const isSelecting = list.selected !== undefined && filters[list.selected.filter] != null;
+      const pace = isAnsweredByIndex(list, filters) ? "short" : "long";
       return {
         read(window) {
           const { order, limit, offset } = window;
           const part = partOf(window, range);
           const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
           const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
-          return storage.all(query, { ...conditions.values, ...valuesOf(part), limit, offset });
+          const values = { ...conditions.values, ...valuesOf(part), limit, offset };
+          return storage.all(query, values, offset > rowsPerSlice ? "long" : pace);
         },
         count() {
           const count = async (from: Position<Id> | null, last: Position<Id> | null) => {
@@ -174,7 +187,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
               lastCreatedAt: last?.createdAt,
               lastId: last?.id,
             };
-            const [row] = await storage.all(query, values);
+            const [row] = await storage.all(query, values, isSelecting ? "long" : "short");
             return row?.total ?? 0;
           };
           // A server counts on its own threads. The rows of a selecting filter would be selected for each slice.
@@ -244,6 +257,20 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
         return value === common ? [is] : [is, sql`${column} <> ${common}`.inlineParams()];
       }),
   };
+}
+
+/** Whether an index has the rows of the list in its order. With two filters, one may exclude most rows of the other's. */
+function isAnsweredByIndex<Filter extends string>(
+  { indexed = [], uncommon }: Pick<List<never, never, Filter>, "indexed" | "uncommon">,
+  filters: Filters<Filter>,
+): boolean {
+  // Guarantee: a filter is given under its name.
+  const given = Object.keys(filters).filter((name) => filters[name as Filter] !== undefined);
+  const known: readonly string[] = [
+    ...indexed,
+    ...(uncommon === undefined ? [] : [uncommon.filter]),
+  ];
+  return given.length <= 1 && given.every((name) => known.includes(name));
 }
 
 /** The filter that a count is sliced by. */

@@ -2,7 +2,6 @@ import { and, asc, type Column, desc, type SQL, sql, type Table } from "drizzle-
 
 import type { SearchTerm } from "../base/search-terms.ts";
 
-import { countInSlices, rowsPerSlice } from "./count.ts";
 import {
   type Conditions,
   conditionsOf,
@@ -25,8 +24,6 @@ interface SearchedList<Defined extends Definitions, Item, Filter extends string>
   Filter
 > {
   readonly index: (tables: TablesOf<Defined>) => Table & Record<"rowid", Column>;
-  /** The positions of all items of the index, in a table where they are the primary key. */
-  readonly positions: (tables: TablesOf<Defined>) => Column;
 }
 
 /** A position is a time in milliseconds times this, plus a number that is unique within the millisecond. */
@@ -47,8 +44,6 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
   ) => {
     const statements = new Map<string, ReturnType<typeof pageStatement>>();
     const counts = new Map<string, ReturnType<typeof countStatement>>();
-    const slices = new Map<string, ReturnType<typeof sliceStatement>>();
-    const lasts = new Map<string, ReturnType<typeof lastStatement>>();
 
     const found = (
       { terms }: Conditions<Defined>,
@@ -80,39 +75,15 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
       });
     const countStatement = (conditions: Conditions<Defined>, part: Part) =>
       statement<Values>()((db, tables, _, dialect) => {
-        const total = sql<number>`count(*)`.mapWith(Number);
-        return withJoins(list, db.select({ total }).from(list.index(tables)), tables).where(
+        const query = db
+          .select({ total: sql<number>`count(*)`.mapWith(Number) })
+          .from(list.index(tables));
+        const isOfWords = shapeOf(part) === "start" && conditions.shape === "";
+        // The items themselves take ten times as long as the index.
+        return (isOfWords ? query : withJoins(list, query, tables)).where(
           found(conditions, tables, dialect, "newest-first", part),
         );
       });
-    /** Reads only the index unless there are filters: the items themselves take ten times as long. */
-    const sliceStatement = ({ terms }: Conditions<Defined>, slice: PositionSlice) =>
-      statement<Values>()((db, tables, _, dialect) => {
-        const total = sql<number>`count(*)`.mapWith(Number);
-        const index = list.index(tables);
-        const { createdAt } = list.table(tables);
-        const filtered = terms(tables, dialect);
-        const query = db.select({ total }).from(index);
-        return (filtered.length === 0 ? query : withJoins(list, query, tables)).where(
-          and(
-            dialect.matches(index, sql.placeholder("words")),
-            ...sliceTerms(index.rowid, createdAt, slice),
-            ...filtered,
-          ),
-        );
-      });
-    const lastStatement = (slice: PositionSlice) =>
-      statement<Values>()((db, tables) => {
-        const position = list.positions(tables);
-        return db
-          .select({ position: sql<string>`cast(${position} as text)` })
-          .from(position.table)
-          .where(and(...sliceTerms(position, list.table(tables).createdAt, slice)))
-          .orderBy(desc(position))
-          .limit(1)
-          .offset(sql.placeholder("offset"));
-      });
-
     return (
       storage: Storage,
       words: readonly SearchTerm[],
@@ -124,7 +95,9 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
         const part = partOf({ order, from }, within);
         const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
         const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
-        return storage.all(query, { ...conditions.values, ...part.values, words, limit });
+        const values = { ...conditions.values, ...part.values, words, limit };
+        // The index looks for the first match of a phrase, or of words that no item has together, without an end.
+        return storage.all(query, values, "long");
       };
       return {
         async read({ order, from, offset, limit }) {
@@ -142,29 +115,10 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
         async count() {
           const part = partOf({ order: "newest-first", from: null }, range);
           const values = { ...conditions.values, ...part.values, words };
-          if (storage.dialect !== "sqlite") {
-            const shape = `${shapeOf(part)} ${conditions.shape}`;
-            const query = remembered(counts, shape, () => countStatement(conditions, part));
-            const [row] = await storage.all(query, values);
-            return row?.total ?? 0;
-          }
-          return countInSlices<string>({
-            async count(from, last) {
-              const slice = { part, isAfter: from !== null, hasLast: last !== null };
-              const shape = `${shapeOfSlice(slice)} ${conditions.shape}`;
-              const query = remembered(slices, shape, () => sliceStatement(conditions, slice));
-              const [row] = await storage.all(query, { ...values, from, last });
-              return row?.total ?? 0;
-            },
-            async lastOfSlice(from) {
-              const slice = { part, isAfter: from !== null, hasLast: false };
-              const query = remembered(lasts, shapeOfSlice(slice), () => lastStatement(slice));
-              // Larger slices for a prefix, whose words are all sought once per slice.
-              const offset = rowsPerSlice * alternatives(words) - 1;
-              const [row] = await storage.all(query, { ...part.values, from, offset });
-              return row?.position;
-            },
-          });
+          const shape = `${shapeOf(part)} ${conditions.shape}`;
+          const query = remembered(counts, shape, () => countStatement(conditions, part));
+          const [row] = await storage.all(query, values, "long");
+          return row?.total ?? 0;
         },
       };
     };
@@ -191,41 +145,6 @@ function positionTerms(
     ? sql`${rowid} >= ${positionOf("bound", 0)}`
     : sql`${rowid} < ${positionOf("bound", 0)}`;
   return [...(kind === "start" ? [] : [start]), ...(isBounded ? [end] : [])];
-}
-
-/** A part by time, or of that the positions after `from`, up to and including `last`. */
-interface PositionSlice {
-  readonly part: Part;
-  readonly isAfter: boolean;
-  readonly hasLast: boolean;
-}
-
-function shapeOfSlice({ part, isAfter, hasLast }: PositionSlice): string {
-  return `${shapeOf(part)}${isAfter ? " after" : ""}${hasLast ? " last" : ""}`;
-}
-
-/** Positions are passed as text, because they are too large for JavaScript numbers. */
-function sliceTerms(
-  rowid: Column,
-  createdAt: Column,
-  { part, isAfter, hasLast }: PositionSlice,
-): SQL[] {
-  const position = (name: string) => sql`cast(${sql.placeholder(name)} as integer)`;
-  return [
-    ...(isAfter
-      ? [
-          sql`${rowid} < ${position("from")}`,
-          ...positionTerms(rowid, createdAt, "newest-first", { ...part, kind: "start" }),
-        ]
-      : positionTerms(rowid, createdAt, "newest-first", part)),
-    ...(hasLast ? [sql`${rowid} >= ${position("last")}`] : []),
-  ];
-}
-
-/** The words that stand for prefixes: a slice seeks each of them. */
-function alternatives(terms: readonly SearchTerm[]): number {
-  const count = terms.reduce((sum, { lastWords }) => sum + (lastWords?.length ?? 0), 0);
-  return Math.max(1, count);
 }
 
 function millisecond(at: Date): TimeRange {

@@ -7,10 +7,14 @@ type ResultsOf<Writes extends readonly Write<unknown>[]> = {
 /** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
 export interface Storage {
   readonly dialect: "sqlite" | "postgres";
-  /** Reads committed rows. */
+  /**
+   * Reads committed rows. `long`: it may read many more than it returns. SQLite, which otherwise reads on the event
+   * loop, then reads on another thread.
+   */
   all<Values extends object, Row>(
     statement: Statement<Values, Row>,
     values: NoInfer<Values>,
+    pace?: "long" | "short",
   ): Promise<Row[]>;
   /**
    * Runs statements as one transaction. Resolves once it is on disk, with the result of each statement;

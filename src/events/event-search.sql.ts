@@ -96,7 +96,6 @@ export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery"
 /** Indexed events by their words. */
 export const eventSearch = searchesOver(tables)<Event, EventColumn | SentFilter | "delivery">({
   index: (t) => t.eventWords,
-  positions: (t) => t.eventStates.position,
   table: (t) => ({
     ...columnsOf(t.events),
     ...sentColumns(t),

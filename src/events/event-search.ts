@@ -3,9 +3,7 @@ import { invalidParameter } from "../base/parameters.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
 import { merged } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
-import type { TimeRange } from "../db/part.ts";
 import { inOrder } from "../db/search.ts";
-import { readInSlices } from "../db/sliced.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 
@@ -93,11 +91,6 @@ export async function eventsWithWords(
   }
 }
 
-/** `outcome`: the state of a delivery to the destination. */
-type SentFilters = Omit<EventFilters, "q" | "from" | "to" | "delivery"> & {
-  readonly outcome: EventFilters["delivery"];
-};
-
 function eventsOfType(
   storage: Storage,
   { from, to, ...filters }: Omit<EventFilters, "q">,
@@ -109,43 +102,13 @@ function eventsOfType(
   if (destination !== undefined) {
     const sent = { ...columns, destination, outcome: delivery };
     if (columns.idempotencyKey !== undefined) return eventPages(storage, sent, range);
-    return sentMatching(storage, words, sent, range);
+    if (words.length > 0) return eventSearch(storage, words, sent, range);
+    return (delivery === undefined ? sentEventPages : eventPagesByOutcome)(storage, sent, range);
   }
   if (words.length > 0) return eventSearch(storage, words, filters, range);
   return delivery === undefined
     ? eventPages(storage, columns, range)
     : eventStatePages(storage, { ...columns, delivery }, range);
-}
-
-/** Reads in slices what may have few matches among many events of its index. */
-function sentMatching(
-  storage: Storage,
-  words: readonly SearchTerm[],
-  sent: SentFilters,
-  range: TimeRange,
-): Source<Event> {
-  const { destination, outcome, ...columns } = sent;
-  if (words.length > 0) {
-    return readInSlices(
-      storage,
-      range,
-      (within) => eventPages(storage, {}, within),
-      (within) => eventSearch(storage, words, sent, within),
-    );
-  }
-  if (outcome === undefined) return sentEventPages(storage, sent, range);
-  const isIndexed = outcome !== "delivered";
-  const hasOthers = Object.values(columns).some((value) => value !== undefined);
-  if (isIndexed && !hasOthers) return eventPagesByOutcome(storage, sent, range);
-  return readInSlices(
-    storage,
-    range,
-    (within) =>
-      isIndexed
-        ? eventPagesByOutcome(storage, { destination, outcome }, within)
-        : sentEventPages(storage, { destination }, within),
-    (within) => eventPagesByOutcome(storage, sent, within),
-  );
 }
 
 /** The states of most events. Those of a rare provider or type are found by its word, not by the state. */

@@ -95,7 +95,7 @@ async function troublesOf({
 }: Parts): Promise<Troubles> {
   const since = new Date(clock.now() - rejectionWindowMs);
   const [dead, gone, rejected, silent] = await Promise.all([
-    storage.all(deadCounts, {}),
+    storage.all(deadCounts, {}, "long"),
     storage.all(goneDestinations, {}),
     storage.all(rejectionsSince, { since }),
     silentProviders(),

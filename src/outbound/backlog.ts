@@ -13,8 +13,35 @@ export interface Backlog {
   readonly oldestRetryingMs: number | null;
 }
 
+/** After a count, callers share its result for so many times as long: counting takes a twentieth of the time at most. */
+const restFactor = 19;
+
+/** Counts all undelivered notifications, but not for each caller: anyone may read the metrics, and there may be many. */
+export function sharedBacklog(storage: Storage, now: () => number): () => Promise<Backlog> {
+  let last: Promise<Backlog> | null = null;
+  let restsUntilMs = 0;
+  async function count(): Promise<Backlog> {
+    restsUntilMs = Infinity;
+    const startedMs = performance.now();
+    try {
+      return await readBacklog(storage, now());
+    } finally {
+      const endedMs = performance.now();
+      restsUntilMs = endedMs + (endedMs - startedMs) * restFactor;
+    }
+  }
+  return () => {
+    if (last === null || performance.now() >= restsUntilMs) {
+      last = count();
+      // The next caller counts again.
+      last.catch(() => (last = null));
+    }
+    return last;
+  };
+}
+
 export async function readBacklog(storage: Storage, nowMs: number): Promise<Backlog> {
-  const groups = await storage.all(undelivered, {});
+  const groups = await storage.all(undelivered, {}, "long");
   const countOf = (status: string) => groups.find((group) => group.status === status)?.count ?? 0;
   const ageOf = (...statuses: readonly string[]) => {
     const times = groups.filter(({ status }) => statuses.includes(status));

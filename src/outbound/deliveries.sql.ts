@@ -38,8 +38,9 @@ export const insertDeliveries = statement<{ deliveries: readonly NewDelivery[] }
   p,
   dialect,
 ) => {
-  const { seq, ...given } = columnsOf(deliveries);
-  const values = Object.keys(columnsOf(deliveries)).map((field) =>
+  const columns = columnsOf(deliveries);
+  const { seq, ...given } = columns;
+  const values = Object.keys(columns).map((field) =>
     field === "seq" ? dialect.nextKey(seq) : sql`given.${sql.identifier(field)}`,
   );
   const rows = dialect.rows(p.deliveries, given, "given");
@@ -103,6 +104,8 @@ export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()(
 
 export const deliveryPages = pagesOver(tables)<DeliveryWithTitle, "destinationId" | "status">({
   table: (t) => t.deliveries,
+  key: (t) => t.deliveries.seq,
+  uncommon: { filter: "status", common: "delivered" },
   select: (db, t) =>
     db
       .select({

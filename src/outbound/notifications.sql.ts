@@ -214,6 +214,7 @@ export const sentNotificationPages = pagesOver(tables)<Notification, "destinatio
     destination: destinationId,
     status,
   }),
+  key: (t) => t.deliveries.seq,
   select: (db, t) => db.select(notificationColumns(t)).from(t.deliveries),
   join: (query, { notifications, deliveries }) =>
     query.innerJoin(

@@ -11,7 +11,6 @@ import {
   destinationLatency,
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
-import { readBacklog } from "../outbound/backlog.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
 import { destinationCache } from "../outbound/deliveries/destination-cache.ts";
 import {
@@ -67,7 +66,7 @@ export async function notificationServices(
   platform: Platform,
   { registry, audit, tests, hashKeys, onNews }: Parts,
 ) {
-  const { config, storage, clock, log, metrics, makeId, keys } = platform;
+  const { config, storage, clock, log, metrics, makeId, keys, readBacklog } = platform;
   const now = () => clock.now();
   const { destinationsAllowPrivate: privateAllowed } = config;
   const known = destinationCache({
@@ -82,13 +81,13 @@ export async function notificationServices(
   destinationMetrics(metrics, {
     destinations: known,
     labelOf,
-    readQueues: (ids) => storage.all(queuesOf, { ids }),
+    readQueues: (ids) => storage.all(queuesOf, { ids }, "long"),
     now,
   });
   const { outbox, feed, eventFeed, ...dispatching } = dispatcher(
     {
       ...platform,
-      metrics: notificationMetrics(metrics, () => readBacklog(storage, now()), labelOf),
+      metrics: notificationMetrics(metrics, readBacklog, labelOf),
       destinations: known,
       onNews,
     },

@@ -6,6 +6,7 @@ import type { SecretStore } from "../config/secrets.ts";
 import { databaseFile, openStorage } from "../db/open.ts";
 import { storageMetrics } from "../db/storage-metrics.ts";
 import type { Storage } from "../db/storage.ts";
+import { type Backlog, sharedBacklog } from "../outbound/backlog.ts";
 import { schema } from "../schema/schema.ts";
 import { logMetrics } from "../telemetry/log-metrics.ts";
 import type { Log, ProgramLog } from "../telemetry/log.ts";
@@ -30,6 +31,8 @@ export interface Platform extends Surroundings {
   /** Null if traces are off. */
   readonly tracer: Tracer | null;
   readonly storage: Storage;
+  /** Shared by all that show it. */
+  readonly readBacklog: () => Promise<Backlog>;
   /** Seals personal data, the secrets of destinations and sign-ins. */
   readonly keys: KeyRing;
 }
@@ -66,6 +69,7 @@ export async function openPlatform(
     metrics,
     tracer,
     storage,
+    readBacklog: sharedBacklog(storage, () => surroundings.clock.now()),
     // After the database: a key in its folder means that the database was there (`requireNotEmptied`).
     keys: secrets.personalDataKeys(config.dataDir),
   };

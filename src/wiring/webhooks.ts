@@ -67,7 +67,7 @@ export function webhookServices(
   platform: Platform,
   { registry, fetchUrl, secrets, limiter, tests, audit, outbox, effectOf, checkProvider }: Parts,
 ) {
-  const { config, storage, clock, log, metrics, tracer, makeId } = platform;
+  const { config, storage, clock, log, metrics, tracer, makeId, readBacklog } = platform;
   const withLog = config.providers.filter((id) => providerLogOf(id) !== undefined);
   const runs = reconcileMetrics(metrics, withLog, () => storage.all(allReconciliations, {}));
   const countedReceipts = webhookMetrics(metrics);
@@ -160,7 +160,7 @@ export function webhookServices(
       clock,
       log,
     }),
-    statistics: statistics({ storage, latency: acknowledged, clock, version }),
+    statistics: statistics({ storage, latency: acknowledged, readBacklog, version }),
     registered: () => Array.from(registry, ({ provider }) => provider),
     reload,
   };

@@ -286,14 +286,18 @@ test.each(searches)("a page on SQLite reads %s in order, with %j", async (index,
 test.each([
   ["deliveries_of_destination", {}],
   ["deliveries_dead", { status: "dead" }],
+  ["deliveries_retrying", { status: "retrying" }],
 ] as const)("a page of notifications on SQLite reads %s in order", async (index, status) => {
   const filters = { destination: idOf(1), ...status };
   const plan = await planOnSqlite((storage) => sentNotificationPages(storage, filters), true);
-  // Only notifications of one millisecond are sorted.
+  // Only notifications of one millisecond are sorted, and then those of the page.
   expect(plan).toEqual([
+    "SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)",
+    "LIST SUBQUERY 1",
     `SEARCH deliveries USING INDEX ${index} (destination_id=? AND created_at<?)`,
-    "SEARCH notifications USING INDEX notifications_of_event (event_id=?)",
     "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
+    "SEARCH notifications USING INDEX notifications_of_event (event_id=?)",
+    "USE TEMP B-TREE FOR ORDER BY",
   ]);
 });
 

@@ -87,36 +87,33 @@ describe("while a long list is counted on SQLite", () => {
   });
   afterAll(() => served.stop());
 
-  test.each(["", "q=build", "delivery=none"])(
-    "/livez answers before the count of %p ends",
-    async (query) => {
-      const { storage } = served.app.services;
-      const all = storage.all.bind(storage);
-      const counting = Promise.withResolvers<void>();
-      const answered = Promise.withResolvers<void>();
-      let counted = 0;
-      // Holds the count after its first slice, until /livez has answered.
-      const held: Storage["all"] = async (statement, values) => {
-        const rows = await all(statement, values);
-        const [first] = rows;
-        if (typeof first === "object" && first !== null && "total" in first) {
-          counted += 1;
-          counting.resolve();
-          await answered.promise;
-        }
-        return rows;
-      };
-      storage.all = held;
-      try {
-        const page = served.app.as("operator", `/v1/events?limit=1&include=total&${query}`);
-        await counting.promise;
-        expect((await fetch(`${served.url}/livez`)).status).toBe(200);
-        answered.resolve();
-        await page;
-        expect(counted).toBeGreaterThan(1);
-      } finally {
-        storage.all = all;
+  test.each(["", "delivery=none"])("/livez answers before the count of %p ends", async (query) => {
+    const { storage } = served.app.services;
+    const all = storage.all.bind(storage);
+    const counting = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    let counted = 0;
+    // Holds the count after its first slice, until /livez has answered.
+    const held: Storage["all"] = async (statement, values) => {
+      const rows = await all(statement, values);
+      const [first] = rows;
+      if (typeof first === "object" && first !== null && "total" in first) {
+        counted += 1;
+        counting.resolve();
+        await answered.promise;
       }
-    },
-  );
+      return rows;
+    };
+    storage.all = held;
+    try {
+      const page = served.app.as("operator", `/v1/events?limit=1&include=total&${query}`);
+      await counting.promise;
+      expect((await fetch(`${served.url}/livez`)).status).toBe(200);
+      answered.resolve();
+      await page;
+      expect(counted).toBeGreaterThan(1);
+    } finally {
+      storage.all = all;
+    }
+  });
 });

@@ -10,6 +10,7 @@ import type { Flag, LongRun, Options } from "./long-run.ts";
 import { model } from "./model/run.ts";
 import { mutantsRun } from "./mutants/run.ts";
 import { nightly } from "./nightly.ts";
+import { reads } from "./reads/run.ts";
 
 const runs: readonly LongRun[] = [
   crash,
@@ -19,6 +20,7 @@ const runs: readonly LongRun[] = [
   mutantsRun,
   nightly,
   outages,
+  reads,
   soak,
 ];
 

@@ -16,6 +16,7 @@ const searches: readonly (readonly string[])[] = [
   ["histories", "--rounds", "2"],
   ["histories", "--planted"],
   ["mutants"],
+  ["reads"],
 ];
 
 /** A table with a row for each night, the last one at its end. */

@@ -14,6 +14,7 @@ import { unavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { identitiesOf, inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
+import { threadReader } from "./reader.ts";
 import { inlineWriter, threadWriter } from "./writer.ts";
 
 /** How long a read blocks the event loop for another process's lock. */
@@ -38,23 +39,23 @@ export function openSqlite(
   observer: StorageObserver,
   isForCopy: boolean,
 ): Storage {
-  const { client, close, writer, mayCheckpoint } =
+  const { client, close, writer, reader, mayCheckpoint } =
     file === ":memory:" ? inMemory(schema) : onDisk(schema, file, observer, isForCopy);
   const commits = groupCommit(writer, observer);
   const prepare = preparer(client);
   let isClosed = false;
   return {
     dialect: "sqlite",
-    async all(statement, values) {
+    async all(statement, values, pace = "short") {
       const { sql, bind, read } = compile(statement);
       if (read === null) throw new Error("A statement that returns no rows is not a read");
       try {
-        return rowsOf(
-          statement,
-          prepare(sql)
-            .values(...bind(values))
-            .map(read),
-        );
+        const parameters = bind(values);
+        const isLong = pace === "long" && reader !== null;
+        const rows = isLong
+          ? await reader.values(sql, parameters)
+          : prepare(sql).values(...parameters);
+        return rowsOf(statement, rows.map(read));
       } catch (error) {
         throw unavailable(error);
       }
@@ -67,6 +68,7 @@ export function openSqlite(
       await commits.close();
       if (isClosed) return;
       isClosed = true;
+      await reader?.close();
       // The last connection to close checkpoints, so that is the writer's, or none.
       if (mayCheckpoint()) close();
       else leftOpen.push(client);
@@ -89,6 +91,8 @@ function inMemory(schema: Schema) {
     client,
     close: closer(client),
     writer: inlineWriter(client),
+    // Another connection would not see the database.
+    reader: null,
     mayCheckpoint: () => true,
   };
 }
@@ -115,6 +119,7 @@ function onDisk(schema: Schema, file: string, observer: StorageObserver, isForCo
     client,
     close,
     writer: threadWriter(file, opened, onDeath),
+    reader: threadReader(file),
     mayCheckpoint: () => place.mayCheckpoint(),
   };
 }

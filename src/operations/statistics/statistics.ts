@@ -1,10 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Latency } from "../../inbound/receive/latency.ts";
 import { minuteOf } from "../../inbound/webhook-count.ts";
 import { countsBySteps } from "../../inbound/webhook-counts.sql.ts";
-import { readBacklog } from "../../outbound/backlog.ts";
+import type { Backlog } from "../../outbound/backlog.ts";
 
 import type { Span } from "./span.ts";
 import type { DeliverySeries, DeliveryStatistics, HealthStatistics } from "./statistics.schema.ts";
@@ -21,11 +20,11 @@ export const maxHoursByMinutes = 48;
 interface Parts {
   readonly storage: Storage;
   readonly latency: Latency;
-  readonly clock: Clock;
+  readonly readBacklog: () => Promise<Backlog>;
   readonly version: string;
 }
 
-export function statistics({ storage, latency, clock, version }: Parts): Statistics {
+export function statistics({ storage, latency, readBacklog, version }: Parts): Statistics {
   return {
     async deliveries(ctx, { fromMs, toMs, stepSeconds }) {
       requireOperator(ctx);
@@ -50,7 +49,7 @@ export function statistics({ storage, latency, clock, version }: Parts): Statist
     },
     async health(ctx) {
       requireOperator(ctx);
-      const { pending, retrying, dead, oldestMs } = await readBacklog(storage, clock.now());
+      const { pending, retrying, dead, oldestMs } = await readBacklog();
       return {
         version,
         uptimeSeconds: Math.floor(process.uptime()),

@@ -19,7 +19,7 @@ export interface DestinationHealthReader {
 
 export function destinationHealth(storage: Storage, clock: Clock): DestinationHealthReader {
   async function of(destinations: readonly Destination[]) {
-    const rows = await storage.all(healthOf, { ids: destinations.map(({ id }) => id) });
+    const rows = await storage.all(healthOf, { ids: destinations.map(({ id }) => id) }, "long");
     const byId = new Map(rows.map((row) => [row.id, row]));
     const now = clock.now();
     return (destination: Destination) => healthFrom(destination, byId.get(destination.id), now);

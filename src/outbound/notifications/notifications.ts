@@ -1,7 +1,6 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { paginate, type Source } from "../../db/paginate.ts";
-import { readInSlices } from "../../db/sliced.ts";
+import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { destinationNamed } from "../destination-named.ts";
 import type { Notification } from "../notification.ts";
@@ -32,7 +31,7 @@ export function notifications(storage: Storage): Notifications {
       const pages =
         destination === undefined
           ? notificationPages(storage, { status })
-          : sentMatching(storage, { destination, status });
+          : sentNotificationPages(storage, { destination, status });
       return paginate(pages, request);
     },
     async ofEvents(ctx, eventIds) {
@@ -40,20 +39,4 @@ export function notifications(storage: Storage): Notifications {
       return storage.all(notificationsOfEvents, { eventIds });
     },
   };
-}
-
-/** Only dead deliveries have an index of their own; those with another status may be few among many. */
-function sentMatching(
-  storage: Storage,
-  { destination, status }: NotificationFilters,
-): Source<Notification> {
-  if (status === undefined || status === "dead") {
-    return sentNotificationPages(storage, { destination, status });
-  }
-  return readInSlices(
-    storage,
-    {},
-    (range) => sentNotificationPages(storage, { destination }, range),
-    (range) => sentNotificationPages(storage, { destination, status }, range),
-  );
 }

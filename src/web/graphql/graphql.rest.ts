@@ -31,9 +31,10 @@ export const graphqlRest = (options: GraphqlRoute) => {
   const handler = lazy(async () => {
     // In turns, because requests of other clients wait for each.
     for (const load of packages) {
-      await load();
       await nextTurn();
+      await load();
     }
+    await nextTurn();
     const schema = await options.schema();
     const { createHandler } = await import("./server.ts");
     const created = createHandler({ ...options, schema });

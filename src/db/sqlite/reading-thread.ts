@@ -1,0 +1,54 @@
+// The entry of the reading thread: a connection for reads that may take long. Each read is answered in turn.
+
+import { Database } from "bun:sqlite";
+
+import { closer, configure, preparer } from "./connection.ts";
+import { type DatabaseFailure, failureOf } from "./errors.ts";
+import type { Bound } from "./group.ts";
+
+/** First what to open, then reads, then the end. Each read is answered with a `ReadAnswer`. */
+export type ReadMessage =
+  | { readonly file: string }
+  | { readonly sql: string; readonly parameters: readonly Bound[] }
+  | "close";
+
+export type ReadAnswer = { readonly rows: unknown[][] } | { readonly error: DatabaseFailure };
+
+declare const self: Worker;
+
+/** How long a read waits for another process's lock. */
+const lockPatienceMs = 2_000;
+
+let file = "";
+let open: ReturnType<typeof connect> | null = null;
+
+self.addEventListener("message", ({ data }: MessageEvent<ReadMessage>) => {
+  if (data === "close") {
+    open?.close();
+    process.exit(0);
+  }
+  if ("file" in data) file = data.file;
+  else self.postMessage(answer(data.sql, data.parameters));
+});
+
+function answer(sql: string, parameters: readonly Bound[]): ReadAnswer {
+  try {
+    open ??= connect();
+    return { rows: open.prepare(sql).values(...parameters) };
+  } catch (error) {
+    return { error: failureOf(error) };
+  }
+}
+
+function connect() {
+  const client = new Database(file, { readwrite: true, strict: true });
+  const close = closer(client);
+  try {
+    configure(client, lockPatienceMs);
+    client.run("pragma query_only = on");
+    return { prepare: preparer(client), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { sql } from "drizzle-orm";
+
+import { skyhookEntrypoints } from "../../../scripts/build.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { mutesTable } from "../../../src/operations/issues/issue.ts";
+import { deleteMute, storeMute } from "../../../src/operations/issues/issues.sql.ts";
+import { schema } from "../../../src/schema/schema.ts";
+
+const statement = statementsOver({ mutes: mutesTable });
+/** Reads as many rows as it is told, and returns the mute with this id. */
+const slowly = statement<{ rows: number; id: `iss_${string}` }>()((db, { mutes }, p) =>
+  db
+    .select()
+    .from(mutes)
+    .where(
+      sql`${mutes.issueId} = ${p.id} and (with recursive n(n) as (select 1 union all select n + 1 from n where n < ${p.rows}) select count(*) from n) > 0`,
+    ),
+);
+
+async function openFile() {
+  const folder = mkdtempSync(join(tmpdir(), "skyhook-reader-"));
+  const storage = await openStorage(schema, `sqlite:${join(folder, "skyhook.db")}`);
+  const mute = { issueId: "iss_one" as const, until: new Date(0) };
+  await storage.atomically(write(storeMute, mute));
+  return { storage, mute };
+}
+
+test("a long read returns what a short one does, while the event loop goes on", async () => {
+  const { storage, mute } = await openFile();
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  const long = storage.all(slowly, { rows: 1_000_000, id: "iss_one" }, "long");
+  expect(await storage.all(slowly, { rows: 1, id: "iss_one" })).toEqual([mute]);
+  const before = turns;
+  expect(await long).toEqual([mute]);
+  expect(turns).toBeGreaterThan(before + 10);
+  await storage.close();
+});
+
+test("a long read sees what was committed before, and its error is that of a short one", async () => {
+  const { storage } = await openFile();
+  const damaged = statement()((db, { mutes }) =>
+    db
+      .select()
+      .from(mutes)
+      .where(sql`json_extract('{', '$') = 1 or ${mutes.issueId} = ''`),
+  );
+  const errorOf = (pace: "long" | "short") =>
+    storage.all(damaged, {}, pace).then(
+      () => "none",
+      (error: unknown) => (error instanceof Error ? error.message : "none"),
+    );
+  const message = await errorOf("short");
+  expect(message).toContain("malformed JSON");
+  expect(await errorOf("long")).toBe(message);
+  await storage.atomically(write(deleteMute, { issueId: "iss_one" }));
+  expect(await storage.all(slowly, { rows: 1, id: "iss_one" }, "long")).toEqual([]);
+  await storage.close();
+});
+
+test("long reads beyond a hundred are rejected, and a close answers those that wait", async () => {
+  const { storage, mute } = await openFile();
+  const reads = Array.from({ length: 101 }, () =>
+    storage.all(slowly, { rows: 1_000, id: "iss_one" }, "long"),
+  );
+  const closed = storage.close();
+  const ends = await Promise.allSettled(reads);
+  await closed;
+  expect(ends.slice(0, 100).every(({ status }) => status === "fulfilled")).toBe(true);
+  expect(ends[0]).toMatchObject({ value: [mute] });
+  expect(ends[100]).toMatchObject({ reason: { code: "unavailable" } });
+});
+
+test("the compiled program contains the entry of the reading thread", () => {
+  expect(skyhookEntrypoints.some((file) => file.endsWith("reading-thread.ts"))).toBe(true);
+});
