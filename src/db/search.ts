@@ -10,7 +10,7 @@ import {
   remembered,
   type Values,
   withJoins,
-} from "./keyset.ts";
+} from "./list.ts";
 import type { Source, Window } from "./paginate.ts";
 import { type Part, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
 import { type Dialect, encoded, statementsOver } from "./statement.ts";

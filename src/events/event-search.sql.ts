@@ -1,4 +1,14 @@
-import { and, asc, desc, eq, gte, lte, type Placeholder, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableName,
+  type Placeholder,
+  type SQL,
+  sql,
+  Subquery,
+} from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
@@ -33,6 +43,8 @@ const statement = statementsOver(tables);
 
 /** `destination`: the id of one that the event was sent to. `outcome`: the state of a delivery there. */
 type SentFilter = "destination" | "outcome";
+/** The id of a destination with few deliveries, in addition to `destination`: a search then reads no other events. */
+type FewFilter = "few";
 
 const exists = ({ events, deliveries }: Tables, and: SQL) =>
   sql`exists (select 1 from ${deliveries} where ${deliveries.eventId} = ${events.id}
@@ -94,20 +106,47 @@ export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery"
 });
 
 /** Indexed events by their words. */
-export const eventSearch = searchesOver(tables)<Event, EventColumn | SentFilter | "delivery">({
+export const eventSearch = searchesOver(tables)<
+  Event,
+  EventColumn | SentFilter | FewFilter | "delivery"
+>({
   index: (t) => t.eventWords,
   table: (t) => ({
     ...columnsOf(t.events),
     ...sentColumns(t),
+    few: t.deliveries.destinationId,
     delivery: t.eventStates.delivery,
   }),
-  conditions: sentConditions,
+  conditions: {
+    ...sentConditions,
+    few(
+      { eventWords, eventStates, deliveries: { eventId, destinationId } },
+      value,
+      { matchesByRowid },
+    ) {
+      // With the bare column, SQLite would search for the words once for each position.
+      const position = matchesByRowid ? sql`+${eventWords.rowid}` : eventWords.rowid;
+      return sql`${position} in (select ${eventStates.position} from ${eventStates} where ${eventStates.id} in
+        (select ${eventId} from ${eventId.table} where ${destinationId} = ${value}))`;
+    },
+  },
   select: (db, t) => db.select(eventColumns(t)).from(t.eventWords),
   join: <Row>(query: Select<Row>, t: Tables) =>
     query
       .innerJoin(t.eventStates, eq(t.eventStates.position, t.eventWords.rowid))
       .innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
 });
+
+/** The delivery to a destination after so many others, in any order. */
+export const deliveryAfter = statement<{ destination: string; count: number }>()(
+  (db, { deliveries }, p) =>
+    db
+      .select({ seq: deliveries.seq })
+      .from(deliveries)
+      .where(sql`${deliveries.destinationId} = ${p.destination}`)
+      .limit(1)
+      .offset(p.count),
+);
 
 /** The first type from one, inclusive, up to another, exclusive. */
 export const nextType = statement<{ from: string; until: string }>()((db, { events }, p) =>
@@ -208,14 +247,24 @@ export const notIndexedOf = statement<{ ids: readonly Event["id"][] }>()(
       ),
 );
 
-/** The first word of the index from one, inclusive, up to another, inclusive. */
-export const nextWord = statement<{ from: string; until: string }>()((db, t, p) =>
-  db
-    .select({ term: t.eventVocabulary.term })
-    .from(t.eventVocabulary)
-    .where(and(gte(t.eventVocabulary.term, p.from), lte(t.eventVocabulary.term, p.until)))
-    .limit(1),
-);
+/**
+ * The first words of the index from one, inclusive, up to another, inclusive, in their order. Skips from each word to the
+ * next, because the table has a row for each place of a word. No word is between one and the same with a control
+ * character; `>` would read all places of the word.
+ */
+export const wordsBetween = statement<{ from: string; until: string; limit: number }>()((
+  db,
+  { eventVocabulary: { term }, eventVocabulary },
+  p,
+) => {
+  const first = (isNext: SQL) =>
+    sql`(select ${term} from ${eventVocabulary} where ${isNext} and ${term} <= ${p.until} limit 1)`;
+  const words = sql`with recursive words(term) as (
+        select ${first(sql`${term} >= ${p.from}`)} union all
+        select ${first(sql`${term} >= words.term || char(1)`)} from words where words.term is not null limit ${p.limit})
+      select term from words where term is not null`;
+  return db.select({ term }).from(new Subquery(words, {}, getTableName(eventVocabulary)));
+});
 
 /** The row after so many indexed events, in any order. */
 export const stateAfter = statement<{ count: number }>()((db, { eventStates }, p) =>

@@ -10,14 +10,15 @@ import type { Event } from "../event/event.ts";
 import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";
 import {
+  deliveryAfter,
   eventPages,
   eventPagesByOutcome,
   eventSearch,
   eventStatePages,
   nextType,
-  nextWord,
   sentEventPages,
   stateAfter,
+  wordsBetween,
 } from "./event-search.sql.ts";
 
 /** A type prefix is read as one list per type, each by its index. */
@@ -26,6 +27,8 @@ const maxTypes = 50;
 const maxWords = 200;
 /** In so few events, the database finds all words with a prefix fast enough. */
 const fewEvents = 20_000;
+/** A search finds the events of so few deliveries before it reads their words. */
+const fewDeliveries = 10_000;
 /** Sorts after all characters. */
 const lastCharacter = "\u{10ffff}";
 
@@ -50,7 +53,7 @@ export async function eventsMatching(
   if (type === undefined || type === "*") return ofType();
   if (!type.endsWith("*")) return ofType(type);
   const types = await typesLike(storage, type.slice(0, -1));
-  return merged(types.map(ofType));
+  return merged(await Promise.all(types.map(ofType)));
 }
 
 /** Events read at once to find given ones among them. */
@@ -91,18 +94,22 @@ export async function eventsWithWords(
   }
 }
 
-function eventsOfType(
+async function eventsOfType(
   storage: Storage,
   { from, to, ...filters }: Omit<EventFilters, "q">,
   terms: readonly SearchTerm[] | undefined,
-): Source<Event> {
+): Promise<Source<Event>> {
   const range = { from, to };
   const words = wordsOf(terms, filters);
   const { delivery, destination, ...columns } = filters;
   if (destination !== undefined) {
     const sent = { ...columns, destination, outcome: delivery };
     if (columns.idempotencyKey !== undefined) return eventPages(storage, sent, range);
-    if (words.length > 0) return eventSearch(storage, words, sent, range);
+    if (words.length > 0) {
+      const [many] = await storage.all(deliveryAfter, { destination, count: fewDeliveries });
+      const few = many === undefined ? destination : undefined;
+      return eventSearch(storage, words, { ...sent, few }, range);
+    }
     return (delivery === undefined ? sentEventPages : eventPagesByOutcome)(storage, sent, range);
   }
   if (words.length > 0) return eventSearch(storage, words, filters, range);
@@ -168,15 +175,9 @@ async function wordsWith(
   prefix: string,
   limit: number,
 ): Promise<readonly string[] | null> {
-  const words: string[] = [];
   const until = prefix + lastCharacter;
-  for (let from = prefix; ;) {
-    const [next] = await storage.all(nextWord, { from, until });
-    if (next === undefined) return words;
-    if (words.length === limit) break;
-    words.push(next.term);
-    from = `${next.term}\u0001`;
-  }
+  const found = await storage.all(wordsBetween, { from: prefix, until, limit: limit + 1 }, "long");
+  if (found.length <= limit) return found.map(({ term }) => term);
   const [many] = await storage.all(stateAfter, { count: fewEvents });
   if (many === undefined) return null;
   const detail =

@@ -46,7 +46,7 @@ import rejectedPostgres from "./postgres/0021_rejected_deliveries.sql" with { ty
 import eventsOfPostgres from "./postgres/0022_events_of_destination.sql" with { type: "text" };
 import itemsPostgres from "./postgres/0023_delivery_items.sql" with { type: "text" };
 import roomPostgres from "./postgres/0024_room_for_updates.sql" with { type: "text" };
-import retriedPostgres from "./postgres/0025_retried_deliveries.sql" with { type: "text" };
+import filteredPostgres from "./postgres/0025_filtered_lists.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -72,7 +72,7 @@ import rejectedSqlite from "./sqlite/0022_rejected_deliveries.sql" with { type: 
 import eventsOfSqlite from "./sqlite/0023_events_of_destination.sql" with { type: "text" };
 import itemsSqlite from "./sqlite/0024_delivery_items.sql" with { type: "text" };
 import progressSqlite from "./sqlite/0025_search_progress.sql" with { type: "text" };
-import retriedSqlite from "./sqlite/0026_retried_deliveries.sql" with { type: "text" };
+import filteredSqlite from "./sqlite/0026_filtered_lists.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -134,7 +134,7 @@ export const schema: Schema = {
       { name: "0023_events_of_destination", sql: eventsOfSqlite },
       { name: "0024_delivery_items", sql: itemsSqlite },
       { name: "0025_search_progress", sql: progressSqlite },
-      { name: "0026_retried_deliveries", sql: retriedSqlite },
+      { name: "0026_filtered_lists", sql: filteredSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -161,7 +161,7 @@ export const schema: Schema = {
       { name: "0022_events_of_destination", sql: eventsOfPostgres },
       { name: "0023_delivery_items", sql: itemsPostgres },
       { name: "0024_room_for_updates", sql: roomPostgres },
-      { name: "0025_retried_deliveries", sql: retriedPostgres },
+      { name: "0025_filtered_lists", sql: filteredPostgres },
     ],
   },
 };

@@ -220,6 +220,12 @@ describe("sqlite: schema", () => {
       "events_of_type (type=? AND (created_at,id)<(?,?))",
     ],
     [
+      "a type by provider",
+      // Only an index with both is covering.
+      page(`provider = 'a' and type = 'b' and ${position}`),
+      "USING COVERING INDEX events_of_",
+    ],
+    [
       "uncommon status",
       page(`status = 'ignored' and status <> 'accepted' and ${position}`),
       "events_unaccepted (status=? AND (created_at,id)<(?,?))",

@@ -9,6 +9,7 @@ import { compilerOf } from "../../src/db/postgres/compile.ts";
 import { compile } from "../../src/db/sqlite/compile.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
+import type { Event } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
 import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
@@ -31,7 +32,7 @@ interface Sent {
   readonly status: (typeof notificationStatuses)[number];
 }
 interface Stored {
-  readonly id: string;
+  readonly id: Event["id"];
   readonly at: number;
   readonly provider: string;
   readonly sent: readonly Sent[];
@@ -138,6 +139,20 @@ describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) 
         });
       }
     }
+  });
+
+  test("finds words among the events of many deliveries", async () => {
+    const { storage } = app.services;
+    const id = stored[0]?.id ?? makeId("evt", 0);
+    await storage.atomically(write(insertDestination, destinationRow(5, { name: "busy" })));
+    const deliveries = Array.from({ length: 10_001 }, (_, n) =>
+      deliveryRow(notificationRow(20_000 + n, n === 0 ? { eventId: id } : {}), {
+        destinationId: idOf(5),
+      }),
+    );
+    await storage.atomically(write(insertDeliveries, { deliveries }));
+    const query = { destination: "busy", q: "event" };
+    expect(await allOf("/v1/events", query, "forward")).toEqual({ ids: [id], total: 1 });
   });
 
   test("finds the notifications that were sent there, with their status there", async () => {

@@ -26,6 +26,9 @@ const transient = ["08", "25006", "53300", "57P"];
 /** Serialization failures and deadlocks: one of the transactions is retried. */
 const collisions = ["40001", "40P01"];
 
+/** query_canceled: nobody else cancels our statements. */
+export const statementTimeout = "57014";
+
 /** The SQLSTATE of an error; null when it does not come from the server. */
 export function sqlStateOf(error: unknown): string | null {
   return error instanceof SQL.PostgresError && typeof error.errno === "string" ? error.errno : null;
@@ -110,6 +113,13 @@ export async function answerWithin<Answer>(
 /** Turns a database error into `unavailable`, which clients may retry. Returns any other error unchanged. */
 export function unavailable(error: unknown): unknown {
   return isStorageError(error) ? unusable(error) : error;
+}
+
+/** The error of a read that may look at many more rows than it returns. */
+export function unread(error: unknown): unknown {
+  if (sqlStateOf(error) !== statementTimeout) return unavailable(error);
+  const detail = "This takes too long to read. Add a filter, such as from, or search for a rarer word";
+  return new AppError("unavailable", detail, { cause: error });
 }
 
 /** Logs and commands show the cause. It names PostgreSQL, which the server's own message does not. */

@@ -5,10 +5,9 @@ import type { Hold, ServerLimits } from "../storage.ts";
 
 import { answerTimeoutOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
-import { answerWithin, sqlStateOf } from "./errors.ts";
+import { answerWithin, sqlStateOf, statementTimeout } from "./errors.ts";
 import { startError } from "./start-error.ts";
 
-const statementTimeout = "57014";
 const othersAtWork =
   "Other programs are writing to this database or copying it: stop them, then copy again";
 

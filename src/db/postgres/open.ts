@@ -5,7 +5,7 @@ import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 import { answerTimeoutOf, checkServer, type ServerFound } from "./check-server.ts";
 import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
-import { unavailable } from "./errors.ts";
+import { unavailable, unread } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { replaceablePool, sharedPool } from "./replaceable-pool.ts";
@@ -55,7 +55,7 @@ export async function openPostgres(
   let closed = false;
   return {
     dialect: "postgres",
-    async all(statement, values) {
+    async all(statement, values, pace) {
       const run = compile(statement);
       try {
         const { rows } = await retryTransient(closed ? 0 : limits.retryMs, () =>
@@ -63,7 +63,7 @@ export async function openPostgres(
         );
         return rowsOf(statement, rows);
       } catch (error) {
-        throw unavailable(error);
+        throw pace === "long" ? unread(error) : unavailable(error);
       }
     },
     atomically: commits.atomically,

@@ -16,9 +16,11 @@ import {
 } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { deliveriesTable } from "../../../../src/outbound/delivery.ts";
 import { operatorGateway } from "../../../../src/outbound/destination.ts";
+import { notificationsTable } from "../../../../src/outbound/notification.ts";
 import { insertNotification, summaryWrites } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { noManyConnections } from "../../../support/databases.ts";
+import { failure } from "../../../support/failure.ts";
 import { deliveryRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
@@ -103,4 +105,23 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
       expect(lines).not.toContain("Seq Scan");
     },
   );
+
+  test("a search that takes too long says how to make it shorter", async () => {
+    await shared.empty();
+    const brief = { ...limits, statementTimeoutMs: 100 };
+    const storage = await openStorage(schema, shared.url, brief);
+    await storage.atomically(write(insertNotification, notificationRow(1)));
+    const slow = statementsOver({ notifications: notificationsTable })()((db, { notifications }) =>
+      db.select({ slept: sql`pg_sleep(5)::text` }).from(notifications),
+    );
+    expect(await failure(storage.all(slow, {}, "long"))).toMatchObject({
+      code: "unavailable",
+      detail: expect.stringContaining("Add a filter"),
+    });
+    expect(await failure(storage.all(slow, {}))).toMatchObject({
+      code: "unavailable",
+      detail: expect.stringContaining("try again"),
+    });
+    await storage.close();
+  });
 });
