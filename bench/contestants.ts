@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { DeliveryPlan } from "./deliveries.ts";
@@ -6,6 +7,7 @@ import { withFolder } from "./folder.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { type Core, runLoad, type Server, startServer } from "./processes.ts";
 import { cells } from "./report.ts";
+import { fill } from "./rows.ts";
 import type { Options, Program } from "./suite.ts";
 
 /** All contestants receive deliveries of one listed event. */
@@ -25,6 +27,8 @@ export interface Contestant {
   readonly database: string | null;
   /** Neither the server nor its load is pinned to a core. */
   readonly isFree?: boolean;
+  /** The events that are in the database before the start. */
+  readonly earlier?: number;
 }
 
 const here = (path: string): string => join(import.meta.dir, path);
@@ -42,6 +46,27 @@ export const skyhook: Contestant = {
     startServer(["bun", here("../src/main.ts"), "serve"], skyhookEnvironment(folder)),
   database: "skyhook.db",
 };
+/** Skyhook with events that were stored and indexed before. `folder` keeps a file of them for all rounds. */
+export const skyhookWith = (earlier: number, folder: string): Contestant => ({
+  ...skyhook,
+  name: `skyhook serve, ${earlier.toLocaleString("en")} events before`,
+  earlier,
+  start(target) {
+    const file = join(folder, `${earlier}.db`);
+    if (!existsSync(file)) fillIndexed(file, earlier);
+    copyFileSync(file, join(target, "skyhook.db"));
+    const environment = { ...skyhookEnvironment(target), EVENT_RETENTION_DAYS: "3650" };
+    return startServer(["bun", here("../src/main.ts"), "serve"], environment);
+  },
+});
+
+function fillIndexed(file: string, events: number): void {
+  fill(file, [{ table: "events", rows: events, stepMs: 1_000 }]);
+  using database = new Database(file);
+  database.run("update events set seq = rowid");
+  database.run("update search_progress set seq = (select max(seq) from events)");
+}
+
 /** A version of Skyhook that may use all cores. */
 export const skyhookOnAllCores = ({ name, folder: root }: Program): Contestant => ({
   ...skyhook,
@@ -95,7 +120,8 @@ export function measure(contestant: Contestant, options: Options): Promise<LoadR
       const result = await load(contestant, server, options);
       console.log(`  ${contestant.name}: ${cells.perSecond(result.requestsPerSecond)} requests/s`);
       await server.stop();
-      if (contestant.database !== null) checkStored(join(folder, contestant.database), result);
+      const { database, earlier = 0 } = contestant;
+      if (database !== null) checkStored(join(folder, database), result, earlier);
       return result;
     } finally {
       await server.stop();
@@ -124,14 +150,17 @@ function load(
 }
 
 /** Each acknowledged delivery must have one event and one notification in the database. */
-function checkStored(file: string, { acknowledged }: LoadResult): void {
+function checkStored(file: string, { acknowledged }: LoadResult, earlier: number): void {
   const database = new Database(file, { readonly: true });
-  for (const name of ["events", "notifications"]) {
+  for (const [name, before] of [
+    ["events", earlier],
+    ["notifications", 0],
+  ] as const) {
     const query = database.query<{ stored: number }, []>(`select count(*) as stored from ${name}`);
-    const stored = query.get()?.stored;
+    const stored = (query.get()?.stored ?? Number.NaN) - before;
     if (stored !== acknowledged) {
       throw new Error(
-        `${acknowledged} deliveries were acknowledged, but the database has ${stored} ${name}`,
+        `${acknowledged} deliveries were acknowledged, but the database has ${stored} new ${name}`,
       );
     }
   }

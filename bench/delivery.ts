@@ -192,7 +192,7 @@ async function drained(
   };
 }
 
-const patienceMs = 240_000;
+const patienceMs = 600_000;
 
 /** Waits until the receiver has that many deliveries or more, and returns how many. */
 export async function receivedBy(receiver: Server, count: number): Promise<number> {

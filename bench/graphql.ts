@@ -239,20 +239,20 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
   const ratios = ratiosOf(rounds);
   const of = (name: Name) => rounds.map((round) => round[name]);
   const row = (name: Name): string[] => loadRow(contestants[name].name, of(name));
-  /** The goal applies to requests/s. CPU time is reported for comparison. */
+  /** The goal applies to processor time. Requests/s are reported for comparison. */
   const pair = (id: string, names: string, one: Name, other: Name, target?: number) => {
     const perSecond = ratios("requestsPerSecond", one, other);
     return [
       {
-        goal: `${id} ${names}, requests/s`,
-        ratios: perSecond,
-        caveat: caveatOf(perSecond, of(one), of(other)),
+        goal: `${id} ${names}, processor time inverted`,
+        ratios: ratios("cpuMicros", other, one),
         ...(target === undefined ? {} : { target }),
         better: "higher" as const,
       },
       {
-        goal: `${id} ${names}, CPU time inverted`,
-        ratios: ratios("cpuMicros", other, one),
+        goal: `${names}, requests/s`,
+        ratios: perSecond,
+        caveat: caveatOf(perSecond, of(one), of(other)),
         better: "higher" as const,
       },
     ];

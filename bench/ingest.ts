@@ -6,7 +6,9 @@ import {
   minimal,
   skyhook,
   skyhookOnAllCores,
+  skyhookWith,
 } from "./contestants.ts";
+import { withFolder } from "./folder.ts";
 import type { LoadResult } from "./load.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning } from "./processes.ts";
@@ -28,19 +30,23 @@ export const ingest: Suite = {
   about: "webhook ingest ÷ a minimal server (I1), fastify ÷ it (I2), and versions of Skyhook",
   async run(options) {
     const versions = await preparePeers();
-    const rounds = await inTurns(options.rounds, () => runRound(options));
-    return section(options, versions, rounds);
+    return withFolder("grown", async (folder) => {
+      const rounds = await inTurns(options.rounds, () => runRound(folder, options));
+      return section(options, versions, rounds);
+    });
   },
 };
 
-type Name = "ceiling" | "minimal" | "skyhook" | "peer";
+type Name = "ceiling" | "minimal" | "skyhook" | "peer" | "few" | "many";
+
+const [few, many] = [100_000, 1_000_000];
 
 interface IngestRound extends Round<Name> {
   /** The compared versions of Skyhook, not pinned to a core, in the order of the options. */
   readonly versions: readonly LoadResult[];
 }
 
-async function runRound(options: Options): Promise<IngestRound> {
+async function runRound(folder: string, options: Options): Promise<IngestRound> {
   const versions: LoadResult[] = [];
   for (const program of options.programs) {
     versions.push(await measure(skyhookOnAllCores(program), options));
@@ -50,6 +56,8 @@ async function runRound(options: Options): Promise<IngestRound> {
     minimal: await measure(minimal, options),
     skyhook: await measure(skyhook, options),
     peer: await measure(fastifySqlite, options),
+    few: await measure(skyhookWith(few, folder), options),
+    many: await measure(skyhookWith(many, folder), options),
     versions,
   };
 }
@@ -97,6 +105,8 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Inge
         loadRow(ceiling.name, of("ceiling")),
         loadRow(minimal.name, of("minimal")),
         loadRow(skyhook.name, of("skyhook")),
+        loadRow(skyhookWith(few, "").name, of("few")),
+        loadRow(skyhookWith(many, "").name, of("many")),
         loadRow(fastifySqlite.name, of("peer")),
         ...options.programs.map((program, index) =>
           loadRow(skyhookOnAllCores(program).name, versionIn(rounds, index)),
@@ -116,6 +126,11 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Inge
         ratios: ratios("cpuMicros", "peer", "skyhook"),
         target: 5,
         better: "higher",
+      },
+      {
+        goal: "1,000,000 events before ÷ 100,000",
+        ratios: ratios("cpuMicros", "many", "few"),
+        better: "lower",
       },
       {
         goal: "main thread: skyhook ÷ minimal server",

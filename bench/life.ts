@@ -55,7 +55,7 @@ interface Round {
 const retaining = join(import.meta.dir, "servers/retaining.ts");
 /** Beyond EVENT_RETENTION_DAYS. */
 const shiftDays = 91;
-const patienceMs = 120_000;
+const patienceMs = 300_000;
 
 /** A database, new for each part. */
 interface Store {
@@ -137,7 +137,7 @@ async function lifeOn(withStore: WithStore, options: Options): Promise<Life> {
   });
 }
 
-const timedOf = ({ isTrial }: Options) => (isTrial ? 500 : 10_000);
+const timedOf = ({ isTrial }: Options) => (isTrial ? 500 : 5_000);
 
 /** The cost of a webhook until it is indexed and delivered. */
 async function webhookCost(store: Store, destinations: 0 | 1, options: Options): Promise<Cost> {

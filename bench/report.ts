@@ -95,17 +95,56 @@ const file = join(import.meta.dir, "RESULTS.md");
 const preface = `# Benchmark results
 
 The latest results of \`bun run bench <suite>\`. Each run replaces its own section. Compare ratios, not
-figures of different runs: machines are noisy, and differences under 15 % are not significant.
+figures of different runs: machines are noisy, and differences under 15 % are not significant. Unless a goal says
+otherwise, it compares processor time over all threads.
 `;
 
-/** Replaces the section of a suite in RESULTS.md. */
+/** The sections, in the order of the goals. */
+const order = [
+  "ingest",
+  "life",
+  "delivery",
+  "search",
+  "latency",
+  "graphql",
+  "rest",
+  "binary",
+  "memory",
+  "postgres",
+  "destinations",
+  "soak",
+];
+
+/** The goals that have a name, in the order of the sections. */
+function goalsOf(sections: readonly string[]): string {
+  const rows = sections.flatMap((section) => {
+    const [, suite = ""] = /^## (.*)/.exec(section) ?? [];
+    return [...section.matchAll(/^\| ([A-Z]\d+ .*?) \|$/gm)].map(([, row = ""]) => {
+      const [goal = "", measured = "", range = "", , target = "", result = ""] =
+        row.split(/ *\| */);
+      return [goal, measured, range, target, result, `[${suite}](#${suite.replaceAll(" ", "-")})`];
+    });
+  });
+  const head = ["goal", "median", "range", "target", "result", "section"];
+  return `## goals\n\n${table(head, rows)}\n`;
+}
+
+/** Replaces the section of a suite in RESULTS.md. Sections of other names follow those in `order`. */
 export async function writeSection(suite: string, content: string): Promise<void> {
   const results = Bun.file(file);
-  const before = (await results.exists()) ? await results.text() : preface;
-  const [head = preface, ...sections] = before.split(/^(?=## )/m);
-  const heading = `## ${suite}\n`;
-  const section = `${heading}\n${content}\n`;
-  const others = sections.filter((other) => !other.startsWith(heading));
-  const all = [...others.map((other) => `${other.trimEnd()}\n`), section].toSorted();
-  await Bun.write(file, `${head.trimEnd()}\n\n${all.join("\n")}`);
+  const before = (await results.exists()) ? await results.text() : "";
+  const headingOf = (name: string) => `## ${name}\n`;
+  const kept = before
+    .split(/^(?=## )/m)
+    .slice(1)
+    .filter((other) => ![suite, "goals"].some((name) => other.startsWith(headingOf(name))))
+    .map((other) => `${other.trimEnd()}\n`);
+  const rank = (section: string) => {
+    const index = order.findIndex((name) => section.startsWith(headingOf(name)));
+    return index === -1 ? order.length : index;
+  };
+  const sections = [...kept, `${headingOf(suite)}\n${content.trimEnd()}\n`].toSorted(
+    (one, other) => rank(one) - rank(other),
+  );
+  await Bun.write(file, [preface, goalsOf(sections), ...sections].join("\n"));
 }

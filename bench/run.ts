@@ -16,18 +16,19 @@ import { rest } from "./rest.ts";
 import { search } from "./search.ts";
 import type { Options, Program, Suite } from "./suite.ts";
 
+/** In the order of the goals. */
 const suites: readonly Suite[] = [
   ingest,
   life,
   delivery,
-  latency,
-  rest,
   search,
+  latency,
   graphql,
-  postgres,
-  destinations,
+  rest,
   binary,
   memory,
+  postgres,
+  destinations,
 ];
 
 const usage = `Usage: bun run bench [suite] [options]

@@ -15,10 +15,10 @@ import { environment, table } from "./report.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** S1: search and filters in a long list of events. */
+/** Search and filters in a long list of events. */
 export const search: Suite = {
   name: "search",
-  about: "a search in a million events, and the first page of each filter (S1)",
+  about: "a search in a million events, and the first page of each filter",
   run: (options) => withFolder("search", (folder) => measure(join(folder, "skyhook.db"), options)),
 };
 
