@@ -4,10 +4,10 @@ import { errorOf, storageError } from "./errors.ts";
 import type { Bound } from "./group.ts";
 import type { ReadAnswer, ReadMessage } from "./reading-thread.ts";
 
-/** The most reads that wait. One takes at most seconds, so that the last of them is answered within minutes. */
+/** The most reads of a statement that wait. One takes at most seconds, so that the last of them is answered within minutes. */
 const maxWaiting = 100;
 
-/** Runs long reads, one at a time. */
+/** Runs long reads, one at a time. Statements take turns: who sends many of one does not delay another by more than one. */
 export interface Reader {
   values(sql: string, parameters: readonly Bound[]): Promise<unknown[][]>;
   close(): Promise<void>;
@@ -33,43 +33,72 @@ export function threadReader(file: string): Reader {
 
 type ReadingThread = ReturnType<typeof startThread>;
 
+interface Read {
+  readonly sql: string;
+  readonly parameters: readonly Bound[];
+  readonly answer: PromiseWithResolvers<ReadAnswer>;
+}
+
 function startThread(file: string, onEnd: () => void) {
   // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
   const worker = new Worker(new URL("./reading-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<void>();
-  /** Answers come in the order of the reads. */
-  const waiting: PromiseWithResolvers<ReadAnswer>[] = [];
+  /** By statement; the first one is next. */
+  const waiting = new Map<string, Read[]>();
+  let underWay: Read | null = null;
+  let isClosing = false;
   let why = "";
   worker.addEventListener("error", ({ message }) => (why = message));
   worker.addEventListener("close", ({ code }) => {
     onEnd();
     ended.resolve();
     const error = storageError(`The reading thread ended (${why || `code ${code}`}): see the log`);
-    for (const { reject } of waiting.splice(0)) reject(error);
+    underWay?.answer.reject(error);
+    for (const { answer } of [...waiting.values()].flat()) answer.reject(error);
   });
   worker.addEventListener("message", ({ data }) => {
-    waiting.shift()?.resolve(data);
-    if (waiting.length === 0) worker.unref();
+    underWay?.answer.resolve(data);
+    underWay = null;
+    next();
   });
   const post = (message: ReadMessage) => worker.postMessage(message);
+
+  function next(): void {
+    if (underWay !== null) return;
+    const [turn] = waiting;
+    if (turn === undefined) {
+      if (isClosing) post("close");
+      // Only a read that is under way keeps the process alive.
+      else worker.unref();
+      return;
+    }
+    const [sql, [first, ...others]] = turn;
+    waiting.delete(sql);
+    if (others.length > 0) waiting.set(sql, others);
+    if (first === undefined) return;
+    underWay = first;
+    worker.ref();
+    post({ sql, parameters: first.parameters });
+  }
+
   post({ file });
-  // Only a read that is under way keeps the process alive.
   worker.unref();
   return {
     read(sql: string, parameters: readonly Bound[]): Promise<ReadAnswer> {
-      if (waiting.length >= maxWaiting) {
+      const reads = waiting.get(sql) ?? [];
+      if (reads.length >= maxWaiting) {
         const detail = "Too many long searches wait; try again";
         throw new AppError("unavailable", detail, { retryAfterSeconds: 5 });
       }
-      const answer = Promise.withResolvers<ReadAnswer>();
-      waiting.push(answer);
-      worker.ref();
-      post({ sql, parameters });
-      return answer.promise;
+      const read = { sql, parameters, answer: Promise.withResolvers<ReadAnswer>() };
+      waiting.set(sql, [...reads, read]);
+      next();
+      return read.answer.promise;
     },
     async close(): Promise<void> {
+      isClosing = true;
       worker.ref();
-      post("close");
+      next();
       await ended.promise;
     },
   };
