@@ -41,6 +41,8 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
    * that is given, otherwise from that of the whole list.
    */
   readonly indexed?: readonly Filter[];
+  /** There are so few rows that reading all of them takes no time. */
+  readonly isSmall?: true;
   /** A unique column of the table of `id`. The page is found by it alone, and only its rows are joined to others. */
   readonly key?: (tables: TablesOf<Defined>) => Column;
 }
@@ -99,9 +101,14 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
 
 /** Whether an index has the rows of the list in its order. With two filters, one may exclude most rows of the other's. */
 export function isAnsweredByIndex<Filter extends string>(
-  { indexed = [], uncommon }: Pick<List<never, never, Filter>, "indexed" | "uncommon">,
+  {
+    indexed = [],
+    uncommon,
+    isSmall,
+  }: Pick<List<never, never, Filter>, "indexed" | "uncommon" | "isSmall">,
   filters: Filters<Filter>,
 ): boolean {
+  if (isSmall) return true;
   // Guarantee: a filter is given under its name.
   const given = Object.keys(filters).filter((name) => filters[name as Filter] !== undefined);
   const known: readonly string[] = [

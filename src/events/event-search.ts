@@ -49,11 +49,13 @@ export async function eventsMatching(
   }
   const terms = q === undefined ? undefined : await known(storage, parseSearch(q));
   if (terms === null || terms?.length === 0) return merged([]);
-  const ofType = (each?: string) => eventsOfType(storage, { ...filters, type: each }, terms);
+  const isSearch = needsIndex({ q, type, ...filters });
+  const few = isSearch ? await fewAt(storage, filters.destination) : undefined;
+  const ofType = (each?: string) => eventsOfType(storage, { ...filters, type: each }, terms, few);
   if (type === undefined || type === "*") return ofType();
   if (!type.endsWith("*")) return ofType(type);
   const types = await typesLike(storage, type.slice(0, -1));
-  return merged(await Promise.all(types.map(ofType)));
+  return merged(types.map(ofType));
 }
 
 /** Events read at once to find given ones among them. */
@@ -94,22 +96,26 @@ export async function eventsWithWords(
   }
 }
 
-async function eventsOfType(
+/** The destination, if it has few deliveries. */
+async function fewAt(storage: Storage, destination: string | undefined) {
+  if (destination === undefined) return undefined;
+  const [many] = await storage.all(deliveryAfter, { destination, count: fewDeliveries });
+  return many === undefined ? destination : undefined;
+}
+
+function eventsOfType(
   storage: Storage,
   { from, to, ...filters }: Omit<EventFilters, "q">,
   terms: readonly SearchTerm[] | undefined,
-): Promise<Source<Event>> {
+  few: string | undefined,
+): Source<Event> {
   const range = { from, to };
   const words = wordsOf(terms, filters);
   const { delivery, destination, ...columns } = filters;
   if (destination !== undefined) {
     const sent = { ...columns, destination, outcome: delivery };
     if (columns.idempotencyKey !== undefined) return eventPages(storage, sent, range);
-    if (words.length > 0) {
-      const [many] = await storage.all(deliveryAfter, { destination, count: fewDeliveries });
-      const few = many === undefined ? destination : undefined;
-      return eventSearch(storage, words, { ...sent, few }, range);
-    }
+    if (words.length > 0) return eventSearch(storage, words, { ...sent, few }, range);
     return (delivery === undefined ? sentEventPages : eventPagesByOutcome)(storage, sent, range);
   }
   if (words.length > 0) return eventSearch(storage, words, filters, range);

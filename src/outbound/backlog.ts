@@ -15,6 +15,8 @@ export interface Backlog {
 
 /** After a count, callers share its result for so many times as long: counting takes a twentieth of the time at most. */
 const restFactor = 19;
+/** But never longer: the result is what alerts look at, and a count may have waited for other reads. */
+const longestRestMs = 10_000;
 
 /** Counts all undelivered notifications, but not for each caller: anyone may read the metrics, and there may be many. */
 export function sharedBacklog(storage: Storage, now: () => number): () => Promise<Backlog> {
@@ -27,7 +29,7 @@ export function sharedBacklog(storage: Storage, now: () => number): () => Promis
       return await readBacklog(storage, now());
     } finally {
       const endedMs = performance.now();
-      restsUntilMs = endedMs + (endedMs - startedMs) * restFactor;
+      restsUntilMs = endedMs + Math.min((endedMs - startedMs) * restFactor, longestRestMs);
     }
   }
   return () => {

@@ -192,6 +192,7 @@ export const healthById = statement<Pick<Destination, "id">>()((db, { destinatio
 export const destinationPages = pagesOver(tables)<Destination, "ownerId">({
   table: (t) => t.destinations,
   select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),
+  isSmall: true,
 });
 
 /** The destinations of the operators and of one owner. */
@@ -199,4 +200,5 @@ export const operatorsDestinationPages = pagesOver(tables)<Destination, "ownerId
   table: (t) => t.destinations,
   select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),
   orNull: "ownerId",
+  isSmall: true,
 });

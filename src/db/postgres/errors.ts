@@ -118,7 +118,8 @@ export function unavailable(error: unknown): unknown {
 /** The error of a read that may look at many more rows than it returns. */
 export function unread(error: unknown): unknown {
   if (sqlStateOf(error) !== statementTimeout) return unavailable(error);
-  const detail = "This takes too long to read. Add a filter, such as from, or search for a rarer word";
+  const detail =
+    "This takes too long to read. Add a filter, such as from, or search for a rarer word";
   return new AppError("unavailable", detail, { cause: error });
 }
 

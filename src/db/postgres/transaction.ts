@@ -46,7 +46,14 @@ const probeTexts = [
  * a table is new and small, and would read all of it from then on, however large it has become. What can only be read
  * as a whole, such as a sequence, looks expensive then, which is no reason to compile it for 20 ms.
  */
-const beginText = `begin; ${["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
+const beginText = `begin; ${[
+  "enable_seqscan",
+  "enable_hashjoin",
+  "enable_mergejoin",
+  // Would keep all of an inner table, read by any index.
+  "enable_material",
+  "jit",
+]
   .map((name) => `set local ${name} = off`)
   .join("; ")}`;
 

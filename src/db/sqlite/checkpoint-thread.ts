@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 
 import { closer } from "./connection.ts";
 import { syncCommits } from "./durability.ts";
-import { type Identities, inPlace } from "./in-place.ts";
+import { type Identities, inPlace, requireUnmoved } from "./in-place.ts";
 
 /** First what to open, then requests, then the end. */
 export type CheckpointMessage = DatabaseFiles | "checkpoint" | "close";
@@ -37,6 +37,7 @@ self.addEventListener("message", ({ data }: MessageEvent<CheckpointMessage>) => 
 });
 
 function connect({ file, opened }: DatabaseFiles) {
+  requireUnmoved(opened);
   const client = new Database(file, { readwrite: true, strict: true });
   const close = closer(client);
   try {

@@ -1,5 +1,11 @@
 import type { Database } from "bun:sqlite";
 
+/**
+ * The log only starts again when all of it is in the database and nobody reads the rest of it, which under steady load
+ * never happens. From this length on, the last pages are checkpointed between two commits, and long reads make gaps.
+ */
+export const longLogBytes = 64 * 2 ** 20;
+
 /** Syncs the log on every commit, so that acknowledged data survives a power failure. */
 export function syncCommits(client: Database): void {
   client.run("pragma synchronous = full");

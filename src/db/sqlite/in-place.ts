@@ -45,10 +45,18 @@ export function identitiesOf(file: string): Identities {
   return new Map(filesOf(file).map((name) => [name, identityOf(name)]));
 }
 
+/** Throws a storage error once a file was removed or replaced. Call it before a file is opened by its name again. */
+export function requireUnmoved(opened: Identities): void {
+  for (const [name, identity] of opened) {
+    if (identityOf(name) !== identity) {
+      throw lost(`The database file ${name} was removed or replaced`);
+    }
+  }
+}
+
 /** `opened`: the files as they were when the database was opened. */
 export function inPlace(client: Database, opened: Identities): InPlace {
-  const files = [...opened.keys()];
-  const [, log = "", index = ""] = files;
+  const [, log = "", index = ""] = [...opened.keys()];
   const isSame = (name: string) => identityOf(name) === opened.get(name);
   const pageBytes = Number(client.query("pragma page_size").values()[0]?.[0]);
   // Changes nothing: the second column is the number of frames in the log, according to its index.
@@ -63,8 +71,7 @@ export function inPlace(client: Database, opened: Identities): InPlace {
 
   return {
     require() {
-      const moved = files.find((name) => !isSame(name));
-      if (moved !== undefined) throw lost(`The database file ${moved} was removed or replaced`);
+      requireUnmoved(opened);
       if (!isLogWhole()) throw lost(`The log ${log} was cut short`);
     },
     mayCheckpoint() {

@@ -111,15 +111,13 @@ function onDisk(schema: Schema, file: string, observer: StorageObserver, isForCo
   client.run("pragma query_only = on");
   const opened = identitiesOf(file);
   const place = inPlace(client, opened);
-  const onDeath = (why: string) =>
-    observer.warning(
-      `the storage thread ended (${why}) and is started again; its transactions failed`,
-    );
+  const onDeath = (name: string, lost: string) => (why: string) =>
+    observer.warning(`the ${name} thread ended (${why}) and is started again; its ${lost} failed`);
   return {
     client,
     close,
-    writer: threadWriter(file, opened, onDeath),
-    reader: threadReader(file),
+    writer: threadWriter(file, opened, onDeath("storage", "transactions")),
+    reader: threadReader({ file, opened }, onDeath("reading", "read")),
     mayCheckpoint: () => place.mayCheckpoint(),
   };
 }

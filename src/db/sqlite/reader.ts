@@ -1,31 +1,45 @@
+import { statSync } from "node:fs";
+
 import { AppError } from "../../base/errors.ts";
 
+import type { DatabaseFiles } from "./checkpoint-thread.ts";
+import { longLogBytes } from "./durability.ts";
 import { errorOf, storageError } from "./errors.ts";
 import type { Bound } from "./group.ts";
 import type { ReadAnswer, ReadMessage } from "./reading-thread.ts";
 
-/** The most reads of a statement that wait. One takes at most seconds, so that the last of them is answered within minutes. */
-const maxWaiting = 100;
+/** The most reads of a statement that wait. One list may need fifty, and one read takes at most seconds. */
+const maxWaiting = 1_000;
+/** The gap after a read while the log is long. With reads one after the other, it would never start again. */
+const restMs = 50;
 
 /** Runs long reads, one at a time. Statements take turns: who sends many of one does not delay another by more than one. */
 export interface Reader {
   values(sql: string, parameters: readonly Bound[]): Promise<unknown[][]>;
+  /** Waits for the read that is under way. The others are rejected. */
   close(): Promise<void>;
 }
 
-/** Reads on a thread of its own, which the first read starts, so that the event loop does not wait for long ones. */
-export function threadReader(file: string): Reader {
+/**
+ * Reads on a thread of its own, which the first read starts, so that the event loop does not wait for long ones.
+ * `onDeath`: the thread ended by itself, and the next read starts another.
+ */
+export function threadReader(files: DatabaseFiles, onDeath: (why: string) => void): Reader {
   let thread: ReadingThread | null = null;
+  let isClosed = false;
   return {
     async values(sql, parameters) {
-      const used = (thread ??= startThread(file, () => {
+      if (isClosed) throw storageError("The database is closed");
+      const used = (thread ??= startThread(files, (why) => {
         if (thread === used) thread = null;
+        if (!isClosed) onDeath(why);
       }));
       const answer = await used.read(sql, parameters);
       if ("error" in answer) throw errorOf(answer.error);
       return answer.rows;
     },
     async close() {
+      isClosed = true;
       await thread?.close();
     },
   };
@@ -34,37 +48,24 @@ export function threadReader(file: string): Reader {
 type ReadingThread = ReturnType<typeof startThread>;
 
 interface Read {
-  readonly sql: string;
   readonly parameters: readonly Bound[];
   readonly answer: PromiseWithResolvers<ReadAnswer>;
 }
 
-function startThread(file: string, onEnd: () => void) {
+function startThread(files: DatabaseFiles, onEnd: (why: string) => void) {
   // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
   const worker = new Worker(new URL("./reading-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<void>();
-  /** By statement; the first one is next. */
+  /** By statement, whose turn is in this order. */
   const waiting = new Map<string, Read[]>();
   let underWay: Read | null = null;
+  let isResting = false;
   let isClosing = false;
   let why = "";
-  worker.addEventListener("error", ({ message }) => (why = message));
-  worker.addEventListener("close", ({ code }) => {
-    onEnd();
-    ended.resolve();
-    const error = storageError(`The reading thread ended (${why || `code ${code}`}): see the log`);
-    underWay?.answer.reject(error);
-    for (const { answer } of [...waiting.values()].flat()) answer.reject(error);
-  });
-  worker.addEventListener("message", ({ data }) => {
-    underWay?.answer.resolve(data);
-    underWay = null;
-    next();
-  });
   const post = (message: ReadMessage) => worker.postMessage(message);
 
   function next(): void {
-    if (underWay !== null) return;
+    if (underWay !== null || isResting) return;
     const [turn] = waiting;
     if (turn === undefined) {
       if (isClosing) post("close");
@@ -81,7 +82,35 @@ function startThread(file: string, onEnd: () => void) {
     post({ sql, parameters: first.parameters });
   }
 
-  post({ file });
+  function rest(): void {
+    isResting = true;
+    setTimeout(() => {
+      isResting = false;
+      next();
+    }, restMs);
+  }
+
+  function reject(error: Error): void {
+    for (const { answer } of [...waiting.values()].flat()) answer.reject(error);
+    waiting.clear();
+  }
+
+  worker.addEventListener("error", ({ message }) => (why = message));
+  worker.addEventListener("close", ({ code }) => {
+    why ||= `code ${code}`;
+    onEnd(why);
+    ended.resolve();
+    const error = storageError(`The reading thread ended (${why}): see the log`);
+    underWay?.answer.reject(error);
+    reject(error);
+  });
+  worker.addEventListener("message", ({ data }) => {
+    underWay?.answer.resolve(data);
+    underWay = null;
+    if (logBytesOf(files) > longLogBytes) rest();
+    else next();
+  });
+  post(files);
   worker.unref();
   return {
     read(sql: string, parameters: readonly Bound[]): Promise<ReadAnswer> {
@@ -90,16 +119,22 @@ function startThread(file: string, onEnd: () => void) {
         const detail = "Too many long searches wait; try again";
         throw new AppError("unavailable", detail, { retryAfterSeconds: 5 });
       }
-      const read = { sql, parameters, answer: Promise.withResolvers<ReadAnswer>() };
+      const read = { parameters, answer: Promise.withResolvers<ReadAnswer>() };
       waiting.set(sql, [...reads, read]);
       next();
       return read.answer.promise;
     },
     async close(): Promise<void> {
       isClosing = true;
+      reject(storageError("The database is closed"));
       worker.ref();
       next();
       await ended.promise;
     },
   };
+}
+
+function logBytesOf({ opened }: DatabaseFiles): number {
+  const [, log = ""] = opened.keys();
+  return statSync(log, { throwIfNoEntry: false })?.size ?? 0;
 }

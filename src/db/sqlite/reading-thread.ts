@@ -2,15 +2,15 @@
 
 import { Database } from "bun:sqlite";
 
+import type { DatabaseFiles } from "./checkpoint-thread.ts";
 import { closer, configure, preparer } from "./connection.ts";
 import { type DatabaseFailure, failureOf } from "./errors.ts";
 import type { Bound } from "./group.ts";
+import { requireUnmoved } from "./in-place.ts";
 
 /** First what to open, then reads, then the end. Each read is answered with a `ReadAnswer`. */
 export type ReadMessage =
-  | { readonly file: string }
-  | { readonly sql: string; readonly parameters: readonly Bound[] }
-  | "close";
+  DatabaseFiles | { readonly sql: string; readonly parameters: readonly Bound[] } | "close";
 
 export type ReadAnswer = { readonly rows: unknown[][] } | { readonly error: DatabaseFailure };
 
@@ -19,7 +19,7 @@ declare const self: Worker;
 /** How long a read waits for another process's lock. */
 const lockPatienceMs = 2_000;
 
-let file = "";
+let files: DatabaseFiles | null = null;
 let open: ReturnType<typeof connect> | null = null;
 
 self.addEventListener("message", ({ data }: MessageEvent<ReadMessage>) => {
@@ -27,20 +27,26 @@ self.addEventListener("message", ({ data }: MessageEvent<ReadMessage>) => {
     open?.close();
     process.exit(0);
   }
-  if ("file" in data) file = data.file;
-  else self.postMessage(answer(data.sql, data.parameters));
+  if ("file" in data) files = data;
+  else if (files !== null) self.postMessage(answer(files, data.sql, data.parameters));
 });
 
-function answer(sql: string, parameters: readonly Bound[]): ReadAnswer {
+function answer(
+  { file, opened }: DatabaseFiles,
+  sql: string,
+  parameters: readonly Bound[],
+): ReadAnswer {
   try {
-    open ??= connect();
+    // Another database under this name would get the log of this one.
+    requireUnmoved(opened);
+    open ??= connect(file);
     return { rows: open.prepare(sql).values(...parameters) };
   } catch (error) {
     return { error: failureOf(error) };
   }
 }
 
-function connect() {
+function connect(file: string) {
   const client = new Database(file, { readwrite: true, strict: true });
   const close = closer(client);
   try {

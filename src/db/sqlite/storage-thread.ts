@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 
 import type { DatabaseFiles } from "./checkpoint-thread.ts";
 import { closer, configure } from "./connection.ts";
+import { longLogBytes } from "./durability.ts";
 import { failureOf } from "./errors.ts";
 import { type Group, type GroupAnswer, groupRunner } from "./group.ts";
 import { inPlace } from "./in-place.ts";
@@ -21,11 +22,6 @@ declare const self: Worker;
 const lockPatienceMs = 2_000;
 /** Of pages in the log that are not in the database yet: from here on another thread checkpoints. */
 const checkpointBytes = 4 * 2 ** 20;
-/**
- * The log only starts again when all of it is in the database, which under steady load never happens. From this length
- * on, the last pages are checkpointed between two commits.
- */
-const longLogBytes = 64 * 2 ** 20;
 /** From this length on, all pages are, for example because the other thread died. */
 const maxLogBytes = 128 * 2 ** 20;
 

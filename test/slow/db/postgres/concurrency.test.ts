@@ -19,7 +19,7 @@ import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
-import { eventPages } from "../../../../src/events/event-search.sql.ts";
+import { eventPages, indexQueued } from "../../../../src/events/event-search.sql.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
@@ -347,5 +347,45 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     expect(acknowledged.size + refused).toBe(400);
     expect(await eventPages(storage, {}).count()).toBe(stored.size);
     console.log(`connections terminated: ${cut}, transactions failed: ${refused}`);
+  });
+});
+
+describe.skipIf(skips(noManyConnections))("postgres: an event whose delivery ends", () => {
+  test.each([
+    ["before it is indexed is queued once", false],
+    ["while it is indexed is queued again", true],
+  ])("%s, and found by its new state", async (_, isIndexing) => {
+    const storage = await shared.openEmpty();
+    const row = notificationRow(1, { eventId: eventRow(1).id, status: "pending" });
+    await storage.atomically(write(insertEvent, eventRow(1)), write(insertNotification, row));
+    await storage.close();
+    await using follower = new SQL(shared.url, { max: 1 });
+    await using delivery = new SQL(shared.url, { max: 1 });
+    const index = "delete from search_queue";
+    if (isIndexing) await follower.unsafe(`begin; ${index}`);
+    await delivery.unsafe("update notifications set status = 'delivered'");
+    if (isIndexing) await follower.unsafe("commit");
+    expect(await shared.run("select seq from search_queue")).toHaveLength(1);
+    await follower.unsafe(index);
+    expect(await shared.run("select delivery from event_states")).toEqual([
+      { delivery: "delivered" },
+    ]);
+  });
+
+  test("is not indexed from its former state while the delivery commits", async () => {
+    const storage = await shared.openEmpty();
+    const row = notificationRow(1, { eventId: eventRow(1).id, status: "pending" });
+    await storage.atomically(write(insertEvent, eventRow(1)), write(insertNotification, row));
+    await using follower = new SQL(shared.url, { max: 1 });
+    await using delivery = new SQL(shared.url, { max: 1 });
+    await delivery.unsafe("begin; update notifications set status = 'delivered'");
+    const [indexed] = await storage.atomically(write(indexQueued, { limit: 10 }));
+    expect(indexed.rows).toEqual([]);
+    await delivery.unsafe("commit");
+    await follower.unsafe("delete from search_queue");
+    expect(await shared.run("select delivery from event_states")).toEqual([
+      { delivery: "delivered" },
+    ]);
+    await storage.close();
   });
 });

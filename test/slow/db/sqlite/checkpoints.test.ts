@@ -4,8 +4,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import { sql } from "drizzle-orm";
+
 import { openStorage } from "../../../../src/db/open.ts";
-import { write } from "../../../../src/db/statement.ts";
+import { statementsOver, write } from "../../../../src/db/statement.ts";
+import { eventsTable } from "../../../../src/event/event.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { removeFolder, temporaryFolder } from "../../../support/program.ts";
@@ -19,14 +22,26 @@ const events = 400;
 /** Cannot be compressed. */
 const body = randomBytes(megabyte / 2);
 
+/** Takes tens of milliseconds. */
+const slowly = statementsOver({ stored: eventsTable })()((db, { stored }) =>
+  db
+    .select({ id: stored.id })
+    .from(stored)
+    .where(
+      sql`(with recursive n(n) as (select 1 union all select n + 1 from n where n < 200000) select count(*) from n) < 0`,
+    ),
+);
+
 test.each([
   // The log starts again where its length exceeds 64 MiB, after the commits under way.
-  ["checkpoints", 80, 2, () => {}],
+  ["its thread checkpoints", 80, 2, () => {}, 0],
   // What the storage thread does without it.
-  ["dies at once", 140, 10, (thread: Worker) => thread.terminate()],
+  ["its thread dies at once", 140, 10, (thread: Worker) => thread.terminate(), 0],
+  // It starts again in the gap after one.
+  ["long reads follow each other", 180, 3, () => {}, 3],
 ] as const)(
-  "under steady load the log stays bounded while its thread %s",
-  async (name, maxMegabytes, mostThreads, onThread) => {
+  "under steady load the log stays bounded while %s",
+  async (name, maxMegabytes, mostThreads, onThread, readers) => {
     const threads: Worker[] = [];
     const onWorker = (worker: Worker) => {
       if (threads.push(worker) > 1) onThread(worker);
@@ -42,7 +57,10 @@ test.each([
         longest = Math.max(longest, statSync(`${file}-wal`).size);
       }
     };
-    await Promise.all([client(), client(), client()]);
+    const reader = async () => {
+      while (number <= events) await storage.all(slowly, {}, "long");
+    };
+    await Promise.all([client(), client(), client(), ...Array.from({ length: readers }, reader)]);
     process.off("worker", onWorker);
     expect(longest / megabyte).toBeGreaterThan(60);
     expect(longest / megabyte).toBeLessThan(maxMegabytes);
