@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { sizingTable } from "../../bench/sizing.ts";
 import type { MakeId } from "../../src/base/ids.ts";
 import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
 import { emptyBooking } from "../../src/booking/booking.ts";
@@ -44,8 +48,11 @@ const eventId = `evt_${uuid}` as const;
 const notificationId = "ntf_019a9f0c5d7c7f0e9a4b1c2d3e4f5a6b";
 const deliveryId = "0b9f3c52-8c1e-4d7a-9f26-51a1c0de7e11";
 
+const results = readFileSync(join(import.meta.dir, "../../bench/RESULTS.md"), "utf8");
+
 export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/operations.md", name: "settings", text: settingsTable() },
+  { file: "docs/operations.md", name: "sizing", text: sizingTable(results) },
   { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
   { file: "docs/api.md", name: "errors", text: errorTable() },
   { file: "docs/webhooks.md", name: "providers", text: providerTable() },
