@@ -232,7 +232,7 @@ describe("skyhook backup", () => {
 /** Overwrites pages in the middle, where the tables are. */
 function damage(file: string): void {
   const bytes = readFileSync(file);
-  bytes.fill(0x5a, 3 * 4_096, 12 * 4_096);
+  bytes.fill(0x5a, 3 * 8_192, 12 * 8_192);
   writeFileSync(file, bytes);
 }
 
