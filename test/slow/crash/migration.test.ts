@@ -53,6 +53,8 @@ describe.each(databases())("a migration on $name", (kind) => {
       // Both before and after the commit.
       expect([...left]).toEqual([release?.migrations ?? 0, all]);
     },
+    // Two starts for each migration.
+    300_000,
   );
 });
 
