@@ -1,10 +1,11 @@
 import {
   type Column,
   getTableColumns,
+  getTableName,
   Placeholder,
   type SQL,
   sql,
-  type Subquery,
+  Subquery,
   type Table,
 } from "drizzle-orm";
 
@@ -169,6 +170,11 @@ export function statementsOver<const Defined extends Definitions>(definitions: D
         build(sql, tables as unknown as TablesOf<Defined>, parameters, dialect),
       ...options,
     });
+}
+
+/** Rows of a table that a query selects, under its name: `select({ … }).from(rowsAs(t.events, query))`. */
+export function rowsAs(table: Table, rows: SQL): Subquery {
+  return new Subquery(rows, getTableColumns(table), getTableName(table));
 }
 
 /** A placeholder for every column of a table: `insert(t.events).values(allColumns(t.events))`. */

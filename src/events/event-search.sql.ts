@@ -1,18 +1,8 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableName,
-  type Placeholder,
-  type SQL,
-  sql,
-  Subquery,
-} from "drizzle-orm";
+import { and, asc, desc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
-import { columnsOf, encoded, type Select, statementsOver } from "../db/statement.ts";
+import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
@@ -263,7 +253,7 @@ export const wordsBetween = statement<{ from: string; until: string; limit: numb
         select ${first(sql`${term} >= ${p.from}`)} union all
         select ${first(sql`${term} >= words.term || char(1)`)} from words where words.term is not null limit ${p.limit})
       select term from words where term is not null`;
-  return db.select({ term }).from(new Subquery(words, {}, getTableName(eventVocabulary)));
+  return db.select({ term }).from(rowsAs(eventVocabulary, words));
 });
 
 /** The row after so many indexed events, in any order. */

@@ -1,17 +1,15 @@
 import {
   type Column,
-  getTableColumns,
   getTableName,
   type Placeholder,
   type SQL,
   sql,
-  Subquery,
   type Table,
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
 import { rowsAsJson } from "../rows-as-json.ts";
-import type { Dialect } from "../statement.ts";
+import { type Dialect, rowsAs } from "../statement.ts";
 
 export const dialect: Dialect = {
   among(column: Column, list: Placeholder) {
@@ -26,7 +24,7 @@ export const dialect: Dialect = {
     // A subquery with an offset is planned by itself, for one value.
     const found = sql`select * from ${table} where ${column} = wanted.value offset 0`;
     const rows = sql`select found.* from (${values}) as wanted cross join lateral (${found}) as found`;
-    return new Subquery(rows, getTableColumns(table), getTableName(table));
+    return rowsAs(table, rows);
   },
   rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
     const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });

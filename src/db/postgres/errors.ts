@@ -26,7 +26,7 @@ const transient = ["08", "25006", "53300", "57P"];
 /** Serialization failures and deadlocks: one of the transactions is retried. */
 const collisions = ["40001", "40P01"];
 
-/** query_canceled: nobody else cancels our statements. */
+/** SQLSTATE query_canceled. Only the statement timeout cancels our statements. */
 export const statementTimeout = "57014";
 
 /** The SQLSTATE of an error; null when it does not come from the server. */

@@ -8,6 +8,7 @@ export function configure(client: Database, busyTimeoutMs: number): void {
   syncCommits(client);
   client.run("pragma journal_mode = wal");
   client.run("pragma mmap_size = 1073741824");
+  // The statement journal, which undoes a failing statement, needs no disk.
   client.run("pragma temp_store = memory");
 }
 

@@ -1,17 +1,15 @@
 import {
   type Column,
-  getTableColumns,
   getTableName,
   type Placeholder,
   type SQL,
   sql,
-  Subquery,
   type Table,
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
 import { rowsAsJson } from "../rows-as-json.ts";
-import type { Dialect } from "../statement.ts";
+import { type Dialect, rowsAs } from "../statement.ts";
 
 /** SQLite cannot bind lists, so they are passed as JSON. The column's index is still used. */
 export const dialect: Dialect = {
@@ -19,7 +17,7 @@ export const dialect: Dialect = {
   lookedUp(column: Column, list: Placeholder) {
     const { table } = column;
     const rows = sql`select * from ${table} where ${among(column, list)}`;
-    return new Subquery(rows, getTableColumns(table), getTableName(table));
+    return rowsAs(table, rows);
   },
   rows(list: Placeholder, columns: Readonly<Record<string, Column>>, alias: string) {
     const values = sql.param(list, { mapToDriverValue: rowsAsJson(columns) });

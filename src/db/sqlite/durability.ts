@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 
 /**
- * The log only starts again when all of it is in the database and nobody reads the rest of it, which under steady load
- * never happens. From this length on, the last pages are checkpointed between two commits, and long reads make gaps.
+ * SQLite restarts the log from its beginning only when all pages are in the database and no reader needs the log. Under
+ * steady load that never happens. From this length on, the storage thread checkpoints the last pages between two commits,
+ * and the reading thread pauses after each read.
  */
 export const longLogBytes = 64 * 2 ** 20;
 

@@ -10,10 +10,10 @@ import type { ReadAnswer, ReadMessage } from "./reading-thread.ts";
 
 /** The most reads of a statement that wait. One list may need fifty, and one read takes at most seconds. */
 const maxWaiting = 1_000;
-/** The gap after a read while the log is long. With reads one after the other, it would never start again. */
+/** The pause after a read while the log is long. Without it, reads that follow each other would keep SQLite from restarting the log. */
 const restMs = 50;
 
-/** Runs long reads, one at a time. Statements take turns: who sends many of one does not delay another by more than one. */
+/** Runs long reads, one at a time. Statements take turns, so that many reads of one delay another by one read at most. */
 export interface Reader {
   values(sql: string, parameters: readonly Bound[]): Promise<unknown[][]>;
   /** Waits for the read that is under way. The others are rejected. */
@@ -73,13 +73,14 @@ function startThread(files: DatabaseFiles, onEnd: (why: string) => void) {
       else worker.unref();
       return;
     }
-    const [sql, [first, ...others]] = turn;
+    const [sql, reads] = turn;
+    const read = reads.shift();
     waiting.delete(sql);
-    if (others.length > 0) waiting.set(sql, others);
-    if (first === undefined) return;
-    underWay = first;
+    if (reads.length > 0) waiting.set(sql, reads);
+    if (read === undefined) return;
+    underWay = read;
     worker.ref();
-    post({ sql, parameters: first.parameters });
+    post({ sql, parameters: read.parameters });
   }
 
   function rest(): void {
@@ -120,7 +121,8 @@ function startThread(files: DatabaseFiles, onEnd: (why: string) => void) {
         throw new AppError("unavailable", detail, { retryAfterSeconds: 5 });
       }
       const read = { parameters, answer: Promise.withResolvers<ReadAnswer>() };
-      waiting.set(sql, [...reads, read]);
+      reads.push(read);
+      waiting.set(sql, reads);
       next();
       return read.answer.promise;
     },

@@ -80,8 +80,6 @@ function connect({ file, opened }: DatabaseFiles) {
   try {
     configure(client, lockPatienceMs);
     client.run("pragma wal_autocheckpoint = 0");
-    // The statement journal, which undoes a failing statement, needs no disk.
-    client.run("pragma temp_store = memory");
     const place = inPlace(client, opened);
     // Changes nothing: returns the frames in the log, and how many of them are in the database already.
     const countFrames = client.prepare("pragma wal_checkpoint(noop)");

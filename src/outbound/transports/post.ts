@@ -95,7 +95,7 @@ function send(
   return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
-/** The first bytes of a response, on one line. Empty for a short success, whose body nobody reads, and for a compressed body. */
+/** The first bytes of a response as one line. Empty if the body is compressed, or belongs to a short success. */
 async function excerptOf(response: Response): Promise<string> {
   const bytes = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
   if (response.ok && bytes <= shortAnswerBytes) {

@@ -15,7 +15,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
 
 const statement = statementsOver({ mutes: mutesTable });
-/** Reads as many rows as it is told, and returns the mute with this id. */
+/** Counts to `rows`, and returns the mute with this id. */
 const reading = (above: number) =>
   statement<{ rows: number; id: `iss_${string}` }>()((db, { mutes }, p) =>
     db
