@@ -1,6 +1,7 @@
 import { nextTurn } from "../base/own-turn.ts";
 
 import { matchesETag } from "./etag.ts";
+import { markUri } from "./mark.ts";
 
 const policy = {
   "default-src": "'none'",
@@ -33,7 +34,7 @@ export const htmlPage = (title: string, body: string, head = ""): string => `<!d
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <title>${title}</title>
-    <link rel="icon" href="data:," />
+    <link rel="icon" href="${markUri()}" />
     ${head}
   </head>
   <body>

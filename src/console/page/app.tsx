@@ -6,24 +6,21 @@ import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
 import { Flights } from "./bookings/flights.tsx";
 import { Destinations } from "./destinations/destinations.tsx";
-import { ago } from "./durations.ts";
 import { Events } from "./events/events.tsx";
 import { Rejections } from "./events/rejections.tsx";
-import { reconnect } from "./feed.ts";
+import { Frame } from "./frame.tsx";
 import { HealthView } from "./health/health.tsx";
 import { Issues, useIssueCount } from "./health/issues.tsx";
 import { keys, listenToKeys } from "./keys.ts";
 import { Page } from "./layout.tsx";
-import { LiveContext, useFeed, useLive } from "./live.ts";
+import { LiveContext, useFeed } from "./live.ts";
 import { toApiError } from "./load.ts";
 import { Palette } from "./palette/palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
-import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
+import { type Route, useRoute, type View, writeRoute } from "./route.ts";
 import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./session/session.ts";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
-import { leave } from "./session/sign-out.ts";
-import { ThemeSwitch } from "./theme-switch.tsx";
 import { Empty, Notices, Waiting } from "./ui.tsx";
 import { canOpen, type Roles, titles, type ViewParts } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
@@ -60,7 +57,8 @@ export function App() {
 /** The session was ended in another tab or on the server. */
 const signOutHere = () => signOut("expired");
 
-function Console({ session: { id, roles, expiresAt } }: { readonly session: SessionInfo }) {
+function Console({ session: current }: { readonly session: SessionInfo }) {
+  const { id, roles } = current;
   // A session exists already: ignore a one-time code, but remove it from the address.
   takeCode();
   const route = useRoute();
@@ -88,51 +86,18 @@ function Console({ session: { id, roles, expiresAt } }: { readonly session: Sess
   }, [title]);
   return (
     <LiveContext.Provider value={live}>
-      <div class="frame">
-        <header class="top">
-          <button type="button" class="skip" onClick={() => main.current?.focus()}>
-            Skip to content
-          </button>
-          <a class="brand" href={writeRoute("issues")}>
-            Skyhook
-          </a>
-          <nav aria-label="Views">
-            {views
-              .filter((view) => canOpen(view, roles))
-              .map((view) => (
-                <a
-                  key={view}
-                  href={writeRoute(view)}
-                  aria-current={view === route?.view ? "page" : undefined}
-                >
-                  {titles[view]}
-                  {view === "issues" && issues > 0 && (
-                    <span class="count" aria-label={`${issues} open`}>
-                      {issues}
-                    </span>
-                  )}
-                </a>
-              ))}
-          </nav>
-          <div class="tools">
-            <PaletteButton onClick={showPalette} />
-            <Connection />
-            <ThemeSwitch />
-            <button
-              type="button"
-              aria-label="Keyboard shortcuts"
-              title="Keyboard shortcuts (?)"
-              onClick={showHelp}
-            >
-              ?
-            </button>
-            <SignOut roles={roles} expiresAt={expiresAt} />
-          </div>
-        </header>
+      <Frame
+        session={current}
+        view={route?.view ?? null}
+        issues={issues}
+        showHelp={showHelp}
+        showPalette={showPalette}
+        skip={() => main.current?.focus()}
+      >
         <main id="main" tabIndex={-1} ref={main}>
           {route === null ? <NotFound /> : <CurrentView route={route} roles={roles} />}
         </main>
-      </div>
+      </Frame>
       <dialog ref={help} aria-labelledby="help-title">
         <form method="dialog">
           <h2 id="help-title">Keyboard shortcuts</h2>
@@ -201,82 +166,5 @@ function NotFound() {
         </p>
       </Empty>
     </Page>
-  );
-}
-
-/** Opens the command palette, also without a keyboard. */
-function PaletteButton({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <button
-      type="button"
-      class="to-palette"
-      aria-haspopup="dialog"
-      aria-label="Command palette"
-      aria-keyshortcuts="Control+K Meta+K"
-      title="Command palette (Ctrl+K or ⌘K)"
-      onClick={onClick}
-    >
-      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-        <path
-          d="M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 14 14"
-          fill="none"
-          stroke="currentColor"
-          stroke-width="1.6"
-          stroke-linecap="round"
-        />
-      </svg>
-    </button>
-  );
-}
-
-/** The state of the live feed. While it is disconnected, a click retries at once. */
-function Connection() {
-  const { state } = useLive();
-  const [, tick] = useState(0);
-  useEffect(() => {
-    if (state.name !== "waiting") return undefined;
-    const timer = setInterval(() => tick((count) => count + 1), 500);
-    return () => clearInterval(timer);
-  }, [state]);
-  const announced = useRef("");
-  if (state.name !== "connecting")
-    announced.current = state.name === "live" ? "Live" : "Not connected";
-  return (
-    <>
-      {/* For screen readers: changes only when the state does, not on every tick or retry. */}
-      <span class="hidden-label" role="status">
-        {announced.current}
-      </span>
-      {state.name === "waiting" ? (
-        <button type="button" class="connection lost" onClick={reconnect} title="Retry now">
-          Not connected. Retrying in {secondsTo(state.untilMs)} s
-        </button>
-      ) : (
-        <span
-          class={state.name === "live" ? "connection live" : "connection"}
-          title={state.name === "live" ? "New events appear automatically" : undefined}
-          aria-hidden="true"
-        >
-          {state.name === "live" ? "Live" : "Connecting…"}
-        </span>
-      )}
-    </>
-  );
-}
-
-function secondsTo(timeMs: number): number {
-  return Math.max(0, Math.ceil((timeMs - Date.now()) / 1_000));
-}
-
-function SignOut({ roles, expiresAt }: Pick<SessionInfo, "roles" | "expiresAt">) {
-  const expiry = `. Session expires ${ago(new Date(expiresAt), Date.now())}.`;
-  return (
-    <button
-      type="button"
-      title={`Signed in as ${roles.join(", ") || "operator"}${expiry}`}
-      onClick={leave}
-    >
-      Sign out
-    </button>
   );
 }

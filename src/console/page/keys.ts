@@ -6,7 +6,7 @@ export const keys = [
   ["Enter", "Open and focus"],
   ["Esc", "Close"],
   ["/", "Filter"],
-  ["1 … 9", "Switch view"],
+  ["1 … 9, 0", "Switch view"],
   ["Ctrl + K, ⌘ K", "Command palette"],
   ["?", "Show shortcuts"],
 ] as const;
@@ -60,7 +60,7 @@ function handle(key: string, target: HTMLElement, showHelp: () => void): boolean
     return open(target);
   }
   if (key === "Escape") return close();
-  const view = views[Number(key) - 1];
+  const view = /^\d$/.test(key) ? views[(Number(key) + 9) % 10] : undefined;
   if (view === undefined) return false;
   go(view);
   return true;

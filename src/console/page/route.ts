@@ -1,17 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 
-export const views = [
-  "issues",
-  "events",
-  "rejections",
-  "health",
-  "providers",
-  "destinations",
-  "flights",
-  "bookings",
-  "audit",
-  "replays",
+/** The views by what they are about, in the order of the navigation. */
+export const viewGroups = [
+  ["Status", ["issues", "health"]],
+  ["Traffic", ["events", "rejections", "replays"]],
+  ["Set-up", ["providers", "destinations"]],
+  ["Sales", ["flights", "bookings"]],
+  ["Access", ["audit"]],
 ] as const;
+export const views = viewGroups.flatMap(([, group]) => group);
 export type View = (typeof views)[number];
 
 /** The current location in the console. All of it is in the address, so that links can be shared. */

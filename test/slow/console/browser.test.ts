@@ -324,7 +324,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
       const width = await browser.read("document.documentElement.scrollWidth");
       if (width !== 375) violations.push(`${view} is ${String(width)} pixels wide on a phone`);
     }
-    const outside = await browser.read(`[...document.querySelectorAll("nav a")]
+    const outside = await browser.read(`[...document.querySelectorAll(".bottom a")]
       .filter((link) => (({ left, right }) => left < 0 || right > 375)(link.getBoundingClientRect()))
       .map((link) => link.textContent).join()`);
     if (outside !== "") violations.push(`the navigation hides ${String(outside)} on a phone`);

@@ -95,7 +95,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
       document.activeElement.getAttribute('aria-activedescendant')).textContent`;
     expect(await browser.read(described)).toBe("Issues1");
     await browser.press("ArrowDown");
-    await browser.until(`${described} === "Events2" && ${active} === "Events2"`);
+    await browser.until(`${described} === "Health2" && ${active} === "Health2"`);
     await browser.press("ArrowUp");
     await browser.press("ArrowUp");
     await browser.until(`${active} === "deploysjson"`);
@@ -165,6 +165,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await signIn(browser, server, "admin");
     await browser.shows("[data-row]", "code_host");
     await browser.size(320, 480);
+    await browser.click(".bottom button");
     await browser.click(".to-palette");
     await browser.shows(".command", "deploys");
     const fits = `(({ left, right, bottom }) => left >= 0 && right <= 320 && bottom <= 480)(

@@ -77,7 +77,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.press("Enter");
     await browser.until(isFocused("main"));
     await browser.press("j");
-    await browser.press("3");
+    await browser.press("4");
     await browser.until(`document.title.startsWith('Rejected') && ${isFocused("main")}`);
   });
 
@@ -118,7 +118,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
       await browser.go(hash);
       await browser.lacks(".spinner");
       violations.push(...(await browser.accessibilityViolations()));
-      const isNavVisible = `[...document.querySelectorAll("nav a")].every((link) =>
+      const isNavVisible = `[...document.querySelectorAll(".bottom a")].every((link) =>
         (({ left, right }) => left >= 0 && right <= 320)(link.getBoundingClientRect()))`;
       if ((await browser.read(isNavVisible)) !== true)
         violations.push(`${hash}: a navigation link is cut off`);
@@ -144,7 +144,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.until(`${rows} > 40 && ${announcement} === ''`);
     await deliver();
     await browser.until(`${announcement} === '1 new event'`);
-    const status = "document.querySelector('.tools [role=status]')";
+    const status = "document.querySelector('.frame > [role=status]')";
     expect(await browser.read(`${status}.textContent`)).toBe("Live");
     await browser.read(`void (window.statuses = [], new MutationObserver(() => statuses.push(${status}.textContent))
       .observe(${status}, { childList: true, characterData: true, subtree: true }))`);
@@ -223,7 +223,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.click("[data-row]");
     await browser.shows(".step h3", "Received and verified");
     await browser.cdp("Emulation.setEmulatedMedia", { media: "print" });
-    const hidden = `[...document.querySelectorAll(".top, .master, .actions, .close")].every((part) =>
+    const hidden = `[...document.querySelectorAll(".side, .master, .actions, .close")].every((part) =>
       !part.checkVisibility())`;
     expect(await browser.read(hidden)).toBe(true);
     const cut = `[...document.querySelectorAll("#main, .detail, .body pre")].filter((part) =>

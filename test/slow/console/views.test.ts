@@ -234,7 +234,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   test("on a phone the navigation links are separate and no text overflows", async () => {
     await browser.size(400, 720);
     const gaps = `(() => {
-      const links = [...document.querySelectorAll("nav a")].filter((link) => link.checkVisibility());
+      const links = [...document.querySelectorAll(".bottom a")].filter((link) => link.checkVisibility());
       const boxes = links.map((link) => {
         const range = document.createRange();
         range.selectNodeContents(link);

@@ -5,7 +5,6 @@ import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
-import { writeRoute } from "../route.ts";
 import { words } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
@@ -24,7 +23,7 @@ import { LatencyPanel } from "./latency.tsx";
 const pollIntervalMs = 5_000;
 
 /** The Health view: key figures, deliveries over time, provider activity, dead letters. */
-export function HealthView({ route, isAdmin }: ViewParts) {
+export function HealthView({ route }: ViewParts) {
   const health = useLoad<Health>("v1/statistics/health");
   const providers = useLoad<Providers>("v1/providers");
   const period = useSpan(route.query.get("range") ?? "1h");
@@ -39,16 +38,7 @@ export function HealthView({ route, isAdmin }: ViewParts) {
   );
 
   return (
-    <Page
-      title="Health"
-      actions={
-        isAdmin && (
-          <a class="button" href={writeRoute("audit")}>
-            Audit list
-          </a>
-        )
-      }
-    >
+    <Page title="Health">
       {[...errors.values()].map((error) => (
         <ErrorMessage key={error.message} error={error} retry={reload} />
       ))}

@@ -20,7 +20,7 @@ export function Issues() {
   const open = value?.data.filter(isOpen) ?? [];
   const muted = value?.data.filter((issue) => !isOpen(issue)) ?? [];
   return (
-    <Page title="Issues" look="narrow">
+    <Page title="Issues">
       <Waiting for={loaded} what="issues" />
       {value !== null && open.length === 0 && <NoIssues />}
       {open.length > 0 && <Cards issues={open} reload={reload} />}

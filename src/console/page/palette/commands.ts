@@ -27,9 +27,9 @@ const link = (
 function viewCommands(roles: Roles): readonly Command[] {
   return views.flatMap((view, index) => {
     if (!canOpen(view, roles)) return [];
-    // The keys 1 to 9.
-    const more = index < 9 ? { hint: String(index + 1) } : {};
-    return link("Views", `view-${view}`, titles[view], writeRoute(view), more);
+    // The keys 1 to 9, and 0.
+    const hint = String((index + 1) % 10);
+    return link("Views", `view-${view}`, titles[view], writeRoute(view), { hint });
   });
 }
 
