@@ -40,7 +40,7 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(
-  env: Readonly<Record<string, string>> = {},
+  env: NodeJS.ProcessEnv = {},
   clock: ManualClock = pastClock(),
   options: Parameters<typeof startApp>[2] = {},
   wantedPort = 0,

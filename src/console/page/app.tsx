@@ -15,6 +15,7 @@ import { keys, listenToKeys } from "./keys.ts";
 import { Page } from "./layout.tsx";
 import { LiveContext, useFeed } from "./live.ts";
 import { toApiError } from "./load.ts";
+import { NamesContext, useProviderNames } from "./names.ts";
 import { Palette } from "./palette/palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
@@ -86,42 +87,44 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
   }, [title]);
   return (
     <LiveContext.Provider value={live}>
-      <Frame
-        session={current}
-        view={route?.view ?? null}
-        issues={issues}
-        showHelp={showHelp}
-        showPalette={showPalette}
-        skip={() => main.current?.focus()}
-      >
-        <main id="main" tabIndex={-1} ref={main}>
-          {route === null ? <NotFound /> : <CurrentView route={route} roles={roles} />}
-        </main>
-      </Frame>
-      <dialog ref={help} aria-labelledby="help-title">
-        <form method="dialog">
-          <h2 id="help-title">Keyboard shortcuts</h2>
-          <dl class="keys">
-            {keys.map(([key, meaning]) => (
-              <div key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{meaning}</dd>
-              </div>
-            ))}
-          </dl>
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
-      {palette > 0 && (
-        <Palette
-          key={palette}
-          roles={roles}
+      <NamesContext.Provider value={useProviderNames()}>
+        <Frame
+          session={current}
+          view={route?.view ?? null}
+          issues={issues}
           showHelp={showHelp}
-          closed={() => setPalette((now) => (now === palette ? 0 : now))}
-        />
-      )}
+          showPalette={showPalette}
+          skip={() => main.current?.focus()}
+        >
+          <main id="main" tabIndex={-1} ref={main}>
+            {route === null ? <NotFound /> : <CurrentView route={route} roles={roles} />}
+          </main>
+        </Frame>
+        <dialog ref={help} aria-labelledby="help-title">
+          <form method="dialog">
+            <h2 id="help-title">Keyboard shortcuts</h2>
+            <dl class="keys">
+              {keys.map(([key, meaning]) => (
+                <div key={key}>
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+            <button type="submit">Close</button>
+          </form>
+        </dialog>
+        {palette > 0 && (
+          <Palette
+            key={palette}
+            roles={roles}
+            showHelp={showHelp}
+            closed={() => setPalette((now) => (now === palette ? 0 : now))}
+          />
+        )}
+      </NamesContext.Provider>
     </LiveContext.Provider>
   );
 }

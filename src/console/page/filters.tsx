@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 
 import type { Filters as Defined } from "../../base/filters.ts";
 
 import { useLoad } from "./load.ts";
+import { nameIn, NamesContext, ownSources } from "./names.ts";
 import { filter, type Route, writeRoute } from "./route.ts";
 import { words } from "./text.tsx";
 import type { Page } from "./wire.ts";
@@ -152,18 +153,32 @@ export function SelectFilter({
   onChoice = (choice) => filter(route, name, choice),
 }: SelectParts) {
   return (
-    <label>
-      <span class="label">{label}</span>
-      <select value={value} onChange={(event) => onChoice(event.currentTarget.value)}>
-        {preset === "" && <option value="">{all}</option>}
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {labelOf(option)}
-          </option>
-        ))}
-        {value !== "" && !options.includes(value) && <option value={value}>{value}</option>}
-      </select>
-    </label>
+    <span class={value === "" ? "chip" : "chip set"}>
+      <label>
+        <span class="label">{label}</span>
+        <select value={value} onChange={(event) => onChoice(event.currentTarget.value)}>
+          {preset === "" && <option value="">{all}</option>}
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {labelOf(option)}
+            </option>
+          ))}
+          {value !== "" && !options.includes(value) && (
+            <option value={value}>{labelOf(value)}</option>
+          )}
+        </select>
+      </label>
+      {preset === "" && value !== "" && (
+        <button
+          type="button"
+          class="remove"
+          aria-label={`Remove the filter ${label}`}
+          onClick={() => onChoice("")}
+        >
+          ✕
+        </button>
+      )}
+    </span>
   );
 }
 
@@ -202,7 +217,7 @@ export function TextFilter({ route, name, label, options, placeholder }: TextPar
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <label>
+    <label class={`chip text ${name}${value === "" ? "" : " set"}`}>
       <span class="label">{label}</span>
       <input
         type="search"
@@ -223,27 +238,23 @@ export function TextFilter({ route, name, label, options, placeholder }: TextPar
   );
 }
 
-interface Service {
-  readonly webhooks: { readonly providers: readonly string[] };
-}
-
 /** Offers the registered providers and `own`: the sources of events that are not webhooks. */
 export function ProviderFilter({
   route,
-  own = ["bookings", "skyhook"],
+  own = ownSources,
 }: {
   readonly route: Route;
   readonly own?: readonly string[];
 }) {
-  const { value } = useLoad<Service>("./");
-  const options = [...(value?.webhooks.providers ?? []), ...own];
+  const names = useContext(NamesContext);
   return (
     <SelectFilter
       route={route}
       name="provider"
       label="Provider"
       all="All providers"
-      options={options}
+      options={[...names.keys(), ...own]}
+      labelOf={(id) => nameIn(names, id)}
     />
   );
 }

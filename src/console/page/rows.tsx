@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 
 import { Text } from "./text.tsx";
 import { Time } from "./time.tsx";
-import { Monogram } from "./ui.tsx";
+import { Source } from "./ui.tsx";
 
 /** A column of a list. */
 export interface Column<Item> {
@@ -97,12 +97,7 @@ export const providerColumn: Column<{ readonly provider: string }> = {
   head: "Provider",
   at: "source",
   width: "176px",
-  cell: ({ provider }) => (
-    <>
-      <Monogram of={provider} />
-      <span class="provider">{provider}</span>
-    </>
-  ),
+  cell: ({ provider }) => <Source of={provider} />,
 };
 
 /** When an item was created, relative to now. */

@@ -9,8 +9,10 @@ const chosen = "custom";
 
 interface Period {
   readonly label: string;
-  /** When a period that ends at `now` starts, on the clock of this browser. */
+  /** When the period starts, on the clock of this browser. */
   readonly startOf: (now: Date) => Date;
+  /** When it ends, by default now. */
+  readonly endOf?: (now: Date) => Date;
 }
 
 const lastHours = (hours: number, label: string): Period => ({
@@ -20,7 +22,13 @@ const lastHours = (hours: number, label: string): Period => ({
 
 const periods: Readonly<Record<string, Period>> = {
   "1h": lastHours(1, "Last hour"),
+  "2h": lastHours(2, "Last 2 hours"),
   today: { label: "Today", startOf: (now) => lastTime(now, 0) },
+  yesterday: {
+    label: "Yesterday",
+    startOf: (now) => dayBefore(lastTime(now, 0)),
+    endOf: (now) => lastTime(now, 0),
+  },
   noon: { label: "Since noon", startOf: (now) => lastTime(now, 12) },
   "24h": lastHours(24, "Last 24 hours"),
   "7d": lastHours(7 * 24, "Last 7 days"),
@@ -35,18 +43,26 @@ function lastTime(now: Date, hour: number): Date {
   return at;
 }
 
+function dayBefore(time: Date): Date {
+  const at = new Date(time);
+  at.setDate(at.getDate() - 1);
+  return at;
+}
+
 /** The parameters `from` and `to` that a view's address asks for. A period keeps the start that it has first. */
 export function useTimeRange(query: URLSearchParams): readonly (readonly [string, string])[] {
   const [since, from, to] = ["since", "from", "to"].map((name) => query.get(name) ?? "");
   return useMemo(() => {
-    const start = periods[since ?? ""]?.startOf(new Date()).toISOString() ?? from;
-    return Object.entries({ from: start, to }).flatMap(([name, value]) =>
+    const period = periods[since ?? ""];
+    const start = period?.startOf(new Date()).toISOString() ?? from;
+    const end = period?.endOf?.(new Date()).toISOString() ?? to;
+    return Object.entries({ from: start, to: end }).flatMap(([name, value]) =>
       value === undefined || value === "" ? [] : [[name, value] as const],
     );
   }, [since, from, to]);
 }
 
-/** Chooses a period that ends now, or the times between which to look. */
+/** Chooses a period, or the times between which to look. */
 export function TimeFilter({ route }: { readonly route: Route }) {
   const { query } = route;
   const isRange = query.has("from") || query.has("to");
@@ -82,7 +98,7 @@ interface InstantParts {
 /** In the time zone of this browser. The address has the time in UTC, so that a link means the same everywhere. */
 function Instant({ route, name, label }: InstantParts) {
   return (
-    <label>
+    <label class="chip set">
       <span class="label">{label}</span>
       <input
         type="datetime-local"

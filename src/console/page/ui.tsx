@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
 import type { Loaded } from "./load.ts";
+import { useName } from "./names.ts";
 import { type Of, Text, words } from "./text.tsx";
 import type { DeliveryState } from "./wire.ts";
 
@@ -78,18 +79,31 @@ export function Delivery({ of: state }: Of<DeliveryState>) {
   return <Mark look={state} glyph={glyph} label={label} />;
 }
 
-/** The initials of a provider, in a colour of its own. */
-export function Monogram({ of: provider }: Of<string>) {
-  const initials = provider
-    .split(/[_\-\s]+/)
+interface SourceParts extends Of<string> {
+  /** Whether to show the initials only. */
+  readonly isShort?: boolean;
+}
+
+/** A provider: its initials in a colour of its own, and its name. */
+export function Source({ of: provider, isShort = false }: SourceParts) {
+  const name = useName(provider);
+  const initials = name
+    .split(/[_\-\s]+|(?<=[a-z])(?=[A-Z])/)
     .map((word) => word.charAt(0))
     .join("")
     .slice(0, 2);
   const sum = Array.from(provider, (letter) => letter.charCodeAt(0)).reduce((a, b) => a + b, 0);
   return (
-    <span class={`monogram tint-${(sum % 7) + 1}`} aria-hidden="true">
-      {initials.toUpperCase()}
-    </span>
+    <>
+      <span class={`monogram tint-${(sum % 7) + 1}`} aria-hidden="true">
+        {initials.toUpperCase()}
+      </span>
+      {!isShort && (
+        <span class="provider" title={provider}>
+          <Text of={name} />
+        </span>
+      )}
+    </>
   );
 }
 

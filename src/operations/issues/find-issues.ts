@@ -10,6 +10,7 @@ import {
   circuitAdvice,
   deliveryAdvice,
   rejectionAdvice,
+  secretAdvice,
   silenceAdvice,
 } from "./issue-advice.ts";
 import { type Issue, issueKinds } from "./issue.ts";
@@ -21,11 +22,11 @@ export type FoundIssue = Omit<Issue, "mutedUntil">;
 export interface IssueParts {
   readonly storage: Storage;
   readonly destinations: Pick<DestinationCache, "list">;
-  readonly statuses: () => Promise<readonly Silence[]>;
+  readonly statuses: () => Promise<readonly Activity[]>;
   readonly clock: Clock;
 }
 
-type Silence = Pick<ProviderStatus, "provider" | "isSilent" | "silentForSeconds">;
+type Activity = Pick<ProviderStatus, "provider" | "hasSecret" | "isSilent" | "silentForSeconds">;
 
 /** The deliveries that are read of each destination, newest first. */
 const sampleSize = 500;
@@ -36,7 +37,7 @@ const rejectionWindowMs = 24 * 3_600_000;
 
 /** What is wrong now, the most urgent first. Every query reads an index, and a bounded number of rows. */
 export async function findIssues(parts: IssueParts): Promise<readonly FoundIssue[]> {
-  const found = (await Promise.all([failures(parts), rejected(parts), silent(parts)])).flat();
+  const found = (await Promise.all([failures(parts), rejected(parts), inactive(parts)])).flat();
   const urgency = ({ kind }: FoundIssue) => issueKinds.indexOf(kind);
   return found.toSorted(
     (one, other) =>
@@ -61,19 +62,19 @@ async function rejected({ storage, clock }: IssueParts): Promise<readonly FoundI
   );
 }
 
-async function silent({ statuses, clock }: IssueParts): Promise<readonly FoundIssue[]> {
-  return (await statuses()).flatMap(({ provider, isSilent, silentForSeconds }) => {
+/** The providers that cannot receive, and those whose deliveries have stopped. */
+async function inactive({ statuses, clock }: IssueParts): Promise<readonly FoundIssue[]> {
+  const now = new Date(clock.now());
+  return (await statuses()).flatMap(({ provider, hasSecret, isSilent, silentForSeconds }) => {
+    const common = { provider, count: 0, lastSeenAt: now };
+    if (!hasSecret) {
+      const [kind, cause] = ["secret-missing", "no-secret"] as const;
+      return issue({ ...common, kind, cause, firstSeenAt: now, advice: secretAdvice });
+    }
     if (!isSilent || silentForSeconds === null) return [];
-    const last = new Date(clock.now() - silentForSeconds * 1_000);
-    return issue({
-      kind: "provider-silent",
-      cause: "no-deliveries",
-      provider,
-      count: 0,
-      firstSeenAt: last,
-      lastSeenAt: new Date(clock.now()),
-      advice: silenceAdvice,
-    });
+    const [kind, cause] = ["provider-silent", "no-deliveries"] as const;
+    const firstSeenAt = new Date(clock.now() - silentForSeconds * 1_000);
+    return issue({ ...common, kind, cause, firstSeenAt, advice: silenceAdvice });
   });
 }
 

@@ -48,6 +48,9 @@ export function rejectionAdvice(reason: string): string {
   return adviceByReason.get(reason) ?? "Open the latest delivery to see what was received.";
 }
 
+export const secretAdvice =
+  "Its webhooks get 503 until it has a secret. Set one, or remove it from WEBHOOK_PROVIDERS.";
+
 export const circuitAdvice =
   "Repair the destination: one delivery is tried every 30 s, and once it succeeds the others follow.";
 

@@ -16,6 +16,7 @@ import {
 
 /** What is wrong, most urgent first. */
 export const issueKinds = [
+  "secret-missing",
   "circuit-open",
   "dead-letters",
   "rejected",
@@ -31,7 +32,7 @@ export const issueSchema = resource(
     id: prefixedId("iss_", "The same while the issue lasts."),
     kind: word(
       issueKinds,
-      "`circuit-open`: sending is suspended. `dead-letters`: all attempts failed. `rejected`: deliveries failed verification within 24 hours. `provider-silent`: no deliveries for longer than usual. `retrying`: attempts failed, more follow.",
+      "`secret-missing`: webhooks of the provider get 503. `circuit-open`: sending is suspended. `dead-letters`: all attempts failed. `rejected`: deliveries failed verification within 24 hours. `provider-silent`: no deliveries for longer than usual. `retrying`: attempts failed, more follow.",
     ),
     cause: text("The reason of a rejection, or the destination's answer.", "HTTP 503"),
     provider: nullable(text("The provider whose deliveries are affected; null for all.")),

@@ -72,6 +72,15 @@ describe("issues", () => {
     expect(await found()).toEqual([]);
   });
 
+  test("name a provider without a secret first", async () => {
+    const settings = { WEBHOOK_PROVIDERS: "code_host", CODE_HOST_WEBHOOK_SECRET: undefined };
+    const fresh = await startApp(settings, clock);
+    expect(await listed(fresh, "/v1/issues")).toMatchObject([
+      { kind: "secret-missing", cause: "no-secret", provider: "code_host", count: 0 },
+    ]);
+    await fresh.stop();
+  });
+
   test("group rejected deliveries by provider and reason, for a day", async () => {
     const before = new Date(clock.now()).toISOString();
     await app.deliver("code_host", "{}", { secret: "another" });

@@ -22,7 +22,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await app.as("admin", rotate, { method: "POST" }, "root");
     await app.as("operator", `/v1/events/${eventId}/replay`, { method: "POST" }, "op");
     await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "code_host");
+    await browser.shows("[data-row]", "GitHub");
   }, 60_000);
 
   test("lists who did what, newest first, and opens the event that was replayed", async () => {
@@ -88,7 +88,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.click(".tools button:last-child");
     await browser.shows("[role=alert]", "signed out");
     await signIn(browser, server, "operator");
-    await browser.shows("[data-row]", "code_host");
+    await browser.shows("[data-row]", "GitHub");
     await browser.go("#/audit");
     await browser.shows(".empty", "Admins only");
     await browser.go("#/health");

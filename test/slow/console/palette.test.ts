@@ -50,7 +50,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
     await app.as("admin", "/v1/destinations", post(body));
     await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "code_host");
+    await browser.shows("[data-row]", "GitHub");
   }, 60_000);
 
   test("opens with Ctrl+K and Cmd+K, also from a field; Escape returns the focus", async () => {
@@ -146,7 +146,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await choose("sign out", "Sign out");
     await browser.shows("[role=alert]", "signed out");
     await signIn(browser, server, "operator");
-    await browser.shows("[data-row]", "code_host");
+    await browser.shows("[data-row]", "GitHub");
     await open();
     await browser.shows(".command", "deploys");
     const shown = "document.querySelector('.palette').textContent";
@@ -163,7 +163,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
 
   test("fits a phone of 320 pixels", async () => {
     await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "code_host");
+    await browser.shows("[data-row]", "GitHub");
     await browser.size(320, 480);
     await browser.click(".bottom button");
     await browser.click(".to-palette");

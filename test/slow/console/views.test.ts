@@ -218,12 +218,46 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".detail h2", "");
   });
 
+  test("issues: a new installation shows the first steps until they are done", async () => {
+    const settings = { WEBHOOK_PROVIDERS: "code_host", DESTINATIONS_ALLOW_PRIVATE: "true" };
+    const bare = await startConsole({ ...settings, CODE_HOST_WEBHOOK_SECRET: undefined }, clock);
+    const fresh = await startConsole(settings, clock);
+    const steps = `[...document.querySelectorAll(".first-steps li")].map((step) =>
+      step.matches(".done") ? "done" : step.innerText.includes("Waiting") ? "waiting" : "open").join()`;
+    const open = async (url: string) => {
+      await browser.open(`${url}/console`);
+      await browser.has("input[name=token]");
+      await browser.read("localStorage.removeItem('skyhook.started')");
+    };
+
+    await open(bare.url);
+    await signIn(browser, bare, "admin");
+    await browser.go("#/issues");
+    await browser.until(`${steps} === "open,open,open"`);
+    await browser.shows(".issue h2", "A secret is missing");
+    await browser.shows(".issue .actions a", "Set up");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await bare.stop();
+
+    await open(fresh.url);
+    await signIn(browser, fresh, "admin");
+    await browser.go("#/issues");
+    await browser.until(`${steps} === "done,open,waiting"`);
+    const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
+    await fresh.app.as("admin", "/v1/destinations", post(body), "root");
+    await fresh.app.deliverSample("code_host", "package.published");
+    await browser.lacks(".first-steps");
+    await browser.shows(".empty strong", "No issues");
+    await fresh.stop();
+  });
+
   test("issues: says that there are none, and what to do next", async () => {
     const quiet = await startConsole({}, clock);
     await browser.open(`${quiet.url}/console`);
     await signIn(browser, quiet, "operator");
     await browser.shows("h1", "Events");
     await browser.go("#/issues");
+    await browser.click(".first-steps header button");
     await browser.shows(".empty strong", "No issues");
     await browser.shows(".empty pre", "skyhook send");
     await quiet.stop();

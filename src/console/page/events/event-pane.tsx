@@ -8,7 +8,7 @@ import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, Delivery, Facts, Monogram, Status } from "../ui.tsx";
+import { CopyButton, Delivery, Facts, Source, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";
@@ -46,8 +46,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
             <p class="under">
               <Delivery of={event.delivery} /> <Severity of={event} />
               {event.status !== "accepted" && <Status of={event.status} />}
-              <Monogram of={event.provider} />
-              <Mono of={event.provider} /> <Mono of={event.type} /> <Time at={event.createdAt} />
+              <Source of={event.provider} /> <Mono of={event.type} /> <Time at={event.createdAt} />
             </p>
             <div class="actions">
               <Replay id={event.id} isMain replayed={replayed} />

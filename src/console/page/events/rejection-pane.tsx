@@ -2,7 +2,7 @@ import { LoadedDetail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { counted, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { Badge, CopyButton, Facts } from "../ui.tsx";
+import { Badge, CopyButton, Facts, Source } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";
@@ -39,7 +39,7 @@ function Explained({ rejection, explainAgain }: Parts) {
       <header>
         <h2>{words(rejection.reason)}</h2>
         <p class="under">
-          <Badge tone="bad">Rejected</Badge> <Mono of={provider} />{" "}
+          <Badge tone="bad">Rejected</Badge> <Source of={provider} />{" "}
           <Time at={rejection.createdAt} />
         </p>
         <div class="actions">

@@ -3,9 +3,9 @@ import type { ComponentChildren } from "preact";
 import { lastDelivery, span } from "../durations.ts";
 import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
-import { counted, Mono, type Of, Text } from "../text.tsx";
+import { counted, type Of, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { Badge, Empty, Status } from "../ui.tsx";
+import { Badge, Empty, Source, Status } from "../ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "../wire.ts";
 
 const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
@@ -89,7 +89,7 @@ export function ProviderActivity({ providers }: { readonly providers: readonly P
         {providers.map((provider) => (
           <li key={provider.provider}>
             <ActivityBadge of={provider} />
-            <Mono of={provider.provider} />
+            <Source of={provider.provider} />
             <span class="quiet">{lastDelivery(provider, Date.now())}</span>
           </li>
         ))}

@@ -5,24 +5,29 @@ import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { Badge, Empty, Monogram, notify, Waiting } from "../ui.tsx";
+import { Badge, Empty, notify, Source, Waiting } from "../ui.tsx";
+import type { ViewParts } from "../views.ts";
 import type { Issue, IssueList } from "../wire.ts";
+
+import { FirstSteps, useChecklist } from "./checklist.tsx";
 
 const path = "v1/issues";
 const pollIntervalMs = 5_000;
 const countIntervalMs = 15_000;
 
 /** The Issues view: what is wrong now, why, and what to do about it. */
-export function Issues() {
+export function Issues({ isAdmin }: ViewParts) {
   const loaded = useLoad<IssueList>(path);
   const { value, reload } = loaded;
   useInterval(reload, pollIntervalMs);
+  const checklist = useChecklist();
   const open = value?.data.filter(isOpen) ?? [];
   const muted = value?.data.filter((issue) => !isOpen(issue)) ?? [];
   return (
     <Page title="Issues">
       <Waiting for={loaded} what="issues" />
-      {value !== null && open.length === 0 && <NoIssues />}
+      {checklist !== null && <FirstSteps isAdmin={isAdmin} {...checklist} />}
+      {value !== null && open.length === 0 && checklist === null && <NoIssues />}
       {open.length > 0 && <Cards issues={open} reload={reload} />}
       {muted.length > 0 && (
         <details class="muted">
@@ -86,7 +91,7 @@ function Cards({ issues, reload }: CardsParts) {
 /** As in lists: shape and colour say how bad it is. */
 function Glyph({ of: { kind } }: Of<Issue>) {
   const isRetried = kind === "retrying";
-  const isUrgent = kind === "circuit-open" || kind === "dead-letters";
+  const isUrgent = kind !== "rejected" && kind !== "provider-silent";
   const state = isRetried ? "retrying" : isUrgent ? "dead" : "warned";
   return (
     <span class={`mark ${state}`} aria-hidden="true">
@@ -95,7 +100,7 @@ function Glyph({ of: { kind } }: Of<Issue>) {
   );
 }
 
-function titleOf({ kind, provider, destination, count, hasMore }: Issue): string {
+function titleOf({ kind, destination, count, hasMore }: Issue): string {
   const number = `${count.toLocaleString("en")}${hasMore ? "+" : ""}`;
   const isOne = count === 1;
   switch (kind) {
@@ -105,8 +110,10 @@ function titleOf({ kind, provider, destination, count, hasMore }: Issue): string
       return `${number} dead ${isOne ? "letter" : "letters"} to ${destination}`;
     case "rejected":
       return `${number} rejected ${isOne ? "delivery" : "deliveries"}`;
+    case "secret-missing":
+      return "A secret is missing";
     case "provider-silent":
-      return `No deliveries from ${provider}`;
+      return "Deliveries have stopped";
     case "retrying":
       return `${number} ${isOne ? "delivery" : "deliveries"} to ${destination} failing`;
     default:
@@ -120,15 +127,15 @@ function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: Of<Issue>) 
     <p class="under">
       {provider !== null && (
         <span class="origin">
-          <Monogram of={provider} />
-          {provider}
+          <Source of={provider} />
         </span>
       )}
-      {kind === "provider-silent" ? (
+      {kind === "provider-silent" && (
         <span>
           Last delivery <Time at={firstSeenAt} />
         </span>
-      ) : (
+      )}
+      {kind !== "provider-silent" && kind !== "secret-missing" && (
         <span>
           First <Time at={firstSeenAt} />, last <Time at={lastSeenAt} />
         </span>
@@ -142,6 +149,7 @@ function Places({ of: { kind, provider, cause, count, destinationId } }: Of<Issu
   if (destinationId !== null) {
     return <a href={writeRoute("destinations", destinationId)}>Destination</a>;
   }
+  if (kind === "secret-missing") return <a href={writeRoute("providers", provider)}>Set up</a>;
   if (kind !== "rejected" || provider === null || count < 2) return null;
   const query = new URLSearchParams({ provider, reason: cause });
   return <a href={writeRoute("rejections", null, query)}>Show all</a>;

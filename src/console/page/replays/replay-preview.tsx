@@ -1,6 +1,6 @@
 import { writeRoute } from "../route.ts";
 import { counted, Mono, type Of, Text } from "../text.tsx";
-import { Monogram } from "../ui.tsx";
+import { Source } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
 /** How many events would be replayed, and of how many the stored form changes. */
@@ -42,7 +42,7 @@ function Difference({
   return (
     <li>
       <p class="under">
-        <Monogram of={provider} />
+        <Source of={provider} isShort />
         <a href={writeRoute("events", id)} target="_blank">
           <Text of={type} />
         </a>
