@@ -6,6 +6,7 @@ import type { Filters as Defined } from "../../base/filters.ts";
 import { useLoad } from "./load.ts";
 import { nameIn, NamesContext, ownSources } from "./names.ts";
 import { filter, type Route, writeRoute } from "./route.ts";
+import { SavedViews } from "./saved-views.tsx";
 import { words } from "./text.tsx";
 import type { Page } from "./wire.ts";
 
@@ -117,6 +118,7 @@ export function Filters({ clear = "Clear filters", isWide = false, ...parts }: F
     <Controls isSearch isWide={isWide}>
       <FilterControls {...parts} />
       {query.size > 0 && <a href={writeRoute(view, id)}>{clear}</a>}
+      <SavedViews route={parts.route} />
     </Controls>
   );
 }

@@ -56,8 +56,8 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
       {list.items !== null && count === 0 && empty}
       {count > 0 && (
         <RowList of={rows}>
-          {list.items?.map((item) => (
-            <Row key={item.id} of={rows} item={item} isOpen={item.id === open} query={query} />
+          {groupsOf(list.items ?? [], rows).map((items) => (
+            <Group key={items[0]?.id} of={rows} items={items} open={open} query={query} />
           ))}
         </RowList>
       )}
@@ -73,6 +73,43 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
         </div>
       )}
     </div>
+  );
+}
+
+/** Neighbours with equal keys; without keys, each item alone. */
+function groupsOf<Item>(items: readonly Item[], { groupOf }: Rows<Item>): readonly Item[][] {
+  const groups: Item[][] = [];
+  let last: string | null = null;
+  for (const item of items) {
+    const key = groupOf?.(item) ?? null;
+    if (key !== null && key === last) groups.at(-1)?.push(item);
+    else groups.push([item]);
+    last = key;
+  }
+  return groups;
+}
+
+interface GroupParts<Item extends Listed> extends Pick<Parts<Item>, "of" | "open" | "query"> {
+  readonly items: readonly Item[];
+}
+
+/** The newest of equal items, and the others on demand or while one of them is open. */
+function Group<Item extends Listed>({ items, of: rows, open, query }: GroupParts<Item>) {
+  const [isExpanded, setExpanded] = useState(false);
+  const isAll = isExpanded || items.slice(1).some(({ id }) => id === open);
+  return (
+    <>
+      {(isAll ? items : items.slice(0, 1)).map((item) => (
+        <Row key={item.id} of={rows} item={item} isOpen={item.id === open} query={query} />
+      ))}
+      {!isAll && items.length > 1 && (
+        <li class="gap">
+          <button type="button" class="link" onClick={() => setExpanded(true)}>
+            {items.length - 1} more like this
+          </button>
+        </li>
+      )}
+    </>
   );
 }
 

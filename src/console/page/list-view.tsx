@@ -43,6 +43,8 @@ interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   ) => readonly string[];
   /** Beside the filters or, on a phone, beside the title. */
   readonly action?: (query: URLSearchParams) => ComponentChildren;
+  /** Between the filters and the list, while no item is open. */
+  readonly above?: (parts: { readonly route: Route }) => ComponentChildren;
   /** Shown if there are no items. */
   readonly empty: ComponentChildren;
   /** Shown if no items match the filters. */
@@ -72,7 +74,12 @@ export function listView<Item extends Listed>(definition: ListView<Item>) {
     return (
       <Split
         title={titles[view]}
-        list={<ListPane of={rows} list={list} open={id} query={query} empty={empty} />}
+        list={
+          <>
+            {!isOpen && definition.above?.({ route })}
+            <ListPane of={rows} list={list} open={id} query={query} empty={empty} />
+          </>
+        }
         detail={isOpen ? detail({ id, close, route, changed: list.refresh }) : null}
       >
         {filters?.({ route, suggestions })}

@@ -28,6 +28,8 @@ export interface Rows<Item> {
   readonly narrow: string;
   /** The address of an item; null if it has no page. */
   readonly address: (item: Item, query: URLSearchParams) => string | null;
+  /** Items with equal keys in a row are shown as one, until the rest is asked for. */
+  readonly groupOf?: (item: Item) => string;
   /** Whether to highlight an item. */
   readonly isFresh?: (item: Item) => boolean;
 }

@@ -4,7 +4,21 @@ import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../rejection.ts";
 
-import { explanationSchema } from "./explanation.ts";
+import { causes, explanationSchema } from "./explanation.ts";
+
+const listedRejectionSchema = resource("ListedRejection", "A rejected delivery in a list.", {
+  ...rejectionSchema.properties,
+  cause: Type.Optional(
+    nullable(
+      word(causes, "The cause, as far as found. Only with `include=cause`; null if not known yet."),
+    ),
+  ),
+  type: Type.Optional(
+    nullable(text("The event that the body claims to be. Only with `include=cause`.", "push")),
+  ),
+});
+
+export interface ListedRejection extends Static<typeof listedRejectionSchema> {}
 
 export const explainedRejectionSchema = resource(
   "ExplainedRejection",
@@ -32,4 +46,4 @@ export interface ExplainedRejection extends Static<typeof explainedRejectionSche
 
 export const rejectionParams = documented(Type.Object({ id: text("The rejection's id.") }));
 
-export const rejectionPageSchema = pageOf(rejectionSchema);
+export const rejectionPageSchema = pageOf(listedRejectionSchema);

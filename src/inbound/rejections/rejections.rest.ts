@@ -20,8 +20,15 @@ export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
         description: `The last ${keptPerProvider} of each provider, newest first. All filters must match.`,
         ids: "rej_",
         filters: rejectionFilters,
+        include: {
+          words: ["cause"],
+          description:
+            "A list of these: `total` adds the number of rejections, `cause` the cause and the claimed type of each.",
+          examples: ["cause"],
+        },
         response: rejectionPageSchema,
-        serve: ({ ctx, page, filters }) => rejections.list(ctx, page, filters),
+        serve: ({ ctx, page, filters, included }) =>
+          rejections.list(ctx, page, filters, { cause: included.includes("cause") }),
       }),
     )
     .get(

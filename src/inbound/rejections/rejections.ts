@@ -23,11 +23,11 @@ import {
 } from "../signatures/scheme.ts";
 import type { WebhookRequest } from "../webhook-request.ts";
 
-import { explain, type Known } from "./explain.ts";
-import type { Explanation } from "./explanation.ts";
+import { explainStored } from "./explain-stored.ts";
 import { prettyJson } from "./printable-json.ts";
 import type { RejectionFilters } from "./rejection-filters.ts";
-import type { ExplainedRejection } from "./rejection.schema.ts";
+import { rejectionSummaries } from "./rejection-summaries.ts";
+import type { ExplainedRejection, ListedRejection } from "./rejection.schema.ts";
 import {
   insertRejection,
   pruneRejectionBytes,
@@ -57,7 +57,12 @@ export interface Rejections {
     bytes: Uint8Array | null,
   ): Promise<void>;
   /** Operators only. Newest first. Throws `invalid-parameter` for an unknown provider. */
-  list(ctx: Context, request: PageRequest, filters: RejectionFilters): Promise<Page<Rejection>>;
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters: RejectionFilters,
+    extras?: { readonly cause: boolean },
+  ): Promise<Page<ListedRejection>>;
   /** Operators only. Explains the rejection with the current secrets. Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
 }
@@ -77,6 +82,7 @@ export function rejections(parts: Parts): Rejections {
   const { storage, registry, reveals, checkProvider, log, clock, makeId } = parts;
   const { maxKeptBytes = maxKeptBytesOfAll } = parts;
   const withoutBody = failureLimiter(clock);
+  const summarised = rejectionSummaries(parts);
   const pruneEveryBytes = maxKeptBytes / 16;
   /** The first rejection prunes: what earlier processes stored is not known. */
   let unprunedBytes = pruneEveryBytes;
@@ -127,10 +133,11 @@ export function rejections(parts: Parts): Rejections {
         log.error({ provider, requestId, err: error }, "failed to store rejected webhook");
       }
     },
-    async list(ctx, request, { from, to, ...filters }) {
+    async list(ctx, request, { from, to, ...filters }, { cause } = { cause: false }) {
       requireOperator(ctx);
       await checkProvider(filters.provider);
-      return paginate(rejectionPages(storage, filters, { from, to }), request);
+      const page = await paginate(rejectionPages(storage, filters, { from, to }), request);
+      return cause ? { ...page, data: await summarised(page.data) } : page;
     },
     async read(ctx, id) {
       requireOperator(ctx);
@@ -148,7 +155,7 @@ export function rejections(parts: Parts): Rejections {
         signatureHeaders: Object.keys(signatures).filter((name) => !name.startsWith(":")),
         ...bodyText(body),
         bodyPretty: body === null ? null : prettyJson(body),
-        explanation: await explanationOf(registry, found),
+        explanation: await explainStored(registry, found),
       };
     },
   };
@@ -161,37 +168,6 @@ function sizeOf({ body, headers, signatures }: StoredRejection): number {
 
 function isRejectionId(id: string): id is Rejection["id"] {
   return /^rej_[0-9a-f]{1,64}$/.test(id);
-}
-
-async function explanationOf(registry: Registry, rejection: StoredRejection): Promise<Explanation> {
-  const registered = registry.get(rejection.provider);
-  const provider = registry.provider(rejection.provider);
-  if (provider === undefined) {
-    return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
-  }
-  const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
-  const { ":method": method = "POST", ":url": url = "", ...signed } = signatures;
-  const known = {
-    provider,
-    secrets: registered?.secrets ?? null,
-    others: othersThan(registry, provider.id),
-    keys: registry.keys,
-  };
-  return explain(known, {
-    reason,
-    method,
-    url,
-    headers: new Headers({ ...headers, ...signed }),
-    bytes: body,
-    bodyBytes,
-    receivedAtMs: createdAt.getTime(),
-  });
-}
-
-function othersThan(registry: Registry, id: string): Known["others"] {
-  return [...registry].flatMap(({ provider, secrets }) =>
-    provider.id === id || secrets === null ? [] : [{ displayName: provider.displayName, secrets }],
-  );
 }
 
 /**

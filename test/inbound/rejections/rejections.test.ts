@@ -50,6 +50,17 @@ describe("GET /v1/rejections", () => {
     expect(await found(query)).toEqual(expected);
   });
 
+  test("adds cause and claimed type of each only if asked for", async () => {
+    await app.deliver("code_host", '{"action":"published","package":{"name":"web"}}', {
+      secret: "another secret",
+      headers: { "x-github-event": "package" },
+    });
+    const [newest] = await listed(app, "/v1/rejections?include=cause&limit=1");
+    expect(newest).toMatchObject({ cause: "unknown", type: "package.published" });
+    const [plain] = await listed(app, "/v1/rejections?limit=1");
+    expect(Object.keys(plain ?? {})).not.toContain("cause");
+  });
+
   test("counts and pages within a time range", async () => {
     const range = "from=2026-11-21T09:01:00Z&to=2026-11-21T09:03:00Z";
     const page = await app.as("operator", `/v1/rejections?${range}&limit=1&include=total`);

@@ -85,6 +85,40 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
+  test("filters are saved as a view, which a link opens, and a bar of the chart chooses its time", async () => {
+    await browser.go("#/events?provider=code_host");
+    await browser.has("[data-row]", 1);
+    await browser.read("document.querySelector('.filters button.link').click()");
+    await browser.has(".name-view");
+    await browser.type("Mine");
+    await browser.press("Enter");
+    await browser.shows(".view.chosen", "Mine");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".chip .remove");
+    await browser.has("[data-row]", 2);
+    const view =
+      "[...document.querySelectorAll('.view')].find((it) => it.textContent.includes('Mine'))";
+    await browser.read(`${view}.querySelector("a").click()`);
+    await browser.until("location.hash === '#/events?provider=code_host'");
+    await browser.read(`${view}.querySelector("button").click()`);
+    await browser.until(`${view} === undefined`);
+    await browser.has(".histogram a");
+    await browser.read("[...document.querySelectorAll('.histogram a')].at(0).click()");
+    await browser.until("location.hash.includes('since=custom&from=20')");
+    await browser.shows(".empty", "No events match these filters");
+  });
+
+  test("equal rejections in a row are shown as one, until the rest is asked for", async () => {
+    for (const size of [1, 2, 3])
+      await server.app.deliver("code_host", `{"a":${size}}`, { secret: "another" });
+    await browser.go("#/rejections");
+    await browser.shows(".rows", "more like this");
+    await browser.has("[data-row]", 3);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".gap button");
+    await browser.has("[data-row]", 5);
+  });
+
   test("a filter that only a link sets is shown, and can be removed", async () => {
     await browser.go("#/events?subject=nothing");
     await browser.shows(".filters .label", "Subject");

@@ -88,6 +88,15 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     );
   });
 
+  test("finds events by their words", async () => {
+    await open();
+    await browser.type("published");
+    await browser.shows(".command", "package.published");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.press("Escape");
+    await browser.lacks(".palette");
+  });
+
   test("moves through the options with the arrow keys, and names the active one", async () => {
     await open();
     await browser.shows(".command", "deploys");

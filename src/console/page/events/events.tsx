@@ -13,6 +13,7 @@ import type { EventItem, Page } from "../wire.ts";
 
 import { eventControls, searchIn } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
+import { Histogram } from "./histogram.tsx";
 
 /** New events are highlighted for this long. */
 const freshMs = 4_000;
@@ -59,6 +60,7 @@ export const Events = listView<EventItem>({
       Replay these…
     </a>
   ),
+  above: ({ route }) => <Histogram route={route} />,
   noMatch: (query, types) => <NoMatch query={query} types={types} />,
   empty: (
     <Empty title="No events yet">

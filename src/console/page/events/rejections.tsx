@@ -18,7 +18,8 @@ const Providers = ({ route }: { readonly route: Route }) => (
 export const Rejections = listView<RejectionItem>({
   view: "rejections",
   what: ["rejected delivery", "rejected deliveries"],
-  path: (query, range) => `v1/rejections?${apiQuery(query, rejectionFilters, range)}`,
+  path: (query, range) =>
+    `v1/rejections?${apiQuery(query, rejectionFilters, [...range, ["include", "cause"]])}`,
   // The feed does not carry rejections: poll for them.
   pollIntervalMs: 3_000,
   columns: [
@@ -27,11 +28,26 @@ export const Rejections = listView<RejectionItem>({
       at: "title",
       cell: ({ reason }) => <Badge tone="bad">{words(reason)}</Badge>,
     },
+    {
+      head: "Cause",
+      at: "cause",
+      // Without a better one, the cause is the reason.
+      cell: ({ cause = null, reason }) =>
+        cause === null || cause === reason || cause === "unknown" ? "" : words(cause),
+    },
     providerColumn,
     {
-      head: "Address",
+      head: "Event",
       at: "kind",
       width: "minmax(0, 200px)",
+      look: "mono",
+      cell: ({ type = null }) => type ?? "",
+    },
+    {
+      head: "Address",
+      at: "from",
+      width: "minmax(0, 150px)",
+      isWideOnly: true,
       look: "mono",
       cell: ({ address }) => address,
     },
@@ -39,11 +55,13 @@ export const Rejections = listView<RejectionItem>({
       head: "Size",
       at: "size",
       width: "110px",
+      isWideOnly: true,
       cell: ({ bodyBytes }) => counted(bodyBytes, "byte"),
     },
     timeColumn("Received"),
   ],
-  narrow: `"title title size" "source kind time" / auto minmax(0, 1fr) auto`,
+  groupOf: ({ provider, reason, cause, type }) => JSON.stringify([provider, reason, cause, type]),
+  narrow: `"title title cause" "source kind time" / auto minmax(0, 1fr) auto`,
   filters: ({ route }) => (
     <Filters
       of={rejectionFilters}

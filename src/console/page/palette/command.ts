@@ -1,4 +1,12 @@
-export const commandGroups = ["Jump to", "Views", "Actions", "Providers", "Destinations", "Search"];
+export const commandGroups = [
+  "Jump to",
+  "Views",
+  "Actions",
+  "Providers",
+  "Destinations",
+  "Events",
+  "Search",
+];
 
 /** A line of the command palette: it opens an address of the console or does something. */
 export type Command = {

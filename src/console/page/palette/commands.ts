@@ -6,7 +6,7 @@ import { leave } from "../session/sign-out.ts";
 import { setTheme } from "../theme.ts";
 import { copy } from "../ui.tsx";
 import { canOpen, type Roles, titles } from "../views.ts";
-import type { BookingItem, DestinationDetail, Page, Provider } from "../wire.ts";
+import type { BookingItem, DestinationDetail, EventItem, Page, Provider } from "../wire.ts";
 
 import { type Command, idIn, referenceOf } from "./command.ts";
 
@@ -90,6 +90,13 @@ export function destinationCommands(
 ): readonly Command[] {
   return destinations.map(({ id, name, format }) =>
     link("Destinations", id, name, writeRoute("destinations", id), { hint: format }),
+  );
+}
+
+/** The events that have the words of a text. */
+export function eventCommands(events: readonly EventItem[]): readonly Command[] {
+  return events.map(({ id, title, type }) =>
+    link("Events", id, title, writeRoute("events", id), { hint: type }),
   );
 }
 

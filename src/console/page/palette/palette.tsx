@@ -1,14 +1,16 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { searchIn } from "../events/event-filters.tsx";
 import { useLoad } from "../load.ts";
 import { counted, Text } from "../text.tsx";
 import type { Roles } from "../views.ts";
-import type { DestinationDetail, Page, Providers } from "../wire.ts";
+import type { DestinationDetail, EventItem, Page, Providers } from "../wire.ts";
 
 import { type Command, commandGroups, matching } from "./command.ts";
 import {
   destinationCommands,
+  eventCommands,
   fixedCommands,
   jumps,
   providerCommands,
@@ -116,10 +118,36 @@ function useCommands(text: string, roles: Roles, showHelp: () => void): readonly
     ],
     [roles, providers, destinations],
   );
+  const events = useEvents(text);
   return useMemo(
-    () => [...jumps(text, roles), ...matching(named, text), ...searches(text, roles)],
-    [named, text, roles],
+    () => [
+      ...jumps(text, roles),
+      ...matching(named, text),
+      ...eventCommands(events),
+      ...searches(text, roles),
+    ],
+    [named, events, text, roles],
   );
+}
+
+/** The search runs when typing has paused for this long, for texts of at least so many letters. */
+const pauseMs = 250;
+const minSearched = 3;
+const noEvents: readonly EventItem[] = [];
+
+/** The newest events that have the words. */
+function useEvents(text: string): readonly EventItem[] {
+  const [q, setQ] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(text.trim()), pauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const [name, words] = searchIn(new URLSearchParams({ q }));
+  const search = new URLSearchParams({ [name]: words, limit: "5" });
+  const { value } = useLoad<Page<EventItem>>(
+    q.length < minSearched ? null : `v1/events?${search.toString()}`,
+  );
+  return value?.data ?? noEvents;
 }
 
 interface GroupParts {

@@ -1,0 +1,40 @@
+import type { Registry } from "../providers/registry.ts";
+import type { StoredRejection } from "../rejection.ts";
+
+import { explain, type Known } from "./explain.ts";
+import type { Explanation } from "./explanation.ts";
+
+/** Explains a stored rejection with the current secrets. */
+export async function explainStored(
+  registry: Registry,
+  rejection: StoredRejection,
+): Promise<Explanation> {
+  const registered = registry.get(rejection.provider);
+  const provider = registry.provider(rejection.provider);
+  if (provider === undefined) {
+    return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
+  }
+  const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
+  const { ":method": method = "POST", ":url": url = "", ...signed } = signatures;
+  const known = {
+    provider,
+    secrets: registered?.secrets ?? null,
+    others: othersThan(registry, provider.id),
+    keys: registry.keys,
+  };
+  return explain(known, {
+    reason,
+    method,
+    url,
+    headers: new Headers({ ...headers, ...signed }),
+    bytes: body,
+    bodyBytes,
+    receivedAtMs: createdAt.getTime(),
+  });
+}
+
+function othersThan(registry: Registry, id: string): Known["others"] {
+  return [...registry].flatMap(({ provider, secrets }) =>
+    provider.id === id || secrets === null ? [] : [{ displayName: provider.displayName, secrets }],
+  );
+}
