@@ -8,6 +8,8 @@ export type Role = (typeof roles)[number];
 export const maxSubjectLength = 255;
 /** Precedes the `sub` of a user who signed in by OpenID Connect, to keep it apart from the ids of users and clients. */
 export const openIdPrefix = "oidc:";
+/** Precedes the name that a link of the command line was made for. */
+export const consolePrefix = "console:";
 export const maxActorIdLength = openIdPrefix.length + maxSubjectLength;
 
 /** The authenticated caller. */

@@ -1,11 +1,13 @@
+import { userInfo } from "node:os";
+
 import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
 import type { Role } from "../base/context.ts";
 import { readConfig } from "../config/config.ts";
-import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
+import { codeTtlSeconds, isConsoleName, mintConsoleCode } from "../identity/auth/console-codes.ts";
 
-import { example } from "./arguments.ts";
+import { argument, example } from "./arguments.ts";
 import { messageOf } from "./errors.ts";
 import { isItRunning, localUrl, request } from "./request.ts";
 import { serverOption } from "./server-api.ts";
@@ -14,6 +16,7 @@ import { serverSigning } from "./signing-key.ts";
 interface ConsoleOptions {
   readonly url?: string;
   readonly role: Role;
+  readonly name?: string | null;
   readonly open?: true;
 }
 
@@ -26,9 +29,15 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         .choices(["operator", "admin"])
         .default("operator"),
     )
+    .addOption(
+      new Option(
+        "--name <name>",
+        "who signs in, for the audit list; by default your user name",
+      ).argParser(argument(parseName)),
+    )
     .addOption(serverOption())
     .option("--open", "also open it; other users see it briefly in the process list")
-    .addHelpText("after", example("skyhook console"))
+    .addHelpText("after", example("skyhook console", 'skyhook console --role admin --name "Ada"'))
     .action((options: ConsoleOptions) => consoleCommand(options, env));
 }
 
@@ -37,7 +46,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  * fragment, behind the `#`, which browsers do not send to servers.
  */
 async function consoleCommand(
-  { url, role, open }: ConsoleOptions,
+  { url, role, name = userName(), open }: ConsoleOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
@@ -50,15 +59,32 @@ async function consoleCommand(
     console.log(address);
     return;
   }
-  const code = await mintConsoleCode(serverSigning(config), role, systemClock);
+  const code = await mintConsoleCode(serverSigning(config), role, systemClock, { name });
   const link = `${address}#code=${code}`;
-  console.error(`Signs in once, as ${role}, within ${codeTtlSeconds / 60} minutes:`);
+  console.error(
+    `Signs in once, as ${name === null ? role : `${name} (${role})`}, within ${codeTtlSeconds / 60} minutes:`,
+  );
   console.log(link);
   // The code is valid even if the server does not answer yet.
   await request(`${server}/livez`, {}, isItRunning).catch((error: unknown) => {
     console.error(messageOf(error));
   });
   if (open === true) openInBrowser(link);
+}
+
+function parseName(text: string): string {
+  if (isConsoleName(text.trim())) return text.trim();
+  throw new Error("Write 1 to 60 visible characters on one line.");
+}
+
+/** The name of who runs this; null if the system does not know it, as in some containers. */
+function userName(): string | null {
+  try {
+    const { username } = userInfo();
+    return isConsoleName(username) ? username : null;
+  } catch {
+    return null;
+  }
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

@@ -21,7 +21,9 @@ describe("skyhook sessions", () => {
 
   test("lists a sign-in to the console, and ends it", async () => {
     expect((await runSkyhook(["sessions"], server)).out).toBe("No sessions\n");
-    const link = (await runSkyhook(["console", "--role", "admin"], server)).out.trim();
+    const link = (
+      await runSkyhook(["console", "--role", "admin", "--name", " Ada "], server)
+    ).out.trim();
     const opened = await fetch(`${server.url}/v1/auth/session`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-skyhook-console": "1" },
@@ -30,7 +32,7 @@ describe("skyhook sessions", () => {
     const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
     const list = (await runSkyhook(["sessions"], server)).out;
     const id = /ses_[0-9a-f]+/.exec(list)?.[0] ?? "";
-    expect(list).toContain("skyhook-console");
+    expect(list).toMatch(/ console:Ada +admin /);
     const ended = await runSkyhook(["sessions", "revoke", id], server);
     expect([ended.code, ended.out]).toEqual([0, `ended ${id}\n`]);
     const after = await fetch(`${server.url}/v1/auth/session`, { headers: { cookie } });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 
 import { write } from "../../src/db/statement.ts";
@@ -164,13 +165,25 @@ describe("skyhook console", () => {
 
   test("prints a link that signs in at the running server with their shared key", async () => {
     const { out, err, code } = await runSkyhook(["console"], server);
-    expect([code, err]).toEqual([0, "Signs in once, as operator, within 2 minutes:\n"]);
+    const { username } = userInfo();
+    expect([code, err]).toEqual([
+      0,
+      `Signs in once, as ${username} (operator), within 2 minutes:\n`,
+    ]);
     const [, address, secret] =
       /^(http:\/\/127\.0\.0\.1:\d+\/console)#code=(\S+)\n$/.exec(out) ?? [];
     expect(address).toBe(`${server.url}/console`);
     expect((await fetch(address ?? "")).status).toBe(200);
     expect((await fetch(`${server.url}/v1/auth/console`, post({ code: secret }))).status).toBe(200);
     expect(server.log()).not.toContain(String(secret));
+  });
+
+  test("rejects a name that could hide something", async () => {
+    for (const name of ["", " ", "a\nb", "a\u0007b", "a\u202eb", "a\u200bb", "x".repeat(61)]) {
+      const { err, code } = await runSkyhook(["console", `--name=${name}`], server);
+      expect([name, code]).toEqual([name, 2]);
+      expect(err).toContain("Write 1 to 60 visible characters on one line.");
+    }
   });
 
   test("warns if the server cannot be reached", async () => {

@@ -104,7 +104,7 @@ const linkTtlSeconds = 3_600;
 
 async function consoleLink({ config }: Services, url: string): Promise<string> {
   const issuing = serverSigning(config);
-  return `${url}console#code=${await mintConsoleCode(issuing, "admin", systemClock, linkTtlSeconds)}`;
+  return `${url}console#code=${await mintConsoleCode(issuing, "admin", systemClock, { ttlSeconds: linkTtlSeconds })}`;
 }
 
 function fate({ kept, inMemory }: Demo, { config }: Services): string {

@@ -3,11 +3,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../web/mark.ts";
 
+import { signedInAs } from "./actor.tsx";
 import { ago } from "./durations.ts";
 import { reconnect } from "./feed.ts";
 import { useLive } from "./live.ts";
 import { type View, viewGroups, writeRoute } from "./route.ts";
 import { leave } from "./session/sign-out.ts";
+import { Text } from "./text.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { canOpen, icons, titles } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
@@ -91,6 +93,9 @@ export function Frame({
         </nav>
         <div class="tools">
           <Connection />
+          <span class="who name">
+            <Text of={`Signed in as ${signedInAs(session.actor, session.roles)}`} />
+          </span>
           <ThemeSwitch />
           <button
             type="button"
@@ -217,12 +222,11 @@ function secondsTo(timeMs: number): number {
   return Math.max(0, Math.ceil((timeMs - Date.now()) / 1_000));
 }
 
-function SignOut({ session: { roles, expiresAt } }: Pick<FrameParts, "session">) {
-  const expiry = `. Session expires ${ago(new Date(expiresAt), Date.now())}.`;
+function SignOut({ session: { expiresAt } }: Pick<FrameParts, "session">) {
   return (
     <button
       type="button"
-      title={`Signed in as ${roles.join(", ") || "operator"}${expiry}`}
+      title={`The session expires ${ago(new Date(expiresAt), Date.now())}`}
       onClick={leave}
     >
       Sign out

@@ -1,7 +1,7 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../../base/clock.ts";
-import type { Actor, Role } from "../../base/context.ts";
+import { type Actor, consolePrefix, type Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -17,22 +17,35 @@ export const codeTtlSeconds = 120;
 const tokenTtlSeconds = 8 * 3_600;
 /** How long a used code is remembered after it expires: an instance whose clock is behind still accepts it. */
 const usedCodeKeptMs = 600_000;
-/** The actor of sessions opened with a link from the command line. It is not a user. */
+/** The actor of sessions opened with a link for nobody in particular. It is not a user. */
 const consoleActorId = "skyhook-console";
 
 const algorithm = "HS256";
 /** Differs from the type of access tokens, so that neither is accepted as the other (RFC 8725 section 3.11). */
 const type = "skyhook-console-code+jwt";
 
+/** Whether a link can be made for this name: in the audit list, it must not look like another. */
+export function isConsoleName(name: string): boolean {
+  return /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,60}(?<!\s)$/u.test(name);
+}
+
+interface CodeOptions {
+  /** Whom the link is for: a label, which proves nothing. */
+  readonly name?: string | null;
+  readonly ttlSeconds?: number;
+}
+
 /** Makes a code that signs in to the console once. Needs the server's signing key. */
 export function mintConsoleCode(
   issuing: TokenOptions,
   role: Role,
   clock: Clock,
-  ttlSeconds = codeTtlSeconds,
+  { name = null, ttlSeconds = codeTtlSeconds }: CodeOptions = {},
 ): Promise<string> {
+  // The prefix keeps a name apart from the ids and addresses of users, whatever it is.
+  const sub = name === null ? consoleActorId : `${consolePrefix}${name}`;
   const exp = Math.floor(clock.now() / 1_000) + ttlSeconds;
-  const claims = { sub: consoleActorId, jti: crypto.randomUUID(), exp, roles: [role] };
+  const claims = { sub, jti: crypto.randomUUID(), exp, roles: [role] };
   return signerOf(issuing).sign(claims);
 }
 

@@ -9,8 +9,10 @@ export const sessionSchema = resource(
   "A browser that is signed in to the console.",
   {
     id: prefixedId("ses_", "The session's id."),
-    // The id of a user or client, or `skyhook-console` for the link of the command line.
-    actor: text("Who signed in.", "skyhook-console"),
+    actor: text(
+      "The id of a user or client; `console:` and the name for a link of `skyhook console`.",
+      "console:Ada",
+    ),
     roles: listOf(word(roles), "What it may do."),
     address: text("The client's address at sign-in.", "192.0.2.1"),
     userAgent: text("The browser, as it names itself."),
