@@ -1,8 +1,8 @@
 import { defineTable, type Stored } from "../db/table.ts";
 import { prefixedId, word } from "../web/schema.ts";
 
-/** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
-export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expired"] as const;
+import type { bookingStatuses } from "./booking-words.ts";
+
 export type BookingStatus = (typeof bookingStatuses)[number];
 
 /** Payment methods. Skyhook records the method but does not process payments. */

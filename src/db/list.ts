@@ -19,6 +19,8 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
     readonly filter: Filter;
     readonly by: (tables: TablesOf<Defined>, value: Placeholder, dialect: Dialect) => SQL;
   };
+  /** Filters whose conditions select rows by another table, as `selected` does. */
+  readonly selecting?: readonly Filter[];
   /** The conditions of filters that are not compared with a column of their own. */
   readonly conditions?: {
     readonly [Name in Filter]?: (
@@ -49,7 +51,7 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
 
 /** Undefined: no filter. Null: rows without a value. */
 export type Filters<Filter extends string> = {
-  readonly [Name in Filter]?: string | null | undefined;
+  readonly [Name in Filter]?: string | Date | null | undefined;
 };
 
 export type Values = Record<string, unknown>;
@@ -57,7 +59,7 @@ export type Values = Record<string, unknown>;
 export interface Conditions<Defined extends Definitions> {
   /** Cache key: equal for all filters that can share a statement. */
   readonly shape: string;
-  readonly values: Record<string, string | null>;
+  readonly values: Values;
   readonly terms: (tables: TablesOf<Defined>, dialect: Dialect) => SQL[];
 }
 
@@ -65,14 +67,15 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
   list: List<Defined, Item, Filter>,
   filters: Filters<Filter>,
 ): Conditions<Defined> {
-  const given = Object.entries<string | null | undefined>(filters).filter(
-    (entry): entry is [Filter, string | null] => entry[1] !== undefined,
+  const given = Object.entries<string | Date | null | undefined>(filters).filter(
+    (entry): entry is [Filter, string | Date | null] => entry[1] !== undefined,
   );
   const isLiteral = (name: string) => name === list.uncommon?.filter;
-  const isPartOfShape = (name: string, value: string | null) => isLiteral(name) || value === null;
+  const isPartOfShape = (name: string, value: string | Date | null) =>
+    isLiteral(name) || value === null;
   return {
     shape: given
-      .map(([name, value]) => (isPartOfShape(name, value) ? `${name}=${value}` : name))
+      .map(([name, value]) => (isPartOfShape(name, value) ? `${name}=${String(value)}` : name))
       .join(),
     values: Object.fromEntries(given.filter(([name, value]) => !isPartOfShape(name, value))),
     terms: (tables, dialect) =>

@@ -1,5 +1,7 @@
 import { maxActorIdLength } from "../../base/context.ts";
 import type { Filters, FiltersOf } from "../../base/filters.ts";
+import { bookingStatuses, paymentStates } from "../booking-words.ts";
+import { flightFilters } from "../flights/flight-filters.ts";
 
 /** The filters of the list of bookings. */
 export const bookingFilters = {
@@ -19,6 +21,37 @@ export const bookingFilters = {
       "Return bookings with exactly this id, reference, contact e-mail address, flight number or last name of a passenger, ignoring case. Only for admins.",
     example: "KXQWZA",
   },
+  status: {
+    kind: "word",
+    label: "Status",
+    words: bookingStatuses,
+    description: "Return bookings with this status only.",
+  },
+  payment: {
+    kind: "word",
+    label: "Payment",
+    words: paymentStates,
+    description: "Return bookings whose payment is in this state only.",
+    details:
+      "`unpaid`: made as a hold that no payment has confirmed. `paid`: a payment confirmed it. `refund-due`: cancelled, and not all that is due was refunded. `problem`: a payment or refund did not fit the booking.",
+  },
+  ...flightFilters,
+  departsFrom: {
+    kind: "instant",
+    label: "Departs from",
+    description: "Return bookings of flights that depart at this time or later.",
+  },
+  departsTo: {
+    kind: "instant",
+    label: "Departs to",
+    description: "Return bookings of flights that depart before this time.",
+  },
+  from: {
+    kind: "instant",
+    label: "From",
+    description: "Return bookings made at this time or later.",
+  },
+  to: { kind: "instant", label: "To", description: "Return bookings made before this time." },
 } as const satisfies Filters;
 
 export type BookingFilters = FiltersOf<typeof bookingFilters>;

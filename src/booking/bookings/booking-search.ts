@@ -1,36 +1,30 @@
 import type { Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
+import { storedFlightFilters } from "../flights/flight-filters.ts";
 
 import { isBookingId } from "./booking-details.ts";
 import type { BookingFilters } from "./booking-filters.ts";
-import {
-  bookingById,
-  bookingByReference,
-  type BookingOnFlight,
-  bookingPages,
-} from "./bookings.sql.ts";
+import { bookingPages } from "./booking-pages.sql.ts";
+import { bookingById, bookingByReference, type BookingOnFlight } from "./bookings.sql.ts";
 import { foldedName } from "./name-folding.ts";
 
 export function bookingsMatching(
   storage: Storage,
-  { userId, q }: BookingFilters,
+  { q, status, payment, from, to, ...others }: BookingFilters,
+  now: Date,
 ): Source<BookingOnFlight> {
-  if (q === undefined) return bookingPages(storage, { userId });
-  if (isBookingId(q)) {
-    return listOfOne(() => storage.all(bookingById, { id: q, userId: userId ?? null }));
-  }
-  if (q.includes("@")) return bookingPages(storage, { userId, contactEmail: storedEmail(q) });
-  return bookingPages(storage, { userId, found: foldedName(q) });
-}
-
-/** A list with at most one item. */
-function listOfOne<Item>(read: () => Promise<Item[]>): Source<Item> {
-  return {
-    // No items before or after it.
-    read: async ({ from, offset }) => (from === null && offset === 0 ? read() : []),
-    count: async () => (await read()).length,
+  const filters = {
+    ...others,
+    ...storedFlightFilters(others),
+    ...(q !== undefined &&
+      (q.includes("@") ? { contactEmail: storedEmail(q) } : { found: foldedName(q) })),
+    status: status === "flown" ? "confirmed" : status,
+    ...(payment !== undefined && { [payment]: "" }),
+    ...(status === "confirmed" && { departsAfter: now }),
+    ...(status === "flown" && { departedBy: now }),
   };
+  return bookingPages(storage, filters, { from, to });
 }
 
 /** The booking with an id or reference, ignoring case. Of any owner. */

@@ -17,7 +17,8 @@ import {
   word,
 } from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
-import { bookingStatuses, paymentMethods } from "../booking.ts";
+import { bookingStatuses } from "../booking-words.ts";
+import { paymentMethods } from "../booking.ts";
 import { currencySchema, flightSchema } from "../flight.ts";
 
 import { paymentSchema, refundProgressSchema } from "./payment.schema.ts";

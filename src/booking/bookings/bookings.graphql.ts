@@ -149,8 +149,9 @@ export function bookingsGraphql(
     bookings: t.connection(
       {
         type: BookingType,
-        description: "Your bookings, newest first. Admins receive all bookings.",
-        args: filterArguments(t.arg, bookingFilters, { userId: "ID" }),
+        description:
+          "Your bookings, newest first. Admins receive all bookings. The filters are for admins.",
+        args: filterArguments(t.arg, bookingFilters, { userId: "ID", status: BookingStatus }),
         resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
           const filters = readFilters(bookingFilters, args);

@@ -40,7 +40,7 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
       "",
       ...list("listBookings", "List bookings", {
         description:
-          "Newest first. Users list their own bookings. Admins list all bookings and can search.",
+          "Newest first. Users list their own bookings. Admins list all bookings. The filters are for admins.",
         ids: "bk_",
         filters: bookingFilters,
         response: bookingPageSchema,

@@ -1,6 +1,5 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 
-import { pagesOver } from "../../db/keyset.ts";
 import {
   allColumns,
   columnsOf,
@@ -26,7 +25,7 @@ export interface BookingOnFlight extends Booking {
   readonly flight: Flight;
 }
 
-function bookingColumns({ bookings, flights }: Tables) {
+export function bookingColumns({ bookings, flights }: Pick<Tables, "bookings" | "flights">) {
   return {
     ...columnsOf(bookings),
     flight: columnsOf(flights),
@@ -218,31 +217,4 @@ export const mayHold = statement<Pick<Booking, "flightId" | "userId"> & { limit:
           sql`(select count(*) from ${t.bookings} where ${t.bookings.flightId} = ${p.flightId} and ${t.bookings.userId} = ${p.userId} and ${startsAt(t, "expire")}) < ${p.limit}`,
         ),
       ),
-);
-
-/**
- * `found`: a text from `foldedName` that is the booking's reference, its flight's number or a passenger's last name.
- * As a union, so that each part uses its own index. Drizzle omits table names where the outer query has one table.
- */
-export const bookingPages = pagesOver(tables)<BookingOnFlight, "userId" | "contactEmail" | "found">(
-  {
-    table: (t) => {
-      const { createdAt, id, userId, contactEmail } = t.bookings;
-      return { createdAt, id, userId, contactEmail, found: id };
-    },
-    ignoringCase: "contactEmail",
-    indexed: ["userId", "contactEmail"],
-    selected: {
-      filter: "found",
-      by: ({ bookings, flights, passengers }, text, dialect) =>
-        sql`select ${bookings.id} from ${bookings} where ${bookings.reference} = upper(${text})
-          union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
-          union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text})`,
-    },
-    select: (db, t) =>
-      db
-        .select(bookingColumns(t))
-        .from(t.bookings)
-        .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
-  },
 );

@@ -71,7 +71,7 @@ export interface Bookings {
   ): Promise<ReadonlyMap<string, readonly HistoryEntry[]>>;
   /**
    * Newest first. Users list their own bookings, admins all that match. Throws `insufficient-scope` when a
-   * caller without the role admin searches or names another user.
+   * caller without the role admin filters them or names another user.
    */
   list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
   /** The refund for a cancellation now. Throws `booking-not-found`, `not-cancellable`. */
@@ -189,11 +189,12 @@ export function bookings(parts: Parts): Bookings {
       return new Map(await Promise.all(found.map(read)));
     },
     async list(ctx, request, filters) {
-      const { userId = ctx.actor.id, q } = filters;
-      if (userId !== ctx.actor.id || q !== undefined) requireAdmin(ctx);
+      const { userId = ctx.actor.id, ...others } = filters;
+      const isFiltered = Object.values(others).some((value) => value !== undefined);
+      if (userId !== ctx.actor.id || isFiltered) requireAdmin(ctx);
       const matching = isAdmin(ctx) ? filters : { userId };
-      const page = await paginate(bookingsMatching(storage, matching), request);
       const now = new Date(clock.now());
+      const page = await paginate(bookingsMatching(storage, matching, now), request);
       return { ...page, data: page.data.map((booking) => bookingSummary(booking, now)) };
     },
     async quote(ctx, id) {

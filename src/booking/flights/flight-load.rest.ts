@@ -2,12 +2,15 @@ import { Elysia } from "elysia";
 
 import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
+import { queriedFilters } from "../../base/filters.ts";
 import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
+import { flightFilters } from "./flight-filters.ts";
 import {
   defaultLoadDays,
   departureLoadsParams,
+  departureLoadsQuery,
   departureLoadsSchema,
   flightLoadQuery,
   flightLoadSchema,
@@ -29,7 +32,7 @@ export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Cloc
           const from = dayOf("from", single(query, "from") ?? today);
           const days = wholeNumber(query, "days", 1) ?? defaultLoadDays;
           if (days > maxLoadDays) throw invalidParameter("days", `From 1 to ${maxLoadDays}`);
-          return loads.byDay(ctx, from, days);
+          return loads.byDay(ctx, from, days, queriedFilters(flightFilters, query));
         },
       }),
     )
@@ -38,8 +41,12 @@ export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Cloc
       ...route("getDepartureLoads", "List seats sold against capacity, by departure of one day", {
         description: "At most 500 departures.",
         params: departureLoadsParams,
+        query: departureLoadsQuery,
         response: departureLoadsSchema,
-        serve: ({ ctx, params }) => loads.ofDay(ctx, dayOf("date", params.date)),
+        serve: ({ ctx, params, query }) => {
+          const filters = queriedFilters(flightFilters, query);
+          return loads.ofDay(ctx, dayOf("date", params.date), filters);
+        },
       }),
     );
 };

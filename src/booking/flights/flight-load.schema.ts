@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { filterParameters } from "../../web/filters.schema.ts";
 import {
   count,
   documented,
@@ -11,6 +12,8 @@ import {
   word,
 } from "../../web/schema.ts";
 import { cabinClasses, flightIdSchema } from "../flight.ts";
+
+import { flightFilters } from "./flight-filters.ts";
 
 export const defaultLoadDays = 14;
 export const maxLoadDays = 62;
@@ -42,6 +45,10 @@ const departureLoadSchema = resource("DepartureLoad", "One cabin of one departur
   origin: text("IATA code of the origin airport.", "JFK"),
   destination: text("IATA code of the destination airport.", "LHR"),
   departureTime: instant("In UTC."),
+  departureLocal: text(
+    "Local time at the origin, with its UTC offset.",
+    "2026-11-21T18:25:00-05:00",
+  ),
   cabinClass: word(cabinClasses, "The cabin."),
   ...loadFields,
 });
@@ -71,7 +78,10 @@ export const flightLoadQuery = documented(
         description: "The number of days.",
       }),
     ),
+    ...filterParameters(flightFilters),
   }),
 );
+
+export const departureLoadsQuery = documented(Type.Object(filterParameters(flightFilters)));
 
 export const departureLoadsParams = documented(Type.Object({ date: day("The day in UTC.") }));

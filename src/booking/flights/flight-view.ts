@@ -31,8 +31,8 @@ function durationText(minutes: number): string {
   return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
 }
 
-/** Falls back to UTC for an airport that a newer table no longer has. */
-function timeAt(code: string, date: Date): string {
+/** The local time at an airport. Falls back to UTC for an airport that a newer table no longer has. */
+export function timeAt(code: string, date: Date): string {
   const place = airport(code);
   return place ? localTime(place, date) : date.toISOString().replace(/\.\d+Z$/, "+00:00");
 }

@@ -102,17 +102,23 @@ export const countFlights = statement<FlightQuery>()((db, t, p) =>
     .where(matching(t, p)),
 );
 
-/** Matches all departures in a time range. */
+/** Matches departures in a time range. Null matches every flight number and airport. */
 interface Departing {
   readonly from: Date;
   readonly until: Date;
+  readonly flight: string | null;
+  readonly origin: string | null;
+  readonly destination: string | null;
 }
 
 function departing({ flights }: Tables, p: Parameters<Departing>): SQL | undefined {
-  const { departureTime } = flights;
+  const { departureTime, flightNumber, origin, destination } = flights;
   return and(
     gte(departureTime, encoded(p.from, departureTime)),
     lt(departureTime, encoded(p.until, departureTime)),
+    sql`coalesce(${p.flight}, ${flightNumber}) = ${flightNumber}`,
+    sql`coalesce(${p.origin}, ${origin}) = ${origin}`,
+    sql`coalesce(${p.destination}, ${destination}) = ${destination}`,
   );
 }
 

@@ -81,6 +81,7 @@ describe("GET /v1/flights/load/{date}", () => {
           flightNumber: "SK1",
           ...route,
           departureTime: "2026-12-02T08:00:00.000Z",
+          departureLocal: "2026-12-02T03:00:00-05:00",
           cabinClass: "first",
           seats: 4,
           sold: 1,
@@ -90,6 +91,7 @@ describe("GET /v1/flights/load/{date}", () => {
           flightNumber: "SK2",
           ...route,
           departureTime: "2026-12-02T20:00:00.000Z",
+          departureLocal: "2026-12-02T15:00:00-05:00",
           cabinClass: "economy",
           seats: 10,
           sold: 0,
@@ -97,6 +99,21 @@ describe("GET /v1/flights/load/{date}", () => {
       ],
       hasMore: false,
     });
+  });
+
+  test.each([
+    ["flight=sk1", ["SK1"]],
+    ["origin=jfk", ["SK1", "SK2"]],
+    ["origin=JFK&destination=cdg", ["SK2"]],
+    ["destination=JFK", []],
+  ])("?%s lists and sums the matching departures", async (query, expected) => {
+    const departureTime = at("12-02T08:00");
+    await addFlight(app, { flightNumber: "SK1", departureTime });
+    await addFlight(app, { flightNumber: "SK2", departureTime, destination: "CDG" });
+    const { departures } = await get(`/v1/flights/load/2026-12-02?${query}`);
+    expect(itemsOf(departures).map(({ flightNumber }) => flightNumber)).toEqual(expected);
+    const { days } = await get(`/v1/flights/load?from=2026-12-02&days=1&${query}`);
+    expect(days).toMatchObject([{ departures: expected.length, seats: 10 * expected.length }]);
   });
 
   test("lists at most 500 departures, and sets hasMore if there are more", async () => {

@@ -123,7 +123,8 @@ export function statisticsTests(open: () => Promise<Storage>): void {
 
     test("returns the load of flights departing in a span, excluding its end", async () => {
       storage = await open();
-      const span = { from: new Date(10_000), until: new Date(20_000) };
+      const any = { flight: null, origin: null, destination: null };
+      const span = { from: new Date(10_000), until: new Date(20_000), ...any };
       const departs = (ms: number, flightNumber: string) =>
         write(upsertFlight, {
           flightNumber,

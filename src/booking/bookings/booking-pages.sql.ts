@@ -1,0 +1,100 @@
+import { eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+
+import { pagesOver } from "../../db/keyset.ts";
+import { columnsOf, encoded } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+import { paymentProblems } from "../booking-state.ts";
+import type { paymentStates } from "../booking-words.ts";
+import { bookingsTable, passengersTable } from "../booking.ts";
+import { flightsTable } from "../flight.ts";
+import { paymentsTable } from "../payment.ts";
+
+import { bookingColumns, type BookingOnFlight } from "./bookings.sql.ts";
+
+const tables = {
+  bookings: bookingsTable,
+  passengers: passengersTable,
+  flights: flightsTable,
+  payments: paymentsTable,
+};
+type Tables = TablesOf<typeof tables>;
+
+/** Bookings that another table selects. */
+const selecting = [
+  "problem",
+  "flight",
+  "origin",
+  "destination",
+  "departsFrom",
+  "departsTo",
+] as const;
+type BookingFilter =
+  | "userId"
+  | "contactEmail"
+  | "found"
+  | "status"
+  | (typeof paymentStates)[number]
+  | (typeof selecting)[number]
+  | "departsAfter"
+  | "departedBy";
+
+const onFlights =
+  (term: (flights: Tables["flights"], value: Placeholder) => SQL) =>
+  ({ bookings, flights }: Tables, value: Placeholder) =>
+    sql`${bookings.flightId} in (select ${flights.id} from ${flights} where ${term(flights, value)})`;
+
+/** Looks up the flight of each booking in turn: so many match that selecting them would take longer. */
+const departure =
+  (sign: ">" | "<=") =>
+  ({ bookings, flights: { id, departureTime } }: Tables, value: Placeholder) =>
+    sql`(select ${departureTime} from ${departureTime.table} where ${id} = ${bookings.flightId}) ${sql.raw(sign)} ${encoded(value, departureTime)}`;
+
+const misfits = sql.raw(
+  paymentProblems.map((problem) => `'${problem.slice("payment.".length)}'`).join(", "),
+);
+
+/**
+ * `found`: a text from `foldedName` that is the booking's id or reference, its flight's number or a passenger's last
+ * name. As a union, so that each part uses its own index. Drizzle omits table names where the outer query has one table.
+ */
+export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
+  table: ({ bookings, flights: { flightNumber: flight, origin, destination, departureTime } }) => {
+    const { id, paidMinor, refundMinor } = bookings;
+    const payment = { unpaid: paidMinor, paid: paidMinor, "refund-due": refundMinor, problem: id };
+    const departs = { departsFrom: departureTime, departsTo: departureTime };
+    const departed = { departsAfter: departureTime, departedBy: departureTime };
+    const onFlight = { flight, origin, destination, ...departs, ...departed };
+    return { ...columnsOf(bookings), found: id, ...payment, ...onFlight };
+  },
+  ignoringCase: "contactEmail",
+  indexed: ["userId", "contactEmail"],
+  selecting,
+  selected: {
+    filter: "found",
+    by: ({ bookings, flights, passengers }, text, dialect) =>
+      sql`select ${bookings.id} from ${bookings} where ${bookings.id} = ${text} or ${bookings.reference} = upper(${text})
+          union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
+          union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text})`,
+  },
+  conditions: {
+    unpaid: ({ bookings: { expiresAt, paidMinor } }) =>
+      sql`${expiresAt} is not null and ${paidMinor} is null`,
+    paid: ({ bookings: { paidMinor } }) => sql`${paidMinor} is not null`,
+    "refund-due": ({ bookings: { status, refundMinor, refundedMinor } }) =>
+      sql`${status} = 'cancelled' and ${refundMinor} > ${refundedMinor}`,
+    problem: ({ bookings, payments: { bookingId, outcome } }) =>
+      sql`${bookings.id} in (select ${bookingId} from ${outcome.table} where ${outcome} in (${misfits}))`,
+    flight: onFlights(({ flightNumber }, value) => sql`${flightNumber} = ${value}`),
+    origin: onFlights(({ origin }, value) => sql`${origin} = ${value}`),
+    destination: onFlights(({ destination }, value) => sql`${destination} = ${value}`),
+    departsFrom: onFlights(({ departureTime: at }, value) => sql`${at} >= ${encoded(value, at)}`),
+    departsTo: onFlights(({ departureTime: at }, value) => sql`${at} < ${encoded(value, at)}`),
+    departsAfter: departure(">"),
+    departedBy: departure("<="),
+  },
+  select: (db, t) =>
+    db
+      .select(bookingColumns(t))
+      .from(t.bookings)
+      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
+});

@@ -1,0 +1,40 @@
+import type { Filters, FiltersOf } from "../../base/filters.ts";
+
+/** The filters of what belongs to flights: bookings, and seats sold. */
+export const flightFilters = {
+  flight: {
+    kind: "text",
+    label: "Flight",
+    maxLength: 8,
+    isTrimmed: true,
+    description: "Return only this flight number, ignoring case.",
+    example: "BA178",
+  },
+  origin: {
+    kind: "text",
+    label: "Origin",
+    maxLength: 3,
+    isTrimmed: true,
+    description: "Return only flights from this airport: its IATA code, ignoring case.",
+    example: "JFK",
+  },
+  destination: {
+    kind: "text",
+    label: "Destination",
+    maxLength: 3,
+    isTrimmed: true,
+    description: "Return only flights to this airport: its IATA code, ignoring case.",
+    example: "LHR",
+  },
+} as const satisfies Filters;
+
+export type FlightFilters = FiltersOf<typeof flightFilters>;
+
+/** The filters as flights are stored. Undefined: any. */
+export function storedFlightFilters({ flight, origin, destination }: FlightFilters) {
+  return {
+    flight: flight?.toUpperCase(),
+    origin: origin?.toUpperCase(),
+    destination: destination?.toUpperCase(),
+  };
+}

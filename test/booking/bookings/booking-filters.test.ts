@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+
+import { json, jsonWith, until } from "../../support/app.ts";
+import { bookingCalls, bookingsPath } from "../../support/bookings.ts";
+import { addFlight } from "../../support/flights.ts";
+import { dataOf } from "../../support/graphql.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
+import { holdSeat, payer } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
+
+const app = appForAll();
+const names = new Map<unknown, string>();
+const name = (bookings: readonly Record<string, unknown>[]) =>
+  bookings.map(({ id }) => names.get(id)).join(" ");
+
+describe("GET /v1/api/bookings with filters", () => {
+  beforeAll(async () => {
+    const pay = payer(app);
+    const { book } = bookingCalls(app);
+    const london = await addFlight(app, { flightNumber: "SK1" });
+    const paris = await addFlight(app, {
+      flightNumber: "SK2",
+      destination: "CDG",
+      departureTime: new Date("2026-11-22T12:00Z"),
+    });
+    const hold = async (as: string) => {
+      app.clock.advance(1_000);
+      const booking = await holdSeat(app, london.id);
+      names.set(booking, as);
+      return booking;
+    };
+    const flown = await json(await book(paris.id, 1, {}, "bob"));
+    names.set(flown["bookingId"], "flown");
+    await hold("expired");
+    app.clock.advance(20 * 60_000);
+    await until(async () => {
+      app.clock.advance(100);
+      return (await listed(app, `${bookingsPath}?status=expired`, "admin")).length === 1;
+    });
+    app.clock.advance(2 * 86_400_000);
+    await pay("payment_intent.succeeded", { booking: await hold("paid") });
+    for (const as of ["due", "repaid"]) {
+      const booking = await hold(as);
+      const payment = `pi_${as}`;
+      await pay("payment_intent.succeeded", { booking, payment });
+      await app.as("admin", `${bookingsPath}/${booking}`, { method: "DELETE" });
+      const { refund } = await json(await app.as("admin", `${bookingsPath}/${booking}`));
+      const amount = Math.round(Object(refund).amount * 100);
+      if (as === "repaid") await pay("charge.refunded", { booking, payment, amount });
+    }
+    await pay("payment_intent.succeeded", { booking: await hold("short"), amount: 100 });
+    await hold("held");
+    app.clock.advance(1_000);
+    const direct = await json(await book(london.id));
+    names.set(direct["bookingId"], "direct");
+  });
+
+  test.each([
+    ["", "direct held short repaid due paid expired flown"],
+    ["status=held", "held short"],
+    ["status=confirmed", "direct paid"],
+    ["status=flown", "flown"],
+    ["status=cancelled", "repaid due"],
+    ["payment=unpaid", "held short expired"],
+    ["payment=paid", "repaid due paid"],
+    ["payment=refund-due", "due"],
+    ["payment=problem", "short"],
+    ["payment=paid&status=confirmed", "paid"],
+    ["flight=sk2", "flown"],
+    ["origin=jfk&destination=cdg", "flown"],
+    ["destination=LHR&status=expired", "expired"],
+    ["destination=JFK", ""],
+    ["departsFrom=2026-11-22T12:00:00Z&departsTo=2026-11-22T12:00:01Z", "flown"],
+    ["departsTo=2026-11-22T12:00:00Z", ""],
+    ["departsFrom=2026-11-22T12:00:00.001Z&payment=paid", "repaid due paid"],
+    ["to=2026-11-22T00:00:00Z", "expired flown"],
+    ["from=2026-11-22T00:00:00Z&status=cancelled", "repaid due"],
+    ["q=SK1&status=held", "held short"],
+    ["q=ada@example.com&flight=SK2", "flown"],
+    ["userId=bob&status=confirmed", ""],
+  ])("?%s lists the matching bookings, page by page, and counts them", async (query, expected) => {
+    let path: string | undefined = `${bookingsPath}?limit=2&include=total&${query}`;
+    const found: Record<string, unknown>[] = [];
+    const totals = new Set<unknown>();
+    while (path !== undefined) {
+      const response: Response = await app.as("admin", path);
+      path = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+      const { data, pagination } = await json(response);
+      found.push(...itemsOf(data));
+      totals.add(Object(pagination).total);
+    }
+    expect(name(found)).toBe(expected);
+    expect([...totals]).toEqual([found.length]);
+  });
+
+  test("GraphQL has the same filters", async () => {
+    const query = `{ bookings(status: held, payment: "problem", flight: "SK1") { nodes { bookingId } } }`;
+    const { bookings } = await dataOf(app, "admin", query);
+    expect(itemsOf(Object(bookings).nodes).map(({ bookingId }) => names.get(bookingId))).toEqual([
+      "short",
+    ]);
+  });
+
+  test.each(["status=lost", "payment=due", "flight=", "origin=LOND", "departsFrom=2026-11-22"])(
+    "?%s is 400",
+    async (query) => {
+      const response = await app.as("admin", `${bookingsPath}?${query}`);
+      expect(await jsonWith(response, 400)).toMatchObject({ code: "invalid-parameter" });
+    },
+  );
+
+  test("is 403 for the roles user and operator, whose own list has no filters", async () => {
+    for (const role of ["user", "operator"] as const) {
+      for (const query of [
+        "status=held",
+        "payment=problem",
+        "flight=SK1",
+        "to=2027-01-01T00:00:00Z",
+      ]) {
+        const response = await app.as(role, `${bookingsPath}?${query}`);
+        expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
+      }
+    }
+  });
+});
