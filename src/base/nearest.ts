@@ -1,10 +1,11 @@
 /**
- * The word in `known` with the fewest edits from `word`, ignoring case; null if none is within `maxEdits`.
+ * The word in `known` with the fewest edits from `word`, ignoring case; null if none is within `maxEdits`. By default,
+ * a third of the letters may differ: more is no misspelling.
  */
 export function nearest(
   word: string,
   known: readonly string[],
-  maxEdits = Number.POSITIVE_INFINITY,
+  maxEdits = Math.min(Math.max(1, Math.round(word.length / 3)), word.length - 1),
 ): string | null {
   const [first] = known
     // A difference in length needs at least that many edits.

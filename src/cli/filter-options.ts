@@ -2,6 +2,8 @@ import { type Command, Option } from "commander";
 
 import type { Filters } from "../base/filters.ts";
 import { streamFilters } from "../events/event-filters.ts";
+import { byBrand } from "../inbound/providers/brand.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
 
 import { argument, helpOf } from "./arguments.ts";
 import { pastTime } from "./durations.ts";
@@ -46,6 +48,8 @@ function optionOf(name: string, filter: Filters[string]): Option {
   const help = `${helpOf(description)}${times}${such}`;
   const option = new Option(`${flagOf(name)} <${value}>`, help);
   if (kind === "instant") return option.argParser(argument(pastTime));
+  // The server knows ids only; `github` is what people type.
+  if (name === "provider") return option.argParser((text) => byBrand(text, catalogue)?.id ?? text);
   return kind === "word" ? option.choices(filter.words) : option;
 }
 

@@ -1,4 +1,5 @@
 import { secretPlaces, secretStore } from "../config/secrets.ts";
+import { byBrand, meantProvider } from "../inbound/providers/brand.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { canMakeSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
@@ -9,16 +10,18 @@ import type { Secrets } from "../inbound/signatures/signed-request.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
-/** The provider with this id. Throws a `UsageError` that lists all of `providers`. */
+/** The provider with this id, or of this service, such as `github`. Throws a `UsageError` that lists all of `providers`. */
 export function findProvider(
   id: string | undefined,
   providers: readonly Provider[] = catalogue,
 ): Provider {
-  const provider = providers.find((candidate) => candidate.id === id);
-  if (provider !== undefined) return provider;
   const known = providers.map((candidate) => candidate.id).join(", ");
-  const error = id === undefined ? "Name a provider" : `There is no provider "${id}"`;
-  throw new UsageError(`${error}. Providers: ${known}`);
+  if (id === undefined) throw new UsageError(`Name a provider: ${known}`);
+  const provider = providers.find((candidate) => candidate.id === id) ?? byBrand(id, providers);
+  if (provider !== undefined) return provider;
+  const near = meantProvider(id, providers);
+  const hint = near === null ? "" : ` Did you mean ${near}?`;
+  throw new UsageError(`There is no provider "${id}".${hint} Providers: ${known}`);
 }
 
 /**

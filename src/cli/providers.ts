@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
 import type { Command } from "commander";
 
 import { FileError } from "../base/file-error.ts";
@@ -51,7 +54,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   provider
     .command("show")
     .description("show how deliveries of a provider are verified, and its events")
-    .argument("<provider>", "for example code_host")
+    .argument("<provider>", "for example code_host or github")
     .addHelpText("after", example("skyhook provider show code_host"))
     .action((id: string) => show(id, env));
   provider
@@ -128,6 +131,11 @@ function knownEvents({ events }: ProviderFile): string {
 /** `skyhook provider check`: reads a file as a server does, then judges its samples and changes of them. */
 async function check(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const paint = painter(env);
+  if (!existsSync(file)) {
+    const inFolder = join(readSetting(settings.providersDir, env) ?? "", `${file}.yaml`);
+    const hint = existsSync(inFolder) ? ` Did you mean ${inFolder}?` : " Name a YAML or JSON file.";
+    throw new UsageError(`The file ${file} does not exist.${hint}`);
+  }
   let provider: Provider;
   try {
     provider = readProvider(providerIdOf(file, takenIds), file);
@@ -151,8 +159,8 @@ function show(id: string, env: NodeJS.ProcessEnv): void {
   const config = readConfig(env);
   const provider = findProvider(id, knownProviders(config));
   const { signature, samples, deliveryIdIsSigned, maxBodyBytes } = provider;
-  const isRegistered = registeredProviders(config).some((each) => each.id === id);
-  const { file, variable } = secretPlaces(id, config.secretsDir).current;
+  const isRegistered = registeredProviders(config).some((each) => each.id === provider.id);
+  const { file, variable } = secretPlaces(provider.id, config.secretsDir).current;
   const rows = [
     ["name", provider.displayName],
     ["from", provider.path ?? "built in"],

@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 
+import { nearest } from "../base/nearest.ts";
 import { textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
-import { knownProviders } from "../config/providers.ts";
+import { knownProviders, registeredProviders } from "../config/providers.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import type { Fresh, Provider } from "../inbound/providers/provider.ts";
 import { type SignedSample, signedSample } from "../inbound/providers/signed-sample.ts";
@@ -40,9 +41,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("send")
     .description("sign a sample delivery as its provider would, and post it")
-    .argument("[provider]", "for example task_tracker")
+    .argument("[provider]", "for example task_tracker, or its service: todoist")
     .argument("[event]", "for example task.completed")
-    .option("--list", "list all providers and events")
+    .option("--list", "list the registered providers and their events")
     .option("--minimal", "send only the event's name and an id instead of a full payload")
     .addOption(
       new Option("--tamper <what>", "make the delivery invalid; expect a 401").choices([
@@ -88,7 +89,7 @@ export async function send(
   const config = readConfig(env);
   const providers = knownProviders(config);
   if (options.list) {
-    for (const { id, samples } of providers) {
+    for (const { id, samples } of registeredProviders(config)) {
       for (const type of Object.keys(samples)) console.log(`${id} ${type}`);
     }
     return;
@@ -160,8 +161,11 @@ function prepared(
   const name = eventType ?? "";
   const whole = Object.hasOwn(samples, name) ? samples[name] : undefined;
   if (whole === undefined) {
+    const known = Object.keys(samples);
+    const near = nearest(name, known);
     const error = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
-    throw new UsageError(`${error}. Events: ${Object.keys(samples).join(", ")}`);
+    const hint = near === null ? "" : ` Did you mean ${near}?`;
+    throw new UsageError(`${error}.${hint} Events: ${known.join(", ")}`);
   }
   if (minimal && provider.path !== undefined) {
     throw new UsageError(

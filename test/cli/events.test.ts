@@ -52,6 +52,7 @@ test("skyhook events filters and prints JSON lines", async () => {
   expect(await found()).toEqual(ids.toReversed());
   expect(await found("--limit", "1")).toEqual(ids.slice(2));
   expect(await found("--type", "deploy.*")).toEqual([ids[2] ?? "", ids[1] ?? ""]);
+  expect(await found("--provider", "Vercel")).toEqual([ids[2] ?? "", ids[1] ?? ""]);
   expect(await found("--provider", "task_tracker", "--q", "task*")).toEqual(ids.slice(0, 1));
   expect(await found("--from", "2026-11-21T09:02:00Z", "--to", "2026-11-21T09:03:00Z")).toEqual([
     ids[1] ?? "",

@@ -69,6 +69,15 @@ samples: { a: { body: { type: a, id: "{id}" } } }
     );
   });
 
+  test("says which file was meant", async () => {
+    const cwd = newFolder();
+    const check = () => skyhook(["provider", "check", "slack"], { cwd });
+    const none = "skyhook: The file slack does not exist. Name a YAML or JSON file.\n";
+    expect(await check()).toMatchObject({ code: 2, err: none });
+    await skyhook(["provider", "add", "slack"], { cwd });
+    expect((await check()).err).toContain("Did you mean providers/slack.yaml?");
+  });
+
   test("rejects a file with the name of a built-in provider", async () => {
     const cwd = newFolder();
     mkdirSync(join(cwd, "providers"));

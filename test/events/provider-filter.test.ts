@@ -38,9 +38,10 @@ const requests: Readonly<Record<string, (provider: string) => Promise<Response>>
 
 describe.each(Object.entries(requests))("the provider of %s", (_, ask) => {
   test.each([
-    ["code_hub", "Did you mean code_host?"],
-    ["Task_tracker", "Did you mean task_tracker?"],
-    ["github", "Did you mean code_host?"],
+    ["code_hub", "Did you mean code_host (GitHub)?"],
+    ["Task_tracker", "Did you mean task_tracker (Todoist)?"],
+    ["github", "Did you mean code_host (GitHub)?"],
+    ["Stirpe", "Did you mean payment_processor (Stripe)?"],
     ["nothing", "GET /v1/providers lists them"],
   ])("%s is rejected", async (provider, hint) => {
     const response = await ask(provider);

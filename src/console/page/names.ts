@@ -1,6 +1,8 @@
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
+import { brandOf } from "../../inbound/providers/brand.ts";
+
 import { useInterval } from "./live.ts";
 import { useLoad } from "./load.ts";
 import { words } from "./text.tsx";
@@ -25,9 +27,6 @@ export function useProviderNames(): Names {
     [value],
   );
 }
-
-/** `Code host (GitHub)` is known as `GitHub`. */
-const brandOf = (displayName: string): string => /\((.+)\)$/.exec(displayName)?.[1] ?? displayName;
 
 export const nameIn = (names: Names, id: string): string =>
   names.get(id) ?? (ownSources.includes(id) ? words(id) : id);

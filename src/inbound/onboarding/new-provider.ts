@@ -22,7 +22,7 @@ export async function chosenFile({
     const head = `# From the catalogue: ${catalogue}. Change it as you like.`;
     return { id, text: `${head}\n${text}`, origin: `from the catalogue: ${catalogue}` };
   }
-  const near = nearest(catalogue, Object.keys(texts), 3);
+  const near = nearest(catalogue, Object.keys(texts));
   const hint = near === null ? "GET /v1/providers/catalogue lists it." : `Did you mean ${near}?`;
   throw invalid("/catalogue", `The catalogue has no "${catalogue}". ${hint}`);
 }

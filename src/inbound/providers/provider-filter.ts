@@ -1,10 +1,10 @@
-import { nearest } from "../../base/nearest.ts";
 import { invalidParameter } from "../../base/parameters.ts";
 import type { Storage } from "../../db/storage.ts";
 import { eventOf, rejectionOf } from "../stored-provider.sql.ts";
 
+import { meantProvider } from "./brand.ts";
 import { catalogue } from "./catalogue.ts";
-import type { Registry } from "./registry.ts";
+import type { Registered } from "./registry.ts";
 
 /**
  * Throws `invalid-parameter` for an unknown provider, so that a typing error is not an empty list. Known are the
@@ -13,21 +13,19 @@ import type { Registry } from "./registry.ts";
  */
 export type CheckProvider = (id: string | undefined) => Promise<void>;
 
-/** A name that differs from a known one by at most this many letters is a typing error. */
-const maxEdits = 3;
-
 /** `own`: the sources of events that are not webhooks. */
 export function providerFilter(
   storage: Pick<Storage, "all">,
-  registry: Pick<Registry, "ids">,
+  registry: Iterable<Pick<Registered, "provider">>,
   own: readonly string[],
 ): CheckProvider {
-  const builtIn = catalogue.map(({ id }) => id);
+  const sources = own.map((id) => ({ id, displayName: id }));
   return async (id) => {
     if (id === undefined) return;
-    const known = [...registry.ids(), ...builtIn, ...own];
-    if (known.includes(id) || (await isStored(storage, id))) return;
-    const near = branded(id) ?? nearest(id, known, maxEdits);
+    const registered = Array.from(registry, ({ provider }) => provider);
+    const known = [...registered, ...catalogue, ...sources];
+    if (known.some((each) => each.id === id) || (await isStored(storage, id))) return;
+    const near = meantProvider(id, known);
     throw invalidParameter(
       "provider",
       near === null
@@ -35,13 +33,6 @@ export function providerFilter(
         : `No provider has this id. Did you mean ${near}?`,
     );
   };
-}
-
-/** The built-in provider of a service: `github` is `code_host`, whose name is `Code host (GitHub)`. */
-function branded(service: string): string | null {
-  const name = `(${service.toLowerCase()})`;
-  const found = catalogue.find(({ displayName }) => displayName.toLowerCase().endsWith(name));
-  return found?.id ?? null;
 }
 
 /** Takes two index lookups, so only names that are not registered or built in are looked up. */

@@ -183,7 +183,7 @@ function hintFor(message: string): string {
   if (message.startsWith("no such overload: type ")) return ". Write event.type.";
   const field = /^No such key: (\w+)/.exec(message)?.[1];
   if (field === undefined) return "";
-  const near = nearest(field, Object.keys(fields), 3);
+  const near = nearest(field, Object.keys(fields));
   const names = Object.keys(fields).map((name) => `event.${name}`);
   return near === null
     ? `. An event has ${names.join(", ")}.`

@@ -66,13 +66,7 @@ const synonyms: ReadonlyMap<string, string> = new Map([
 function adviceOn(name: string, known: readonly string[]): string {
   if (known.length === 0) return "Unknown parameter. This operation has no parameters";
   const meant = synonyms.get(name.toLowerCase()) ?? "";
-  const closest = known.includes(meant) ? meant : misspelt(name, known);
+  const closest = known.includes(meant) ? meant : nearest(name, known);
   if (closest === null) return "Unknown parameter. The reference at /swagger lists the known ones";
   return `Unknown parameter. Did you mean ${closest}?`;
-}
-
-/** The known name of which this is a misspelling: at most a third of its letters differ, and not all. */
-function misspelt(name: string, known: readonly string[]): string | null {
-  const maxEdits = Math.min(Math.max(1, Math.floor(name.length / 3)), name.length - 1);
-  return nearest(name, known, maxEdits);
 }

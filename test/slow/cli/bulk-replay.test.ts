@@ -72,7 +72,7 @@ describe("skyhook replay of many events", () => {
     const misspelt = [...choose.slice(0, 3), "task-tracker", "--dry-run"];
     const unknown = await skyhook(["replay", ...misspelt], server);
     expect([unknown.code, unknown.out]).toEqual([1, ""]);
-    expect(unknown.err).toContain("Did you mean task_tracker?");
+    expect(unknown.err).toContain("Did you mean task_tracker (Todoist)?");
     const typed = ["--delivery", "delivered", "--type", "task.*", "--to", "0s", "--dry-run"];
     expect((await skyhook(["replay", ...typed], server)).code).toBe(2);
   });

@@ -13,8 +13,11 @@ describe("skyhook send", () => {
     Object.keys(samples).map((type) => [id, type] as const),
   );
 
-  test("--list prints every pair", async () => {
-    const { out, code } = await skyhook(["send", "--list"]);
+  test("--list prints every pair of the registered providers", async () => {
+    const few = await skyhook(["send", "--list"]);
+    expect(few.out).toStartWith("task_tracker ");
+    expect(few.out).not.toContain("payment_processor");
+    const { out, code } = await beside("send", "--list");
     expect(out).toBe(all.map((pair) => `${pair.join(" ")}\n`).join(""));
     expect(code).toBe(0);
   });
@@ -33,6 +36,20 @@ describe("skyhook send", () => {
     if (!complete.includes(provider)) return;
     expect(event).toMatchObject({ url: expect.stringMatching(/^https:/) });
   });
+
+  test.each(["github", "Todoist", "stripe"])(
+    "takes %s, the name of the service",
+    async (service) => {
+      const { err } = await beside("send", service);
+      const [, type = ""] = /Events: ([^,]+)/.exec(err) ?? [];
+      expect(await beside("send", service, type)).toMatchObject({ code: 0 });
+      const misspelt = await beside("send", `${service}x`, type);
+      expect(misspelt.err).toMatch(
+        /"\w+x"\. Did you mean [a-z_]+ \([A-Z][a-z]+[A-Za-z]*\)\? Providers: /,
+      );
+      expect((await beside("send", service, `${type}x`)).err).toContain(`Did you mean ${type}?`);
+    },
+  );
 
   test("with --minimal is accepted by its name alone", async () => {
     for (const { id, samples } of catalogue) {

@@ -119,7 +119,7 @@ function suggestion(word: string, known: readonly string[]): string {
 
 function guess(word: string, known: readonly string[]): string {
   const begun = known.find((name) => word.length > 2 && name.startsWith(word));
-  const near = begun ?? nearest(word, known, Math.max(2, Math.floor(word.length / 3)));
+  const near = begun ?? nearest(word, known);
   return near === null ? "" : `Did you mean "${near}"?`;
 }
 

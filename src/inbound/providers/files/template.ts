@@ -293,7 +293,7 @@ function plainFilter(name: string, mode: TemplateMode): Filter {
   if (Object.hasOwn(signingFilters, name)) {
     throw new Error(`The filter "${name}" is only for answers to handshakes`);
   }
-  const near = nearest(name, Object.keys(known), 3);
+  const near = nearest(name, Object.keys(known));
   const hint =
     near === null
       ? `Known: ${[...Object.keys(known), "money"].join(", ")}`
