@@ -45,9 +45,12 @@ const commands = new Map<string, () => Promise<CommandFile>>([
 /** Parses the command line and runs its command. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const program = createProgram();
+  const isForDemo = argv[2] === demoOption;
+  const words = isForDemo ? argv.toSpliced(2, 1) : [...argv];
   try {
-    for (const load of commandsNeeded(argv[2])) (await load()).declare(program, env);
-    await program.parseAsync([...argv]);
+    const known = isForDemo ? await demoVariables(env) : env;
+    for (const load of commandsNeeded(words[2])) (await load()).declare(program, known);
+    await program.parseAsync(words);
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has already printed the message. Help and version exit with 0.
@@ -56,6 +59,14 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
     }
     reportError(error);
   }
+}
+
+const demoOption = "--demo";
+
+/** The environment with the variables of the demo that runs. */
+async function demoVariables(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const { runningDemo } = await import("./demo/state.ts");
+  return { ...env, ...runningDemo(env).variables };
 }
 
 /** A command loads its own file only. Help and the suggestion for a misspelt name need them all. */
@@ -72,6 +83,7 @@ function createProgram(): Command {
       console.log(fullVersion());
       throw new CommanderError(0, "commander.version", "");
     })
+    .option(demoOption, "before a command: run it for the demo that runs on this machine")
     .exitOverride()
     .configureHelp({
       showGlobalOptions: false,

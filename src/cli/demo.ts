@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 
 import { systemClock } from "../base/clock.ts";
+import { type Role, roles } from "../base/context.ts";
 import { makeId } from "../base/ids.ts";
 import { makePrivateFolder } from "../base/private-file.ts";
 import type { DepartureLoad } from "../booking/flights/flight-load.schema.ts";
@@ -13,19 +14,22 @@ import { demoSchedule } from "../booking/flights/schedule.ts";
 import { readConfig } from "../config/config.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretStore } from "../config/secrets.ts";
+import { settings } from "../config/settings.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Services } from "../services.ts";
 
 import { example } from "./arguments.ts";
+import { isInMemory } from "./database.ts";
 import { type PastClock, pastClock } from "./demo/past-clock.ts";
 import { pastPayments } from "./demo/payments.ts";
 import { connectReceivers } from "./demo/receivers.ts";
 import { pastRequests, type Sender, sendSamples } from "./demo/requests.ts";
 import { contextOf, pastSales } from "./demo/sales.ts";
+import { publishDemo, runningDemo } from "./demo/state.ts";
 import { liveThrough } from "./demo/timeline.ts";
-import { quoted, welcome } from "./demo/welcome.ts";
+import { welcome } from "./demo/welcome.ts";
 import { createMissingSecrets } from "./secrets.ts";
 import { serve, type Serving } from "./serve.ts";
 
@@ -40,12 +44,18 @@ interface DemoOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("demo")
     .description("run the service in memory, with sample flights, tokens and webhooks")
     .option("--keep <folder>", "store everything in this folder instead of in memory")
     .addHelpText("after", example("skyhook demo"))
     .action((options: DemoOptions) => demo(options, env));
+  command
+    .command("token")
+    .description("print an access token of the demo that runs, for curl and other clients")
+    .addArgument(new Argument("<role>", "role of the token").choices(roles))
+    .addHelpText("after", example("skyhook demo token operator"))
+    .action((role: Role) => console.log(runningDemo(env).tokens[role]));
 }
 
 /**
@@ -66,7 +76,7 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
     secretOf: (id) => secrets.webhookSecrets(id)?.current ?? null,
     now: () => clock.now(),
   };
-  const inMemory = config.databaseUrl === "sqlite::memory:";
+  const inMemory = isInMemory(config);
   const flights = await importSchedule(services);
   // A database that is kept has a past after its first demo.
   if (!(await hasEvents(services))) {
@@ -74,8 +84,11 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
     await livePast(serving, sender, previous, clock, inMemory);
   }
   const kept = keep === undefined ? null : resolve(keep);
-  const made = madeFor(demoEnv, env, url);
-  console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory, made }));
+  publishDemo(
+    { variables: variablesFor(demoEnv, env, url), tokens: await tokensOf(services) },
+    env,
+  );
+  console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory }));
   sendSamples(sender);
 }
 
@@ -137,13 +150,32 @@ async function departuresOf({ flightLoads }: Services): Promise<readonly Departu
   return days.flatMap(({ departures }) => departures);
 }
 
-/** The variables that other commands need to find this demo, in the shell's notation. */
-function madeFor(demoEnv: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv, url: string): string {
-  const made = Object.entries(demoEnv).filter(([name, value]) => value !== env[name]);
-  const all = { ...Object.fromEntries(made), PORT: new URL(url).port };
-  return Object.entries(all)
-    .map(([name, value]) => `${name}=${quoted(value)}`)
-    .join(" ");
+/** The variables with which other commands find this demo: what it made, and the settings that it was given. */
+function variablesFor(
+  demoEnv: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
+  url: string,
+): Readonly<Record<string, string>> {
+  const named = new Set(Object.values(settings).map(({ key }) => key));
+  const isOurs = (name: string) => named.has(name) || /_WEBHOOK_SECRET(?:_PREVIOUS)?$/.test(name);
+  const ours = Object.entries(demoEnv).flatMap(([name, value]) =>
+    value !== undefined && (isOurs(name) || value !== env[name]) ? [[name, value] as const] : [],
+  );
+  return { ...Object.fromEntries(ours), PORT: new URL(url).port };
+}
+
+const tokenTtlSeconds = 8 * 3_600;
+
+/** A token for each role, for programs that call the API. */
+async function tokensOf({ users, tokens }: Services) {
+  const made = roles.map(async (role) => {
+    const { user } = await users.ensureUser({
+      name: `Demo ${role}`,
+      email: `${role}@demo.example`,
+    });
+    return [role, await tokens.mint({ id: user.id, roles: [role] }, tokenTtlSeconds)] as const;
+  });
+  return Object.fromEntries(await Promise.all(made));
 }
 
 const random = (encoding: "hex" | "base64"): string =>
@@ -151,7 +183,9 @@ const random = (encoding: "hex" | "base64"): string =>
 
 const allProviders = catalogue.map(({ id }) => id).join(",");
 
-function demoEnvOf(keep: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function demoEnvOf(keep: string | undefined, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  // A log would push the sign-in link away.
+  const env: NodeJS.ProcessEnv = { LOG_LEVEL: "error", ...given };
   if (keep !== undefined) return withFolder(resolve(keep), env);
   return env["DATABASE_URL"] === undefined ? withMemory(env) : withDatabase(env);
 }

@@ -51,6 +51,6 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
     ...checkPersonalDataKey(config, env),
     ...checkSecrets(config, env),
     ...(await checkDatabase(config, env)),
-    ...(await checkServer(config)),
+    ...(await checkServer(config, env)),
   ];
 }

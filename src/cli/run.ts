@@ -4,6 +4,7 @@ import { reportError } from "./errors.ts";
 export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const [, , command, ...rest] = argv;
   if (command !== "serve" || rest.length > 0) {
+    endQuietlyWithoutReader();
     const { runCli } = await import("./cli.ts");
     return runCli(argv, env);
   }
@@ -12,5 +13,15 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
     await serve(env);
   } catch (error) {
     reportError(error);
+  }
+}
+
+/** As other programs do when what they write to, such as `head`, has ended. */
+function endQuietlyWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
   }
 }

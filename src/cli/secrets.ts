@@ -14,6 +14,7 @@ import type { SecretRole } from "../inbound/signatures/signed-request.ts";
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
+import { reloadServer } from "./reload-server.ts";
 import { readSecret } from "./secret-input.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -74,11 +75,11 @@ async function setSecret(
   if (env[current.variable] !== undefined) {
     console.error(`warning: ${current.variable} is set and overrides the file: unset it`);
   }
-  console.log("To load it, send the server kill -HUP <pid>, or restart it.");
+  console.log(await reloadServer(readConfig(env), env, [provider]));
 }
 
 /** `skyhook secrets init`: one file per provider, for trying things out. Prints names, never secrets. */
-function initSecrets(env: NodeJS.ProcessEnv): void {
+async function initSecrets(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { secretsDir } = config;
   const providers = registeredProviders(config);
@@ -91,12 +92,10 @@ function initSecrets(env: NodeJS.ProcessEnv): void {
     console.log(`${made.includes(id) ? "made" : isThere ? "kept" : "none"}  ${place}`);
   }
   if (made.length === 0) return;
-  console.log(
-    "\nThese are random secrets for `send` and for your own tests. To receive from the real",
-  );
-  console.log(
-    "service, write its secret to the file. A running server reads them on kill -HUP <pid>.",
-  );
+  console.log(`
+These are random secrets for \`send\` and for your own tests. To receive from the real
+service, store its secret with \`${programName} secrets set <provider>\`.
+${await reloadServer(config, env, made)}`);
 }
 
 /**

@@ -17,7 +17,7 @@ import { createLog, type Log, type ProgramLog } from "../telemetry/log.ts";
 import type { Surroundings } from "../wiring/platform.ts";
 
 import { example } from "./arguments.ts";
-import { requireNotEmptied, withDatabase } from "./database.ts";
+import { isInMemory, requireNotEmptied, withDatabase } from "./database.ts";
 import { messageOf } from "./errors.ts";
 import { programName } from "./program.ts";
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
@@ -104,6 +104,11 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   for (const warning of misspeltSettings(env)) log.warn(warning);
   for (const warning of unencrypted(config)) log.warn(warning);
   warnOfOwnKeys(config, log);
+  if (isInMemory(config)) {
+    log.warn(
+      "the database is in memory: everything is lost when the server stops. To keep it, unset DATABASE_URL",
+    );
+  }
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;

@@ -50,7 +50,7 @@ test("doctor does not name the operator gateway as the cause where none is confi
     level: "odd",
     detail: expect.stringContaining("1 dead (HTTP 500): repair the destinations that fail, then"),
   });
-  const [gateway] = await checkServer({ ...config, port: 0 });
+  const [gateway] = await checkServer({ ...config, port: 0 }, {});
   expect(gateway).toMatchObject({
     about: "operator gateway",
     detail: "not configured: notifications go to other destinations, the feed and the log",

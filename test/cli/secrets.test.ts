@@ -53,6 +53,32 @@ describe("skyhook secrets init", () => {
     }
   });
 
+  test("reaches the running server, and doctor names a secret that has not", async () => {
+    const cwd = newFolder();
+    const server = await serve({ cwd, env: { WEBHOOK_PROVIDERS: "code_host,task_tracker" } });
+    const run = (...args: string[]) => skyhook(args, server);
+    const made = await run("secrets", "init");
+    expect(made.out).toContain("The running server (process ");
+    expect(made.out).toContain("has loaded them.");
+    const sent = await run("send", "code_host", "package.published");
+    expect(sent.out).toStartWith("200 accepted");
+    const set = await skyhook(["secrets", "set", "task_tracker", "--keep", "current"], {
+      ...server,
+      input: "another-secret-of-it",
+    });
+    expect(set.out).toContain("has loaded them.");
+    expect((await run("doctor")).out).not.toContain("has not loaded");
+    await server.stop();
+
+    const later = await serve({ cwd, env: { WEBHOOK_PROVIDERS: "deploy_platform" } });
+    writeFileSync(join(cwd, "secrets/deploy_platform_webhook_secret"), "stored-beside-the-server");
+    const examined = await skyhook(["doctor"], later);
+    expect(examined.out).toContain("has a secret that the running server has not loaded");
+    expect(examined.code).toBe(1);
+    await later.stop();
+    expect((await skyhook(["secrets", "init"], server)).out).not.toContain("running server");
+  });
+
   test("makes nothing when one of the files is empty", async () => {
     const cwd = newFolder();
     mkdirSync(join(cwd, "secrets"));

@@ -130,7 +130,12 @@ export async function startServer(
     ...how,
     cwd,
     through: logTo === undefined ? through : [...through, "sh", "-c", 'exec "$@" >>"$0"', logTo],
-    env: { ...env, PORT: known === null ? port : new URL(known).port },
+    env: {
+      // The demo is quiet by default, and its state is found by all of the user's commands.
+      ...(command === "demo" && { LOG_LEVEL: "info", XDG_RUNTIME_DIR: cwd }),
+      ...env,
+      PORT: known === null ? port : new URL(known).port,
+    },
   });
   let log = "";
   const started = Promise.withResolvers<string>();

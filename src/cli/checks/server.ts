@@ -1,13 +1,22 @@
 import type { Config } from "../../config/config.ts";
+import { registeredProviders } from "../../config/providers.ts";
+import { secretStore } from "../../config/secrets.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
+import { unloaded } from "../reload-server.ts";
 import { localUrl, problemOf, request } from "../request.ts";
+import { calling } from "../server-api.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 
 /** Reports where notifications are sent, and whether a server with this configuration runs here. */
-export async function checkServer(config: Config): Promise<readonly Finding[]> {
-  return [checkGateway(config), await checkReady(config)];
+export async function checkServer(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Finding[]> {
+  const ready = await checkReady(config);
+  const loaded = ready.level === "good" ? await checkLoaded(config, env) : [];
+  return [checkGateway(config), ready, ...loaded];
 }
 
 function checkGateway({ operatorGatewayUrl: url }: Config): Finding {
@@ -19,6 +28,27 @@ function checkGateway({ operatorGatewayUrl: url }: Config): Finding {
     );
   // The path or the query may contain a key.
   return good(about, `notifications are posted to ${URL.parse(url)?.origin ?? "an invalid URL"}`);
+}
+
+/** A secret that was stored after the start is not in force before the server has read it. */
+async function checkLoaded(config: Config, env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const store = secretStore(env, config.secretsDir);
+  try {
+    const stored = registeredProviders(config).filter(
+      ({ id }) => store.webhookSecrets(id) !== null,
+    );
+    const call = calling({}, env, { path: "/v1/providers", role: "operator" });
+    const missing = await unloaded(
+      call,
+      stored.map(({ id }) => id),
+    );
+    return missing.map((id) =>
+      bad(id, "has a secret that the running server has not loaded: send it SIGHUP, or restart it"),
+    );
+  } catch {
+    // Other checks report invalid secrets and files, and the server may accept other tokens only.
+    return [];
+  }
 }
 
 async function checkReady(config: Config): Promise<Finding> {

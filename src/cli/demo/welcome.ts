@@ -1,16 +1,12 @@
 import { realpathSync } from "node:fs";
+import { join } from "node:path";
 
-import { systemClock } from "../../base/clock.ts";
-import { type Role, roles } from "../../base/context.ts";
-import { mintConsoleCode } from "../../identity/auth/console-codes.ts";
+import type { Role } from "../../base/context.ts";
 import type { Services } from "../../services.ts";
 import { isCompiled, programName } from "../program.ts";
-import { serverSigning } from "../signing-key.ts";
 
 import { routeIn } from "./route.ts";
 import { contextOf } from "./sales.ts";
-
-const tokenTtlSeconds = 8 * 3_600;
 
 /** The pages for people. Those that this program serves are printed. */
 const pages = [
@@ -25,16 +21,15 @@ interface Demo {
   /** The folder that keeps the data, or null. */
   readonly kept: string | null;
   readonly inMemory: boolean;
-  /** The variables with which other commands find this demo, as arguments of `export`. */
-  readonly made: string;
 }
 
 /** Quotes a text for a POSIX shell. */
-export const quoted = (text: string): string =>
+const quoted = (text: string): string =>
   /^[\w./:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The command that runs this program from any folder. */
+/** The command that runs this program: in a clone the short one, else one for any folder. */
 function program(): string {
+  if (Bun.main === join(process.cwd(), "src/main.ts")) return programName;
   if (isCompiled) return runnable("skyhook");
   return `${runnable("bun")} ${quoted(Bun.main)}`;
 }
@@ -46,44 +41,44 @@ function runnable(name: string): string {
   return isThis ? name : quoted(process.execPath);
 }
 
-/** The demo's welcome text: pages, tokens, and commands to paste. */
+/** The demo's welcome text: pages, commands to paste and, last, a link that signs in. */
 export async function welcome(services: Services, url: string, demo: Demo): Promise<string> {
   const found = await Promise.all(
     pages.map(async (page) => ((await isThere(url, page)) ? [page] : [])),
   );
-  const tokens = await Promise.all(roles.map(async (role) => exportOf(role, services)));
+  const command = `${program()} --demo`;
+  const lines = [
+    "# send a webhook, search events, and see what a replay of those with dead notifications would do",
+    `${command} send task_tracker task.completed`,
+    `${command} events --from 2d --delivery dead`,
+    `${command} replay --from 2d --delivery dead --dry-run`,
+    "# follow events, or send the webhooks to your program on port 3000; Ctrl-C ends each",
+    `${command} tail`,
+    `${command} listen --to http://localhost:3000`,
+    ...(await paymentCommand(services)),
+    ...(await commands(services, url)),
+    "# create another sign-in link",
+    `${command} console --role admin`,
+  ];
   return [
     "",
     `  Skyhook demo: ${demo.flights} flights in the next ${demo.days} days, and a webhook every few seconds.`,
-    `  Press Ctrl-C to stop. ${fate(demo, services)}`,
+    `  ${fate(demo, services)}`,
     "",
     ...found.flat().map(([name, path]) => `  ${name.padEnd(20)}${url}${path}`),
     "",
-    "This link signs in to the console. It works once, within an hour:",
+    "In another terminal, run any of these:",
     "",
-    `  ${await consoleLink(services, url)}`,
+    ...lines.map((line) => `  ${line}`),
     "",
-    "# Paste these lines into another terminal. The tokens are valid for 8 hours:",
+    "Sign in to the console here, once and within an hour. Press Ctrl-C to stop.",
     "",
-    `export ${demo.made}`,
-    ...tokens,
-    "",
-    "# then run any of these:",
-    "",
-    "# create another sign-in link, and send a webhook",
-    `${program()} console --role admin`,
-    `${program()} send task_tracker task.completed`,
-    "# search events, and see what a replay of those with dead notifications would do",
-    `${program()} events --from 2d --delivery dead`,
-    `${program()} replay --from 2d --delivery dead --dry-run`,
-    "# follow events, or send the webhooks to your program on port 3000; Ctrl-C ends each",
-    `${program()} tail`,
-    `${program()} listen --to http://localhost:3000`,
-    ...(await paymentCommand(services)),
-    ...(await commands(services, url)),
+    `  ${url}console#code=${services.consoleCodes.issue("admin", linkTtlSeconds)}`,
     "",
   ].join("\n");
 }
+
+const linkTtlSeconds = 3_600;
 
 /** Pays the newest hold, if there is one. */
 async function paymentCommand(services: Services): Promise<readonly string[]> {
@@ -96,15 +91,8 @@ async function paymentCommand(services: Services): Promise<readonly string[]> {
     return [];
   return [
     "# pay a booking that holds its seat, by a webhook of the payment processor",
-    `${program()} send payment_processor payment_intent.succeeded --booking ${hold.reference}`,
+    `${program()} --demo send payment_processor payment_intent.succeeded --booking ${hold.reference}`,
   ];
-}
-
-const linkTtlSeconds = 3_600;
-
-async function consoleLink({ config }: Services, url: string): Promise<string> {
-  const issuing = serverSigning(config);
-  return `${url}console#code=${await mintConsoleCode(issuing, "admin", systemClock, { ttlSeconds: linkTtlSeconds })}`;
 }
 
 function fate({ kept, inMemory }: Demo, { config }: Services): string {
@@ -123,17 +111,10 @@ async function isThere(url: string, [, path]: (typeof pages)[number]): Promise<b
   return ok;
 }
 
-async function exportOf(role: Role, services: Services): Promise<string> {
-  const email = `${role}@demo.example`;
-  const { user } = await services.users.ensureUser({ name: `Demo ${role}`, email });
-  const token = await services.tokens.mint({ id: user.id, roles: [role] }, tokenTtlSeconds);
-  return `export ${role.toUpperCase()}_TOKEN=${token}`;
-}
-
 /** One command per line, so that each can be pasted. */
 async function commands(services: Services, url: string): Promise<readonly string[]> {
   const { route, found } = await routeIn(7, services);
-  const operator = '-H "Authorization: Bearer $OPERATOR_TOKEN"';
+  const bearer = (role: Role) => `-H "Authorization: Bearer $(${program()} demo token ${role})"`;
   const json = '-H "Content-Type: application/json"';
   const passenger = {
     firstName: "Ada",
@@ -159,11 +140,11 @@ async function commands(services: Services, url: string): Promise<readonly strin
       .slice(0, 1)
       .map(
         ({ id }) =>
-          `curl -s -w '\\n' ${url}v1/api/bookings -H "Authorization: Bearer $USER_TOKEN" ${json} -d '${booking(id)}'`,
+          `curl -s -w '\\n' ${url}v1/api/bookings ${bearer("user")} ${json} -d '${booking(id)}'`,
       ),
     `curl -s -w '\\n' ${url}graphql ${json} -d '${query}'`,
     "# list the latest events, and follow new notifications",
-    `curl -s -w '\\n' ${operator} "${url}v1/events?limit=3"`,
-    `curl -sN ${operator} ${url}v1/feed`,
+    `curl -s -w '\\n' ${bearer("operator")} "${url}v1/events?limit=3"`,
+    `curl -sN ${bearer("operator")} ${url}v1/feed`,
   ];
 }

@@ -100,6 +100,14 @@ export function requireServedFiles(file: string): void {
   );
 }
 
+/** The process that serves the database on this machine; null if there is none, or it cannot be known. */
+export function serverPid(file: string): number | null {
+  const { lock, note } = placesOf(file);
+  if (!existsSync(lock) || !isHeld(lock)) return null;
+  const holder = holderIn(note);
+  return holder?.host === hostname() ? holder.pid : null;
+}
+
 function placesOf(file: string) {
   const folder = dirname(resolved(file));
   return { lock: join(folder, "skyhook.lock"), note: join(folder, "skyhook.lock.json") };

@@ -1,5 +1,6 @@
 import { jwt } from "@elysiajs/jwt";
 
+import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Actor, consolePrefix, type Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
@@ -19,6 +20,9 @@ const tokenTtlSeconds = 8 * 3_600;
 const usedCodeKeptMs = 600_000;
 /** The actor of sessions opened with a link for nobody in particular. It is not a user. */
 const consoleActorId = "skyhook-console";
+
+/** The most codes of this process at a time. */
+const maxIssued = 100;
 
 const algorithm = "HS256";
 /** Differs from the type of access tokens, so that neither is accepted as the other (RFC 8725 section 3.11). */
@@ -50,6 +54,8 @@ export function mintConsoleCode(
 }
 
 export interface ConsoleCodes {
+  /** Makes a short code that only this process accepts, for a program that prints its own link. */
+  issue(role: Role, ttlSeconds: number): string;
   /** Returns who a code signs in, and marks the code as used. Throws `invalid-token`. */
   redeem(code: string): Promise<Actor>;
   /** Exchanges a code for an access token, as `redeem`. */
@@ -63,6 +69,16 @@ export function consoleCodes(
   clock: Clock,
 ): ConsoleCodes {
   const signer = signerOf(issuing);
+  const issued = new Map<string, { readonly role: Role; readonly untilMs: number }>();
+
+  /** Null if this process has not issued the code. */
+  function redeemIssued(code: string): Actor | null {
+    const found = issued.get(code);
+    if (found === undefined) return null;
+    issued.delete(code);
+    if (found.untilMs < clock.now()) throw invalidCode();
+    return { id: consoleActorId, roles: [found.role] };
+  }
 
   async function verified(code: string) {
     if (code.length > maxTokenLength) throw invalidCode();
@@ -81,6 +97,8 @@ export function consoleCodes(
   }
 
   async function redeem(code: string): Promise<Actor> {
+    const own = redeemIssued(code);
+    if (own !== null) return own;
     const { actor, expiresAt, jti } = await verified(code);
     // Recorded in the database, so that a code works once across all instances.
     const used: IdempotencyRecord = {
@@ -96,6 +114,13 @@ export function consoleCodes(
   }
 
   return {
+    issue(role, ttlSeconds) {
+      // 128 bits, which nobody guesses (RFC 6749 section 10.10).
+      const code = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
+      const untilMs = clock.now() + ttlSeconds * 1_000;
+      setNewest(issued, code, { role, untilMs }, maxIssued);
+      return code;
+    },
     redeem,
     async exchange(code) {
       const token = await tokens.mint(await redeem(code), tokenTtlSeconds);

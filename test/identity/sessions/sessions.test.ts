@@ -44,6 +44,18 @@ const postTo = (path: string, cookie: string, headers: Record<string, string>) =
   app.fetch(path, { method: "POST", headers: { cookie, ...headers } });
 
 describe("a session of the console", () => {
+  test("a short code of this process signs in once, until it expires", async () => {
+    const { consoleCodes } = app.services;
+    const code = consoleCodes.issue("operator", 60);
+    expect(code).toMatch(/^[\w-]{22}$/);
+    expect((await signIn(code)).status).toBe(200);
+    expect((await signIn(code)).status).toBe(401);
+    const late = consoleCodes.issue("operator", 60);
+    clock.advance(61_000);
+    expect((await signIn(late)).status).toBe(401);
+    expect((await signIn("A".repeat(22))).status).toBe(401);
+  });
+
   test("is opened by a one-time code, once [API2-11]", async () => {
     const code = await codeFor("operator");
     const first = await signIn(code);

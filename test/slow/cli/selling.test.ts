@@ -235,6 +235,12 @@ describe("skyhook booking reveal", () => {
   });
 });
 
+/** The token of a role at the demo whose state is in the folder of the test. */
+async function demoToken(role: string): Promise<string> {
+  const env = { XDG_RUNTIME_DIR: cwd };
+  return (await runSkyhook(["demo", "token", role], { cwd, env })).out.trim();
+}
+
 /** Of all bookings: few are cancelled. */
 async function statusesOfBookings(url: string, token: string): Promise<ReadonlySet<unknown>> {
   const headers = { authorization: `Bearer ${token}` };
@@ -254,24 +260,18 @@ describe("skyhook demo", () => {
     const temporary = temporaryFolder();
     folders.push(temporary);
     const server = await startServer({ cwd, env: { TMPDIR: temporary } }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"), 40_000);
-    const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
-    const headers = { authorization: `Bearer ${token}` };
+    await until(() => server.log().includes("console#code="), 40_000);
+    const headers = { authorization: `Bearer ${await demoToken("operator")}` };
     await until(async () => {
       const events: unknown = await (await fetch(`${server.url}/v1/events`, { headers })).json();
       return itemsAt(events, "data").length > 0;
     }, 10_000);
     // Something to look at in each view, and a link that signs in.
-    const listed = async (path: string, role = "OPERATOR") => {
-      const own = new RegExp(`${role}_TOKEN=(\\S+)`).exec(server.log())?.[1] ?? "";
-      const init = { headers: { authorization: `Bearer ${own}` } };
-      return itemsAt(await (await fetch(`${server.url}${path}`, init)).json(), "data");
-    };
+    const listed = async (path: string) =>
+      itemsAt(await (await fetch(`${server.url}${path}`, { headers })).json(), "data");
     await until(async () => (await listed("/v1/rejections")).length > 0, 30_000);
-    const statuses = await statusesOfBookings(
-      server.url,
-      /ADMIN_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "",
-    );
+    const admin = await demoToken("admin");
+    const statuses = await statusesOfBookings(server.url, admin);
     expect(statuses).toEqual(new Set(["cancelled", "confirmed", "expired", "held"]));
     for (const query of ["delivery=dead", "delivery=retrying", "type=payment.mismatch"]) {
       expect([query, (await listed(`/v1/events?${query}`)).length]).not.toEqual([query, 0]);
@@ -283,7 +283,6 @@ describe("skyhook demo", () => {
     const sum = (name: string) => days.reduce<number>((all, day) => all + Number(at(day, name)), 0);
     expect(sum("sold") / sum("seats")).toBeWithin(0.3, 0.7);
     // What the console adds is in a folder that ends with the demo.
-    const admin = /ADMIN_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
     for (const [path, body, status] of [
       ["/v1/providers", { catalogue: "slack", makeSecret: true }, 201],
       ["/v1/providers/slack/test", {}, 200],
@@ -307,29 +306,26 @@ describe("skyhook demo", () => {
   ])(
     "%s prints commands that work from another terminal, and pages that are there",
     async (_, options) => {
-      const child = spawnSkyhook(["demo", ...options], { cwd, env: { PORT: "0" } });
+      const [elsewhere, home, runtime] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+      folders.push(elsewhere, home, runtime);
+      const env = { PORT: "0", XDG_RUNTIME_DIR: runtime };
+      const child = spawnSkyhook(["demo", ...options], { cwd, env });
       let log = "";
       for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
         log += text;
-        if (log.includes("/v1/feed\n")) break;
+        if (log.includes("console#code=")) break;
       }
       const lines = log.split("\n");
-      const exports = lines.filter((line) => line.startsWith("export "));
       const commands = lines
-        .slice(lines.indexOf("# then run any of these:") + 1)
-        // Neither comments nor lines of the log.
-        .filter((line) => /^[^#{]/.test(line));
-      // A shell of its own in another folder, which has nothing of ours but what is pasted.
-      const [elsewhere, home] = [temporaryFolder(), temporaryFolder()];
-      folders.push(elsewhere, home);
+        .slice(lines.indexOf("In another terminal, run any of these:") + 1)
+        .filter((line) => /^  [^# ]/.test(line) && !line.includes("#code="))
+        .map((line) => line.trim());
+      // A shell of its own in another folder, which has nothing of ours but the demo's state.
       const paste = (command: string, follows: boolean) =>
-        Bun.spawn(
-          ["bash", "-c", [...exports, `exec ${command}${follows ? " 2>&1" : ""}`].join("\n")],
-          {
-            cwd: elsewhere,
-            env: { PATH: process.env["PATH"], HOME: home },
-          },
-        );
+        Bun.spawn(["bash", "-c", `exec ${command}${follows ? " 2>&1" : ""}`], {
+          cwd: elsewhere,
+          env: { PATH: process.env["PATH"], HOME: home, XDG_RUNTIME_DIR: runtime },
+        });
       // These follow what happens, and do not end by themselves.
       const following = {
         "/v1/feed": "retry: ",
@@ -351,7 +347,8 @@ describe("skyhook demo", () => {
         else expect([command, out]).toEqual([command, expect.stringContaining(awaited)]);
         answers.push(out);
       }
-      const [link = "", sent, found, replay, , , paid, search, booking, graphql, events] = answers;
+      const [sent, found, replay, , , paid, search, booking, graphql, events] = answers;
+      const link = answers.at(-1) ?? "";
       // Nothing is dead in a folder: only the demo in memory has receivers.
       const dead = options.length === 0 ? expect.stringContaining("deploy.error") : "";
       expect(found).toEqual(dead);
@@ -383,7 +380,7 @@ describe("skyhook demo", () => {
     // Whoever read it would find no key, and not start.
     await Bun.write(join(cwd, "data/personal_data_key_previous"), "no key");
     const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"), 40_000);
+    await until(() => server.log().includes("console#code="), 40_000);
     expect(server.log()).not.toContain(file);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(join(cwd, "data"))).toEqual(["personal_data_key_previous"]);
@@ -401,9 +398,9 @@ describe("skyhook demo", () => {
         ...(providers !== "" && { WEBHOOK_PROVIDERS: providers }),
       };
       const server = await startServer({ cwd, env }, "demo");
-      await until(() => server.log().includes("/v1/feed\n"), 60_000);
+      await until(() => server.log().includes("console#code="), 60_000);
       await until(() => server.log().includes("webhook accepted"), 20_000);
-      const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
+      const token = await demoToken("operator");
       const headers = { authorization: `Bearer ${token}` };
       const events = await fetch(`${server.url}/v1/events?provider=${provider}`, { headers });
       expect(itemsAt(await events.json(), "data").length).toBeGreaterThan(0);
@@ -414,14 +411,17 @@ describe("skyhook demo", () => {
 
   test("--keep leaves all of it in a folder that `serve` goes on with", async () => {
     const env = { DATA_DIR: join(cwd, "kept"), SECRETS_DIR: join(cwd, "kept/secrets") };
-    const child = spawnSkyhook(["demo", "--keep", "kept"], { cwd, env: { PORT: "0" } });
+    const runtime = { PORT: "0", LOG_LEVEL: "info", XDG_RUNTIME_DIR: cwd };
+    const child = spawnSkyhook(["demo", "--keep", "kept"], { cwd, env: runtime });
     let log = "";
+    let token = "";
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
       log += text;
-      if (log.includes("webhook accepted")) child.kill("SIGINT");
+      if (!log.includes("webhook accepted") || !log.includes("console#code=")) continue;
+      token ||= await demoToken("operator");
+      child.kill("SIGINT");
     }
     expect(await child.exited).toBe(0);
-    const token = /OPERATOR_TOKEN=(\S+)/.exec(log)?.[1] ?? "";
     const server = await startServer({ cwd, env });
     const headers = { authorization: `Bearer ${token}` };
     const events: unknown = await (await fetch(`${server.url}/v1/events`, { headers })).json();

@@ -60,7 +60,6 @@ describe("README", () => {
 
   beforeAll(async () => {
     if (compiledProgram === null) copySource();
-    await run(commands("run: secrets"));
     const [, , start = ""] = commands("command: start").trim().split(" && ");
     server = Bun.spawn(["bash", "-c", `exec ${asInstalled(start)}`], {
       cwd: folder,
@@ -74,6 +73,7 @@ describe("README", () => {
     })();
     await until(() => /skyhook serves on http:\/\/[^:]+:(\d+)/.test(log), 15_000);
     port = Number(/skyhook serves on http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
+    expect(await run(commands("run: secrets"))).toContain("has loaded them");
   });
   afterAll(async () => {
     server.kill("SIGTERM");

@@ -1,0 +1,59 @@
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Role } from "../../base/context.ts";
+import { writePrivately } from "../../base/private-file.ts";
+import { UsageError } from "../output.ts";
+import { programName } from "../program.ts";
+
+/** What other commands need to work with the running demo. */
+interface DemoState {
+  readonly pid: number;
+  /** Environment variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** An access token for each role. */
+  readonly tokens: Readonly<Partial<Record<Role, string>>>;
+}
+
+/** One demo of a user is found at a time: the one that started last. */
+function placeOf(env: NodeJS.ProcessEnv): string {
+  return join(env["XDG_RUNTIME_DIR"] ?? tmpdir(), `skyhook.demo-${process.getuid?.() ?? 0}.json`);
+}
+
+/** Writes the state for other commands of the same user. It is removed when this process exits. */
+export function publishDemo(state: Omit<DemoState, "pid">, env: NodeJS.ProcessEnv): void {
+  const place = placeOf(env);
+  writePrivately(place, `${JSON.stringify({ pid: process.pid, ...state })}\n`);
+  process.on("exit", () => {
+    if (readState(place)?.pid === process.pid) rmSync(place, { force: true });
+  });
+}
+
+/** The state of the demo that runs. Throws a `UsageError` if none does. */
+export function runningDemo(env: NodeJS.ProcessEnv): DemoState {
+  const state = readState(placeOf(env));
+  if (state !== null && isRunning(state.pid)) return state;
+  throw new UsageError(
+    `No demo of this user runs. Start one in another terminal: ${programName} demo`,
+  );
+}
+
+function readState(place: string): DemoState | null {
+  try {
+    // Everyone can write to a temporary folder: another user's file must not set our variables.
+    if (statSync(place).uid !== process.getuid?.()) return null;
+    // Guarantee: only `publishDemo` of this user writes it, atomically.
+    return JSON.parse(readFileSync(place, "utf8")) as DemoState;
+  } catch {
+    return null;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
