@@ -59,7 +59,7 @@ async function consoleCommand(
     console.log(address);
     return;
   }
-  const code = await mintConsoleCode(serverSigning(config), role, systemClock, { name });
+  const code = await mintConsoleCode(serverSigning(config), role, systemClock, name);
   const link = `${address}#code=${code}`;
   console.error(
     `Signs in once, as ${name === null ? role : `${name} (${role})`}, within ${codeTtlSeconds / 60} minutes:`,

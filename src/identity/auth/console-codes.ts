@@ -33,22 +33,19 @@ export function isConsoleName(name: string): boolean {
   return /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,60}(?<!\s)$/u.test(name);
 }
 
-interface CodeOptions {
-  /** Whom the link is for: a label, which proves nothing. */
-  readonly name?: string | null;
-  readonly ttlSeconds?: number;
-}
-
-/** Makes a code that signs in to the console once. Needs the server's signing key. */
+/**
+ * Makes a code that signs in to the console once. Needs the server's signing key. `name`: whom it is for, a label that
+ * proves nothing.
+ */
 export function mintConsoleCode(
   issuing: TokenOptions,
   role: Role,
   clock: Clock,
-  { name = null, ttlSeconds = codeTtlSeconds }: CodeOptions = {},
+  name: string | null = null,
 ): Promise<string> {
   // The prefix keeps a name apart from the ids and addresses of users, whatever it is.
   const sub = name === null ? consoleActorId : `${consolePrefix}${name}`;
-  const exp = Math.floor(clock.now() / 1_000) + ttlSeconds;
+  const exp = Math.floor(clock.now() / 1_000) + codeTtlSeconds;
   const claims = { sub, jti: crypto.randomUUID(), exp, roles: [role] };
   return signerOf(issuing).sign(claims);
 }

@@ -383,7 +383,7 @@ describe("ending a session", () => {
   test("has the name that its link was made for, which is no user's id or address", async () => {
     const user = "019377b0-7d40-7000-8000-000000000001";
     for (const name of ["Ada", user, "ada@example.com", "skyhook-cli", "oidc:ada"]) {
-      const code = await mintConsoleCode(issuing, "admin", clock, { name });
+      const code = await mintConsoleCode(issuing, "admin", clock, name);
       const { actor, id } = await json(await signIn(code));
       expect(actor).toBe(`console:${name}`);
       const [entry] = await listed(app, `/v1/audit?subject=${String(id)}`, "admin");
