@@ -109,7 +109,7 @@ export function createApp(services: Services) {
     .use(replaysRest(services.replays, callers))
     .use(notificationsRest(services.notifications, services.feed, callers, { clock, log }))
     .use(destinationsRest(services, callers))
-    .use(auditRest(services.audit, callers))
+    .use(auditRest(services.audit, services, callers))
     .use(
       sessionsRest({
         sessions: services.sessions,

@@ -2,6 +2,7 @@ import { bundlePage } from "./bundle.ts" with { type: "macro" };
 
 import palette from "../web/palette.css" with { type: "text" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
+import audit from "./page/style/audit.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
 import bookings from "./page/style/bookings.css" with { type: "text" };
 import charts from "./page/style/chart.css" with { type: "text" };
@@ -41,6 +42,7 @@ export const styles = [
   onboarding,
   destinations,
   replays,
+  audit,
   commands,
   phone,
   adapt,

@@ -20,7 +20,7 @@ const isUserId = (id: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/.tes
 /** `Ada (admin)`; only `admin` where the name is not known. */
 export function signedInAs(id: string, roles: readonly string[]): string {
   const role = roles.at(-1) ?? "operator";
-  return isUserId(id) ? role : `${partsOf(id)[0]} (${role})`;
+  return isUserId(id) || systemActors.has(id) ? role : `${partsOf(id)[0]} (${role})`;
 }
 
 interface Parts extends Of<string> {
@@ -34,7 +34,8 @@ export function Actor({ of: id, name = null, email = null }: Parts) {
   const [shown, source] = name === null ? partsOf(id) : [name, email];
   return (
     <span title={id}>
-      <Text of={shown} /> {source !== null && <Source of={source} />}
+      <Text of={shown} />
+      {source !== null && <Source of={source} />}
     </span>
   );
 }
@@ -42,6 +43,7 @@ export function Actor({ of: id, name = null, email = null }: Parts) {
 function Source({ of: source }: Of<string>) {
   return (
     <span class="quiet">
+      {" "}
       <Text of={source} />
     </span>
   );

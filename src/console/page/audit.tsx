@@ -1,13 +1,16 @@
 import { auditFilters } from "../../identity/audit/audit-filters.ts";
+import { destinationFields } from "../../outbound/destination-fields.ts";
 
+import { Actor } from "./actor.tsx";
+import { clockTime, dateAndTime, dayOf } from "./durations.ts";
 import { apiQuery, Filters } from "./filters.tsx";
 import { listView } from "./list-view.tsx";
 import { idIn } from "./palette/command.ts";
 import { writeRoute } from "./route.ts";
-import { timeColumn } from "./rows.tsx";
-import { words } from "./text.tsx";
+import { type Of, Text, words } from "./text.tsx";
 import { TimeFilter } from "./time-filter.tsx";
-import { Empty } from "./ui.tsx";
+import { Time } from "./time.tsx";
+import { Empty, Source } from "./ui.tsx";
 import type { AuditItem } from "./wire.ts";
 
 /** Groups of actions, by what they begin with. */
@@ -28,20 +31,35 @@ export const AuditView = listView<AuditItem>({
   path: (query, range) => `v1/audit?${apiQuery(query, auditFilters, range)}`,
   pollIntervalMs: 5_000,
   columns: [
-    { head: "Action", at: "title", width: "200px", cell: ({ action }) => actionText(action) },
-    { head: "Subject", at: "kind", look: "mono", cell: ({ subject }) => subject },
     {
-      head: "Detail",
-      at: "detail-text",
-      look: "quiet",
-      isWideOnly: true,
-      cell: ({ detail }) => detail,
-      tip: ({ detail }) => detail,
+      head: "Time",
+      at: "time",
+      width: "44px",
+      cell: ({ createdAt }) => <Time at={createdAt} show={clockTime} />,
     },
-    { head: "By", at: "by", width: "minmax(0, 260px)", look: "mono", cell: ({ actor }) => actor },
-    timeColumn("When"),
+    { head: "Action", at: "title", width: "196px", cell: ({ action }) => actionText(action) },
+    {
+      head: "Subject",
+      at: "kind",
+      width: "minmax(0, 4fr)",
+      cell: (entry) => <Subject of={entry} />,
+      tip: ({ subject }) => subject,
+    },
+    {
+      head: "Change",
+      at: "changes",
+      width: "minmax(0, 5fr)",
+      cell: ({ detail }) => detail?.split("\n").map((line) => <Change key={line} of={line} />),
+    },
+    {
+      head: "By",
+      at: "by",
+      width: "minmax(0, 3fr)",
+      cell: (it) => <Actor of={it.actor} name={it.actorName} email={it.actorEmail} />,
+    },
   ],
-  narrow: `"title time" "kind by" / minmax(0, 1fr) minmax(0, auto)`,
+  narrow: `"title time" "kind by" "changes changes" / minmax(0, 1fr) minmax(0, auto)`,
+  sectionOf: ({ createdAt }) => dayOf(new Date(createdAt)),
   address: addressOf,
   useSuggestions: (items) => [...new Set(items?.map(({ actor }) => actor))].toSorted(),
   filters: ({ route, suggestions }) => (
@@ -71,13 +89,64 @@ export const AuditView = listView<AuditItem>({
   ),
 });
 
-const actionText = (action: string) => words(action.replace(".", " ").replaceAll("_", " "));
+/** Where the name of the action says too little. */
+const actionTexts: ReadonlyMap<string, string> = new Map([
+  ["event.revealed", "Event body read"],
+  ["rejection.revealed", "Rejected body read"],
+  ["destination.rotated", "Destination secret rotated"],
+  ["session.opened", "Signed in"],
+  ["session.closed", "Signed out"],
+]);
+
+const actionText = (action: string) =>
+  actionTexts.get(action) ?? words(action.replace(".", " ").replaceAll("_", " "));
+
+/** The name of what it was done to, where it has one. */
+function Subject({ of: { action, subject, subjectName } }: Of<AuditItem>) {
+  if (subjectName !== null) return <Text of={subjectName} />;
+  if (action.startsWith("provider.")) return <Source of={subject} />;
+  if (action.startsWith("issue.")) {
+    const [kind = "", ...concerned] = subject.split(" ");
+    return <Text of={[words(kind), ...concerned].join(", ")} />;
+  }
+  return (
+    <span class={/^[a-z]+_[0-9a-f]{8}/.test(subject) ? "mono" : ""}>
+      <Text of={subject.replace(/^([a-z]+_[0-9a-f]{8})[0-9a-f]+([0-9a-f]{6})$/, "$1…$2")} />
+    </span>
+  );
+}
+
+const labels: ReadonlyMap<string, string> = new Map(
+  Object.entries(destinationFields).map(([field, { label }]) => [field, label]),
+);
+
+/** A line of the detail: a field with its values before and after, or a text in which times are readable. */
+function Change({ of: line }: Of<string>) {
+  const [, field, before, after] = /^(\w+): (.*?) → (.*)$/.exec(line) ?? [];
+  if (field === undefined || before === undefined || after === undefined) {
+    const parts = line.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/);
+    return (
+      <span>
+        {parts.map((part, at) =>
+          at % 2 === 0 ? <Text of={part} /> : <Time at={part} show={dateAndTime} />,
+        )}
+      </span>
+    );
+  }
+  return (
+    <span>
+      {labels.get(field) ?? field}: <Text of={before} /> <span class="quiet">→</span>{" "}
+      <ins>
+        <Text of={after} />
+      </ins>
+    </span>
+  );
+}
 
 /** A link where the console has a page for the subject. */
-function addressOf({ action, subject }: AuditItem): string | null {
+function addressOf({ action, subject, destinationId }: AuditItem): string | null {
   if (action.startsWith("provider.")) return writeRoute("providers", subject);
-  // A removed destination has no page, and the list has the names of destinations only.
-  if (action.startsWith("destination.")) return writeRoute("destinations");
+  if (destinationId !== null) return writeRoute("destinations", destinationId);
   if (action.startsWith("issue.")) return writeRoute("issues");
   const found = idIn(subject);
   return found === null ? null : writeRoute(found.view, found.id);

@@ -24,6 +24,26 @@ export function due(time: Date, now: number): string {
   return time.getTime() < now ? `due ${text}` : text;
 }
 
+const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long" });
+const dayAndYear = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
+const minute = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** `Today`, `Yesterday`, `Tuesday 24 November`; with the year, if it is another. In the browser's time zone. */
+export function dayOf(time: Date, now = new Date()): string {
+  const yesterday = new Date(now);
+  yesterday.setDate(now.getDate() - 1);
+  if (time.toDateString() === now.toDateString()) return "Today";
+  if (time.toDateString() === yesterday.toDateString()) return "Yesterday";
+  return (time.getFullYear() === now.getFullYear() ? day : dayAndYear).format(time);
+}
+
+/** `14:03` */
+export const clockTime = (time: Date): string => clock.format(time);
+
+/** `24 Nov 2026, 14:03` */
+export const dateAndTime = (time: Date): string => minute.format(time);
+
 /** `41 ms`, `41.9 s`: how long a request took. */
 export function milliseconds(ms: number): string {
   return ms < 10_000 ? `${ms.toLocaleString("en")}\u00a0ms` : `${(ms / 1_000).toFixed(1)}\u00a0s`;

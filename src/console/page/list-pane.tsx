@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { List, Listed } from "./list.ts";
@@ -56,8 +56,11 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
       {list.items !== null && count === 0 && empty}
       {count > 0 && (
         <RowList of={rows}>
-          {groupsOf(list.items ?? [], rows).map((items) => (
-            <Group key={items[0]?.id} of={rows} items={items} open={open} query={query} />
+          {groupsOf(list.items ?? [], rows).map((items, index, groups) => (
+            <Fragment key={items[0]?.id}>
+              <Heading of={rows} before={groups[index - 1]?.at(-1)} item={items[0]} />
+              <Group of={rows} items={items} open={open} query={query} />
+            </Fragment>
           ))}
         </RowList>
       )}
@@ -73,6 +76,24 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
         </div>
       )}
     </div>
+  );
+}
+
+interface HeadingParts<Item> {
+  readonly of: Rows<Item>;
+  readonly before: Item | undefined;
+  readonly item: Item | undefined;
+}
+
+/** The heading of an item's section, where it begins. */
+function Heading<Item>({ of: { sectionOf }, before, item }: HeadingParts<Item>) {
+  if (sectionOf === undefined || item === undefined) return null;
+  const section = sectionOf(item);
+  if (before !== undefined && sectionOf(before) === section) return null;
+  return (
+    <li class="section">
+      <h2>{section}</h2>
+    </li>
   );
 }
 

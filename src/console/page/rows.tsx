@@ -30,6 +30,8 @@ export interface Rows<Item> {
   readonly address: (item: Item, query: URLSearchParams) => string | null;
   /** Items with equal keys in a row are shown as one, until the rest is asked for. */
   readonly groupOf?: (item: Item) => string;
+  /** The heading above an item and its neighbours with the same, such as a day. */
+  readonly sectionOf?: (item: Item) => string;
   /** Whether to highlight an item. */
   readonly isFresh?: (item: Item) => boolean;
 }

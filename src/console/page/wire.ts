@@ -33,7 +33,7 @@ export interface Page<Item> {
   readonly pagination: Wire<page.Page<never>["pagination"]>;
 }
 export type EventItem = Wire<event.ListedEvent>;
-export type AuditItem = Wire<audit.AuditEntry>;
+export type AuditItem = Wire<audit.ListedAuditEntry>;
 export type SessionInfo = Wire<session.ConsoleSession>;
 export type Issue = Wire<issue.Issue>;
 export type IssueList = Wire<issue.Issues>;

@@ -39,9 +39,23 @@ export const auditEntrySchema = resource("AuditEntry", "Who did what, and when."
   actor: text("The id of the user or client who did it."),
   action: text("What was done. Newer versions may add actions.", ...auditActions),
   subject: text("What it was done to.", "deploys"),
-  detail: nullable(text("What changed; null if the action says it.")),
+  detail: nullable(text("What changed, one change per line; null if the action says it.")),
 });
 
 export interface AuditEntry extends Static<typeof auditEntrySchema> {}
+
+export const listedAuditEntrySchema = resource(
+  "ListedAuditEntry",
+  "Who did what, and when, with the names that the ids have now.",
+  {
+    ...auditEntrySchema.properties,
+    actorName: nullable(text("The user's name; null if the actor is not a user.", "Ada Lovelace")),
+    actorEmail: nullable(text("The user's e-mail address.", "ada@example.com")),
+    subjectName: nullable(text("The title of the event that the subject is.")),
+    destinationId: nullable(text("The operators' destination with the subject's name.")),
+  },
+);
+
+export interface ListedAuditEntry extends Static<typeof listedAuditEntrySchema> {}
 
 export const auditTable = defineTable("audit", auditEntrySchema.properties);

@@ -5,11 +5,12 @@ import { invalidParameter } from "../../base/parameters.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 
-import { type AuditAction, auditActions, auditEntrySchema } from "./audit-entry.ts";
+import { type AuditAction, auditActions, listedAuditEntrySchema } from "./audit-entry.ts";
 import { auditFilters } from "./audit-filters.ts";
 import type { Audit } from "./audit.ts";
+import { namedEntries, type NameSources } from "./named-entries.ts";
 
-const auditPageSchema = pageOf(auditEntrySchema);
+const auditPageSchema = pageOf(listedAuditEntrySchema);
 
 /** Throws `invalid-parameter` for an unknown action, so that a typing error is not an empty list. */
 function actionsIn(wanted: string | undefined): readonly AuditAction[] | undefined {
@@ -20,7 +21,7 @@ function actionsIn(wanted: string | undefined): readonly AuditAction[] | undefin
   throw invalidParameter("action", detail);
 }
 
-export const auditRest = (audit: Audit, callers: Callers) => {
+export const auditRest = (audit: Audit, names: NameSources, callers: Callers) => {
   const { list } = routes(callers, "Operations", adminsOnly);
   return new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
     "",
@@ -29,8 +30,10 @@ export const auditRest = (audit: Audit, callers: Callers) => {
       ids: "aud_",
       filters: auditFilters,
       response: auditPageSchema,
-      serve: ({ ctx, page, filters: { action, ...filters } }) =>
-        audit.list(ctx, page, { ...filters, actions: actionsIn(action) }),
+      serve: async ({ ctx, page, filters: { action, ...filters } }) => {
+        const found = await audit.list(ctx, page, { ...filters, actions: actionsIn(action) });
+        return { ...found, data: await namedEntries(ctx, names, found.data) };
+      },
     }),
   );
 };

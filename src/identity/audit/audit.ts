@@ -28,7 +28,7 @@ export interface Audit {
   list(ctx: Context, request: PageRequest, filters?: EntryFilters): Promise<Page<AuditEntry>>;
 }
 
-const maxDetailLength = 500;
+const maxDetailLength = 2_000;
 
 /** Other limits bound these: one read of a body per hour, and the number of open sessions. */
 const unlimited: readonly AuditAction[] = [

@@ -17,6 +17,8 @@ interface Parts {
 interface Changed {
   readonly next: StoredDestination;
   readonly fields: readonly string[];
+  /** What has changed, for the audit list: a line per field other than the state, without secrets. */
+  readonly changes: readonly string[];
 }
 
 /** Applies the given fields. Throws `validation-failed`. */
@@ -31,8 +33,31 @@ export function changedDestination(
   const { next, fields } = isEdited ? edited(parts, stored, changes) : { next: stored, fields: [] };
   return {
     next: { ...next, state },
+    changes: fields.map((field) => changeText(field, valuesOf(stored), valuesOf(next))),
     fields: state === stored.state ? fields : [...fields, "state"],
   };
+}
+
+type Value = string | number | boolean | null | undefined;
+type Values = Readonly<Record<string, Value>>;
+
+/** The values that may be shown. */
+function valuesOf({ name, format, address, ...rest }: StoredDestination): Values {
+  const { filter, orderBy, ratePerSecond, maxConcurrent, alerts } = rest;
+  return { name, format, url: address, filter, orderBy, ratePerSecond, maxConcurrent, alerts };
+}
+
+/** `filter: none → event.severity == "error"`; only that it changed where the value, or what differs in it, is secret. */
+function changeText(field: string, before: Values, after: Values): string {
+  const [old, now] = [before, after].map(({ [field]: value }) => shownValue(value));
+  return old === now ? `${field}: changed` : `${field}: ${old} → ${now}`;
+}
+
+const maxShownLength = 100;
+
+function shownValue(value: Value): string {
+  const text = String(value ?? "none").replaceAll(/\s+/g, " ");
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }
 
 /** Makes the secret of a format that Skyhook signs, and drops one of another kind. */
@@ -40,7 +65,7 @@ function edited(
   { privateAllowed, keys }: Parts,
   stored: StoredDestination,
   changes: DestinationChanges,
-): Changed {
+): Pick<Changed, "next" | "fields"> {
   const { id, ownerId } = stored;
   const before = readSecrets(keys(), stored);
   const { url = before.address, secret: given, ...rest } = changes;

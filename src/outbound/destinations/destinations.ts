@@ -163,13 +163,12 @@ export function destinations(parts: Parts): Destinations {
     stored: StoredDestination,
     changes: DestinationChanges,
   ): Promise<Destination> {
-    const { next, fields } = changedDestination(parts, stored, changes);
+    const { next, fields, changes: lines } = changedDestination(parts, stored, changes);
     const isResumed =
       changes.state === "active" && (fields.includes("state") || stored.openUntil !== null);
     if (fields.length === 0 && !isResumed) return shown(stored);
-    const others = fields.filter((field) => field !== "state");
     const entries = [
-      ...(others.length > 0 ? [["destination.updated", others.join(", ")] as const] : []),
+      ...(lines.length > 0 ? [["destination.updated", lines.join("\n")] as const] : []),
       ...(isResumed || fields.includes("state") ? [[stateActions[next.state]] as const] : []),
     ];
     if (!isResumed) return save(ctx, stored, next, entries);

@@ -36,10 +36,42 @@ test("the audit list tells admins who changed what, without secrets", async () =
     { actor: "root", action: "destination.disabled" },
     { actor: "root", action: "destination.resumed" },
     { actor: "root", action: "destination.paused" },
-    { actor: "other", action: "destination.updated", detail: "filter" },
+    { actor: "other", action: "destination.updated", detail: "filter: none → false" },
     { actor: "root", action: "destination.created", subject: "audited" },
   ]);
   expect(JSON.stringify(data)).not.toMatch(/hunter2|whsec_/);
+});
+
+test("the audit list has the names that ids have now, and what changed without secrets", async () => {
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  const person = { name: "Ada", email: "ada@example.com" };
+  const { user } = await app.services.users.ensureUser(person);
+  const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/hunter2" };
+  const { id } = await json(await app.as("admin", "/v1/destinations", post(body), user.id));
+  const change = (changes: object) =>
+    app.as("admin", `/v1/destinations/${String(id)}`, { ...post(changes), method: "PATCH" });
+  await change({ url: "http://127.0.0.1:1099/hunter3" });
+  await change({ name: "deployed", filter: `event.type ==\n"${"x".repeat(200)}"`, alerts: true });
+  const event = await json(await app.deliverSample("task_tracker", "task.completed"));
+  await app.as("admin", `/v1/events/${String(event["id"])}/replay`, { method: "POST" });
+  const entries = await listed(app, "/v1/audit", "admin");
+  const [nobody, renamed] = [{ actorName: null, actorEmail: null }, { destinationId: null }];
+  expect(entries).toMatchObject([
+    { action: "event.revealed" },
+    {
+      action: "event.replayed",
+      subjectName: "Task completed (recurring): Rotate the signing keys",
+      ...nobody,
+    },
+    {
+      detail: `name: deploys → deployed\nfilter: none → event.type == "${"x".repeat(85)}…\nalerts: false → true`,
+      subject: "deployed",
+      destinationId: id,
+    },
+    { detail: "url: changed", ...renamed },
+    { action: "destination.created", actorName: "Ada", actorEmail: person.email, ...renamed },
+  ]);
+  expect(JSON.stringify(entries)).not.toMatch(/hunter/);
 });
 
 test("the audit list can be filtered by action, actor, subject and time", async () => {
@@ -154,7 +186,7 @@ test("shows an action of a newer version as stored", async () => {
   await storage.atomically(write(insertAudit, entry));
   for (const query of ["", "?actor=root", "?subject=1&action=*"]) {
     const [found] = await listed(app, `/v1/audit${query}`, "admin");
-    expect(found).toEqual({ ...entry, createdAt: entry.createdAt.toISOString() });
+    expect(found).toMatchObject({ ...entry, createdAt: entry.createdAt.toISOString() });
   }
 });
 

@@ -45,7 +45,7 @@ describe("PATCH /v1/destinations/{id}", () => {
     expect(await entries()).toEqual([
       ["destination.disabled", null],
       ["destination.resumed", null],
-      ["destination.updated", "filter, orderBy"],
+      ["destination.updated", "filter: none → true\norderBy: none → event.subject"],
       ["destination.paused", null],
       ["destination.created", made["address"]],
     ]);

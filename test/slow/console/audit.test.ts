@@ -20,6 +20,10 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     const made = await json(await app.as("admin", "/v1/destinations", post(body), "root"));
     const rotate = `/v1/destinations/${String(made["id"])}/rotate`;
     await app.as("admin", rotate, { method: "POST" }, "root");
+    const person = { name: "Ada", email: "ada@example.com" };
+    const { user } = await app.services.users.ensureUser(person);
+    const patch = { ...post({ filter: "true", maxConcurrent: 4 }), method: "PATCH" };
+    await app.as("admin", `/v1/destinations/${String(made["id"])}`, patch, user.id);
     await app.as("operator", `/v1/events/${eventId}/replay`, { method: "POST" }, "op");
     await signIn(browser, server, "admin");
     await browser.shows("[data-row]", "GitHub");
@@ -32,16 +36,22 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     const entries = `[...document.querySelectorAll("li .audit-entry")].map((row) =>
       [".title", ".by"].map((part) => row.querySelector(part).textContent).join(" by ")).join()`;
     expect(await browser.read(entries)).toBe(
-      "Session opened by test,Event revealed by op,Event replayed by op,Destination rotated by root,Destination created by root",
+      "Signed in by test,Event body read by op,Event replayed by op,Destination updated by Ada ada@example.com,Destination secret rotated by root,Destination created by root",
     );
+    await browser.shows("li.section h2", "Today");
+    await browser.shows("li .audit-entry .changes", "Filter: none → true");
+    await browser.shows("li .audit-entry .changes", "Deliveries at the same time: 8 → 4");
     expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("a.audit-entry[href*='#/destinations/dst_']");
+    await browser.shows(".detail h2", "deploys");
+    await browser.go("#/audit");
     await browser.click(`a.audit-entry[href="#/events/${eventId}"]`);
     await browser.shows(".step h3", "Received and verified");
   });
 
   test("filters by action and by who did it", async () => {
     await browser.go("#/audit?action=destination.*");
-    await browser.has("li .audit-entry", 2);
+    await browser.has("li .audit-entry", 3);
     expect(await browser.read("document.querySelector('form.filters select').value")).toBe(
       "destination.*",
     );
@@ -80,6 +90,8 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.until("document.querySelectorAll('.audit-entry .title').length >= 5");
     expect(await browser.read("document.querySelector('.side').checkVisibility()")).toBe(false);
     expect(await browser.read("document.documentElement.scrollWidth")).toBe(390);
+    const isCut = `[...document.querySelectorAll("li .audit-entry .cell")].some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`;
+    expect(await browser.read(isCut)).toBe(false);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.size(1_280, 800);
   });
