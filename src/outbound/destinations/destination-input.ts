@@ -29,7 +29,21 @@ export const destinationChangesSchema = changesSchema(
 );
 export type DestinationChanges = Static<typeof destinationChangesSchema>;
 
-export const readDestination = bodyReader(destinationInputSchema, "validation-failed");
+const readFields = bodyReader(destinationInputSchema, "validation-failed");
+const readFieldsAndFilter = bodyReader(destinationInputSchema, "validation-failed", (body) => {
+  const { filter }: { readonly filter?: unknown } = Object(body);
+  const error = typeof filter === "string" ? filterError(filter) : null;
+  return error === null ? [] : [{ pointer: error[0], kind: "rule", detail: error[1] }];
+});
+
+/** Reads fields that are valid each. Where one is not, the error names what is wrong with the filter too. */
+export function readDestination(body: unknown): DestinationInput {
+  try {
+    return readFields(body);
+  } catch {
+    return readFieldsAndFilter(body);
+  }
+}
 export const readDestinationChanges = bodyReader(destinationChangesSchema, "validation-failed");
 
 export function invalid(pointer: string, detail: string): AppError {

@@ -70,7 +70,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     expect(await browser.read("document.querySelector('#field-url').placeholder")).toBe(
       "http://127.0.0.1:1024/…",
     );
-    await browser.shows(".preview [role=status]", "Would have delivered 0 of the newest 2");
+    await browser.shows(".preview [role=status]", "Would send 0 of the newest 2");
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.read("void (sentChanges = '[]')");
     await fill("name", "releases");
     await fill("filter", 'event.type == "deploy.error"');
-    await browser.shows(".preview [role=status]", "Would have delivered 1 of the newest 2");
+    await browser.shows(".preview [role=status]", "Would send 1 of the newest 2");
     await fill("orderBy", "event.subject");
     await fill("ratePerSecond", "5");
     await browser.push("Save");
@@ -185,7 +185,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.go(`#/destinations/${id}`);
     await browser.shows("article.destination h2", "releases");
     await browser.push("Edit");
-    await browser.shows(".preview [role=status]", "Would have delivered");
+    await browser.shows(".preview [role=status]", "Would send");
     await browser.until(
       "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.detail'))",
     );

@@ -71,6 +71,8 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows(".preview .error", "line 1, column 7: No such key: typ");
     await browser.push("Create destination");
     await browser.shows("#field-name-note.error", "Use 1 to 63 lower-case letters");
+    await browser.shows("#field-filter-note.error", "No such key: typ");
+    expect(await browser.count(".preview li")).toBe(0);
     await browser.shows("#field-name[aria-invalid=true] ~ p", "Use 1 to 63");
     await browser.read("document.querySelector('#field-name').value = ''");
     await fill("name", "deploys");
@@ -84,13 +86,43 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("previews the filter on real notifications, with the clause that fails", async () => {
     await browser.read("document.querySelector('#field-filter').select()");
     await browser.type('event.type == "deploy.error" && event.severity == "error"');
-    await browser.shows(".preview [role=status]", "Would have delivered 1 of the newest 2");
-    await browser.shows(".preview li:nth-child(1) .badge.good", "Delivered");
+    await browser.shows(".preview [role=status]", "Would send 1 of the newest 2");
+    await browser.shows(".preview li:nth-child(1) .badge.good", "Would be sent");
     await browser.shows(".preview li:nth-child(2) .badge", "Filtered");
     await browser.shows(
       ".preview li:nth-child(2) .why",
       'event.type == "deploy.error" is false: event.type is "task.completed"',
     );
+  });
+
+  test("chooses the conditions of a filter, as long as it consists of them", async () => {
+    const filter = "document.querySelector('#field-filter').value";
+    const write = async (text: string) => {
+      await browser.read("document.querySelector('#field-filter').select()");
+      await browser.type(text);
+    };
+    const choose = (selector: string, value: string) =>
+      browser.read(`((field) => { field.value = ${JSON.stringify(value)};
+        field.dispatchEvent(new Event("change", { bubbles: true })); })(
+        document.querySelector(${JSON.stringify(`.condition:nth-of-type(1) ${selector}`)}))`);
+    await browser.has(".condition", 2);
+    await browser.push("Add condition");
+    await browser.has(".condition", 3);
+    await browser.until(`${filter}.endsWith('&& event.severity == "error"')`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await choose("[aria-label=Field]", "provider");
+    await choose("[aria-label=Comparison]", "!=");
+    await choose("[aria-label=Value]", "task_tracker");
+    await browser.until(`${filter}.startsWith('event.provider != "task_tracker" && ')`);
+    await browser.shows(".preview [role=status]", "Would send 1 of the newest 2");
+    await write("size(event.title) > 3");
+    await browser.lacks(".condition");
+    await browser.shows(".preview [role=status]", "Would send 2 of the newest 2");
+    await write('event.type = "deploy.error"');
+    await browser.shows(".preview .error", "Write == to compare");
+    expect(await browser.count(".preview li")).toBe(0);
+    await write('event.type == "deploy.error" && event.severity == "error"');
+    await browser.has(".condition", 2);
   });
 
   test("creates a destination, which receives what matches", async () => {

@@ -9,7 +9,7 @@ import type { Destination } from "../wire.ts";
 
 import { operatorGateway } from "./destination-actions.tsx";
 import { fieldsOfFormat, limits } from "./destination-fields.ts";
-import { FilterPreview } from "./filter-preview.tsx";
+import { FilterFields } from "./filter-fields.tsx";
 
 interface Parts {
   readonly destination: Destination;
@@ -27,6 +27,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
   /** As it was when the form was opened, but for the fields whose conflicts were shown. */
   const [base, setBase] = useState(destination);
   const [filter, setFilter] = useState(base.filter ?? "");
+  const [hasAlerts, setHasAlerts] = useState(base.alerts);
   const isOfSettings = destination.name === operatorGateway;
   const first = isOfSettings ? {} : { name, ...keptFields(base) };
   const last: FormFields = base.ownerId === null ? { alerts } : {};
@@ -55,7 +56,10 @@ export function DestinationEdit({ destination, path, done }: Parts) {
       }
       submit={["Save", "Saving…"]}
       shows={Object.keys(fields)}
-      watch={(textOf) => setFilter(textOf("filter"))}
+      watch={(textOf) => {
+        setFilter(textOf("filter"));
+        setHasAlerts(textOf("alerts") !== "");
+      }}
       send={save}
       cancel={
         <button type="button" onClick={done}>
@@ -71,8 +75,12 @@ export function DestinationEdit({ destination, path, done }: Parts) {
         </p>
       )}
       <Fields of={first} values={{ ...destination }} />
-      <Fields of={{ filter: filterField }} values={{ ...destination }} />
-      <FilterPreview filter={filter} />
+      <FilterFields
+        of={filterField}
+        filter={filter}
+        stored={destination.filter}
+        hasAlerts={hasAlerts}
+      />
       <MoreFields title="Order and limits" of={changedLimits} values={{ ...destination }} isOpen />
       <Fields of={last} values={{ ...destination }} />
     </Form>

@@ -7,7 +7,7 @@ import { Detail } from "../layout.tsx";
 import type { DestinationSecret } from "../wire.ts";
 
 import { fieldsOfFormat, limits } from "./destination-fields.ts";
-import { FilterPreview } from "./filter-preview.tsx";
+import { FilterFields } from "./filter-fields.tsx";
 
 interface Parts {
   readonly close: string;
@@ -20,6 +20,7 @@ const { name, format: formatField, filter: filterField, alerts } = destinationFi
 export function DestinationForm({ close, created }: Parts) {
   const [format, setFormat] = useState("slack");
   const [filter, setFilter] = useState("");
+  const [hasAlerts, setHasAlerts] = useState(false);
   const first = { name, format: formatField, ...fieldsOfFormat(format) };
   const fields = { ...first, filter: filterField, ...limits, alerts };
   return (
@@ -31,6 +32,7 @@ export function DestinationForm({ close, created }: Parts) {
         watch={(textOf) => {
           setFormat(textOf("format"));
           setFilter(textOf("filter"));
+          setHasAlerts(textOf("alerts") !== "");
         }}
         send={async (values) => {
           const body = valuesIn(values, fields);
@@ -43,8 +45,7 @@ export function DestinationForm({ close, created }: Parts) {
         }
       >
         <Fields of={first} values={{ format }} />
-        <Fields of={{ filter: filterField }} />
-        <FilterPreview filter={filter} />
+        <FilterFields of={filterField} filter={filter} stored={null} hasAlerts={hasAlerts} />
         <MoreFields title="Order and limits" of={limits} />
         <Fields of={{ alerts }} />
       </Form>

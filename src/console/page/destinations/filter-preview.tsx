@@ -10,21 +10,29 @@ import type { Preview, PreviewItem } from "../wire.ts";
 /** The filter is tried when typing has paused for this long. */
 const pauseMs = 300;
 
+interface Parts {
+  readonly filter: string;
+  /** Whether alerts about Skyhook itself are sent too. */
+  readonly hasAlerts: boolean;
+}
+
 /** Tries a filter on the newest notifications while it is typed. */
-export function FilterPreview({ filter }: { readonly filter: string }) {
+export function FilterPreview({ filter, hasAlerts }: Parts) {
   const tried = usePaused(filter.trim());
   const path = tried === null ? null : "v1/destinations/preview";
   const body = { filter: tried === "" ? null : tried };
-  const { value: preview, error } = useLoad<Preview>(path, { body, keep: true });
+  const { value, error } = useLoad<Preview>(path, { body, keep: true });
+  const found = value?.notifications.filter(({ provider }) => hasAlerts || provider !== "skyhook");
+  const shown = error === null ? (found ?? null) : null;
   return (
     <section class="preview" aria-labelledby="preview">
       <h3 id="preview">Preview</h3>
       <p role="status" class={error === null ? "quiet" : "error"}>
-        {error === null ? summaryOf(preview) : error.message}
+        {error === null ? summaryOf(shown) : error.message}
       </p>
-      {preview !== null && preview.notifications.length > 0 && (
+      {shown !== null && shown.length > 0 && (
         <ul class="lines" tabIndex={0} aria-label="Preview of the newest notifications">
-          {preview.notifications.map((each) => (
+          {shown.map((each) => (
             <Line key={each.notificationId} of={each} />
           ))}
         </ul>
@@ -33,11 +41,11 @@ export function FilterPreview({ filter }: { readonly filter: string }) {
   );
 }
 
-function summaryOf(preview: Preview | null): string {
-  if (preview === null) return "Trying the filter…";
-  const { notifications, delivered } = preview;
+function summaryOf(notifications: Preview["notifications"] | null): string {
+  if (notifications === null) return "Trying the filter…";
   if (notifications.length === 0) return "No notifications yet to try the filter on.";
-  return `Would have delivered ${delivered} of the newest ${counted(notifications.length, "notification")}.`;
+  const sent = notifications.filter(({ delivered }) => delivered).length;
+  return `Would send ${sent} of the newest ${counted(notifications.length, "notification")}.`;
 }
 
 /** A text, once it has not changed for `pauseMs`; null before the first time. */
@@ -54,7 +62,7 @@ function Line({ of: each }: Of<PreviewItem>) {
   const { delivered, explanation, error, eventId, title, createdAt, type } = each;
   return (
     <li>
-      <Badge tone={delivered ? "good" : "quiet"}>{delivered ? "Delivered" : "Filtered"}</Badge>
+      <Badge tone={delivered ? "good" : "quiet"}>{delivered ? "Would be sent" : "Filtered"}</Badge>
       <a href={writeRoute("events", eventId)} target="_blank">
         <Text of={title} />
       </a>
@@ -68,7 +76,7 @@ function Line({ of: each }: Of<PreviewItem>) {
       )}
       {error !== null && (
         <p class="why">
-          Delivered, because the filter cannot be evaluated: <Text of={error} />
+          Would be sent, because the filter cannot be evaluated: <Text of={error} />
         </p>
       )}
     </li>
