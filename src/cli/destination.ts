@@ -91,7 +91,7 @@ async function list(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<voi
   const head = fields.map((field) => (field === "ownerId" ? "user" : field));
   const rows = all.map((each) => {
     const isOpen = textAt(each, "openUntil") !== null && textAt(each, "state") === "active";
-    const shown = isOpen ? { ...each, state: "circuit open" } : each;
+    const shown = isOpen ? { ...each, state: "suspended" } : each;
     return fields.map((field) => textAt(shown, field) ?? "-");
   });
   console.log(table([head, ...rows]));

@@ -55,7 +55,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   await Promise.all(
     Array.from({ length: 10 }, () => served.app.deliverSample("deploy_platform", "deploy.error")),
   );
-  await until(async () => (await run("list")).out.includes("circuit open"));
+  await until(async () => (await run("list")).out.includes("suspended"));
   expect((await run("remove", "deploys")).out).toBe("removed deploys\n");
   expect(await run("show", "deploys")).toMatchObject({
     code: 1,

@@ -61,7 +61,7 @@ async function check(
     state === "paused" ? `paused, ${waiting} waiting: send them with ${run("resume")}` : null,
     circuit === "closed"
       ? null
-      : `its circuit is open (${lastError ?? "no answer"}): try ${run("test")}`,
+      : `sending is suspended (${lastError ?? "no answer"}): try ${run("test")}`,
     dead > 0 ? `${dead} dead: send them again with ${run("retry")}` : null,
   ].filter((trouble) => trouble !== null);
   if (troubles.length > 0) return odd(about, troubles.join("; "));

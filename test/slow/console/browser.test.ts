@@ -384,7 +384,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     };
     await browser.open("about:blank");
     await browser.open(`${server.url}/console#/providers`);
-    await browser.shows("h1", "Skyhook console");
+    await browser.shows("h1", "Sign in to Skyhook");
     const code = await mintConsoleCode(issuing, "operator", clock);
     // In the same tab, the link changes only the fragment.
     await browser.read(`void (location.hash = "#code=${code}")`);

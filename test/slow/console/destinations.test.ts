@@ -143,7 +143,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
 
   test("sends a test", async () => {
     await browser.push("Send test");
-    await browser.shows(".notice.good", "Test delivered (HTTP 200");
+    await browser.shows(".test-result", "Test delivered HTTP 200, ");
     expect(slack.received).toHaveLength(2);
   });
 

@@ -91,6 +91,10 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     await browser.set("Measure", "receipt");
     await says("From the receipt of an event to its delivery, retries included. Highest p95: 60.0");
     expect(await browser.read("location.hash")).toEndWith("&measure=receipt");
+    await browser.set("Measure", "failures");
+    await browser.until("location.hash.endsWith('&measure=failures')");
+    await browser.shows("figcaption", "failed. One bar per");
+    await browser.set("Measure", "receipt");
   });
 
   test("median and 95th percentile differ without colour, and the legend shows their values", async () => {

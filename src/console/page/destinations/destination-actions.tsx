@@ -1,8 +1,11 @@
+import { useState } from "preact/hooks";
+
 import { isSigned } from "../../../outbound/formats/formats.ts";
 import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { milliseconds } from "../durations.ts";
-import { CopyButton, notify } from "../ui.tsx";
+import { type Of, Text } from "../text.tsx";
+import { Badge, CopyButton, notify } from "../ui.tsx";
 import type { Destination, DestinationDetail, DestinationSecret, TestOutcome } from "../wire.ts";
 
 interface Parts {
@@ -48,64 +51,78 @@ export function Actions({ destination, close, acted, rotated, edit }: Parts) {
       notify(done);
     });
 
+  const [tested, setTested] = useState<TestOutcome | null>(null);
   return (
-    <div class="actions">
-      {button("Send test", async () => showTest(await call<TestOutcome>("test")), true)}
-      <button type="button" onClick={edit}>
-        Edit
-      </button>
-      {state === "active"
-        ? change("Pause", "pause", "Paused. Deliveries are kept.")
-        : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}
-      {isOwn && isSigned(format) && (
-        <Confirmed
-          label="Rotate secret"
-          title={`Make a new secret for ${name}?`}
-          text="The previous secret also signs for 24 hours. The new one is shown once."
-          confirm={() =>
-            void run("Rotate secret", async () => rotated(await call<DestinationSecret>("rotate")))
-          }
-        />
-      )}
-      {state !== "disabled" && (
-        <Confirmed
-          label="Disable"
-          title={`Disable ${name}?`}
-          text="Notifications that arrive while it is disabled are never sent to it. To keep them for later, pause it instead."
-          confirm={() =>
-            void run("Disable", async () => {
-              await call<Destination>("disable");
-              notify("Disabled. No deliveries are stored.");
-            })
-          }
-        />
-      )}
-      {isOwn && (
-        <Confirmed
-          label="Remove"
-          title={`Remove ${name}?`}
-          text="This also deletes its deliveries, including those that were not sent. It cannot be undone."
-          confirm={() =>
-            void run("Remove", async () => {
-              await callApi(`v1/destinations/${encodeURIComponent(id)}`, { method: "DELETE" });
-              notify(`Removed ${name}`);
-              location.hash = close;
-            })
-          }
-        />
-      )}
-      <CopyButton label="Copy ID" text={() => id} />
-    </div>
+    <>
+      <div class="actions">
+        {button("Send test", async () => setTested(await call<TestOutcome>("test")), true)}
+        <button type="button" onClick={edit}>
+          Edit
+        </button>
+        {state === "active"
+          ? change("Pause", "pause", "Paused. Deliveries are kept.")
+          : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}
+        {isOwn && isSigned(format) && (
+          <Confirmed
+            label="Rotate secret"
+            title={`Make a new secret for ${name}?`}
+            text="The previous secret also signs for 24 hours. The new one is shown once."
+            confirm={() =>
+              void run("Rotate secret", async () =>
+                rotated(await call<DestinationSecret>("rotate")),
+              )
+            }
+          />
+        )}
+        {state !== "disabled" && (
+          <Confirmed
+            label="Disable"
+            title={`Disable ${name}?`}
+            text="Notifications that arrive while it is disabled are never sent to it. To keep them for later, pause it instead."
+            confirm={() =>
+              void run("Disable", async () => {
+                await call<Destination>("disable");
+                notify("Disabled. No deliveries are stored.");
+              })
+            }
+          />
+        )}
+        {isOwn && (
+          <Confirmed
+            label="Remove"
+            title={`Remove ${name}?`}
+            text="This also deletes its deliveries, including those that were not sent. It cannot be undone."
+            confirm={() =>
+              void run("Remove", async () => {
+                await callApi(`v1/destinations/${encodeURIComponent(id)}`, { method: "DELETE" });
+                notify(`Removed ${name}`);
+                location.hash = close;
+              })
+            }
+          />
+        )}
+        <CopyButton label="Copy ID" text={() => id} />
+      </div>
+      {tested !== null && <TestResult of={tested} />}
+    </>
   );
 }
 
-function showTest({ delivered, responseStatus, error, durationMs }: TestOutcome): void {
+/** Stays until the next test: the reason may take a while to read. */
+function TestResult({ of: { delivered, responseStatus, error, durationMs } }: Of<TestOutcome>) {
   const took = milliseconds(durationMs);
-  if (delivered) {
-    notify(
-      `Test delivered (${responseStatus === null ? took : `HTTP ${responseStatus}, ${took}`})`,
-    );
-  } else {
-    notify(`Test not delivered. ${error ?? "The destination did not accept it."}`, "bad");
-  }
+  return (
+    <p class="test-result" role="status">
+      <Badge tone={delivered ? "good" : "bad"}>
+        {delivered ? "Test delivered" : "Test not delivered"}
+      </Badge>{" "}
+      {responseStatus !== null && `HTTP ${responseStatus}, `}
+      {took}
+      {!delivered && (
+        <>
+          : <Text of={error ?? "The destination did not accept it."} />
+        </>
+      )}
+    </p>
+  );
 }

@@ -14,8 +14,7 @@ export function HealthBadge({ of: { state, health } }: Of<DestinationDetail>) {
 function summaryOf(state: DestinationDetail["state"], health: Health): readonly [Tone, string] {
   if (state === "disabled") return ["quiet", "Disabled"];
   if (state === "paused") return ["warn", "Paused"];
-  if (health.circuit === "open") return ["bad", "Circuit open"];
-  if (health.circuit === "probing") return ["warn", "Probing"];
+  if (health.circuit !== "closed") return ["bad", "Suspended"];
   if (health.lastError !== null) return ["warn", "Failing"];
   return ["good", "Active"];
 }

@@ -158,10 +158,10 @@ function troubleOf(destination: DestinationDetail): readonly [string, ComponentC
   const reason = health.lastError !== null && <Text of={health.lastError} />;
   if (health.circuit === "open" && openUntil !== null) {
     return [
-      "Circuit open",
+      "Sending is suspended",
       <>
-        {counted(failures, "failure")} in a row. Next attempt <DueTime at={openUntil} />. Last
-        error: {reason}
+        {counted(failures, "failure")} in a row. A successful test ends it. Next attempt{" "}
+        <DueTime at={openUntil} />. Last error: {reason}
       </>,
     ];
   }

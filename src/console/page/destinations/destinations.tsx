@@ -60,19 +60,21 @@ export function Destinations({ route, isAdmin }: ViewParts) {
       }
     >
       {isAdmin && (
-        <Controls>
-          <SelectFilter
-            route={route}
-            name="owner"
-            label="Owner"
-            all="Operators"
-            options={["all"]}
-            labelOf={() => "Operators and users"}
-          />
+        <>
+          <Controls>
+            <SelectFilter
+              route={route}
+              name="owner"
+              label="Owner"
+              all="Operators"
+              options={["all"]}
+              labelOf={() => "Operators and users"}
+            />
+          </Controls>
           <a class="button primary" href={writeRoute("destinations", "new", query)}>
             New destination
           </a>
-        </Controls>
+        </>
       )}
     </Split>
   );
@@ -118,7 +120,7 @@ const rows: Rows<DestinationDetail> = {
   what: ["destination", "destinations"],
   columns: [
     { head: "Health", at: "outcome", width: "116px", cell: (it) => <HealthBadge of={it} /> },
-    { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ name }) => name },
+    { head: "Name", at: "title", width: "minmax(0, 2fr)", cell: ({ name }) => name },
     {
       head: "Format",
       at: "kind",
@@ -126,9 +128,18 @@ const rows: Rows<DestinationDetail> = {
       cell: ({ format, ownerId }) => `${format}${ownerId === null ? "" : ", of a user"}`,
     },
     {
+      head: "Filter",
+      at: "filter",
+      width: "minmax(0, 3fr)",
+      look: "mono",
+      isWideOnly: true,
+      cell: ({ filter }) => filter ?? "All events",
+      tip: ({ filter }) => filter,
+    },
+    {
       head: "Success",
       at: "rate",
-      width: "minmax(180px, 2fr)",
+      width: "176px",
       cell: ({ health }) => (
         <>
           <Outcomes of={health} />
@@ -140,8 +151,16 @@ const rows: Rows<DestinationDetail> = {
     {
       head: "Queue",
       at: "queue",
-      width: "minmax(0, 3fr)",
+      width: "minmax(0, 2fr)",
       cell: ({ health }) => waitingText(health),
+    },
+    {
+      head: "Last error",
+      at: "problem",
+      width: "minmax(0, 2fr)",
+      isWideOnly: true,
+      cell: ({ health }) => health.lastError ?? "",
+      tip: ({ health }) => health.lastError,
     },
     {
       head: "Last attempt",

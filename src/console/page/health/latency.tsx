@@ -11,14 +11,20 @@ import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { DestinationDetail, LatencySteps, Page } from "../wire.ts";
 
 import { Chart } from "./chart.tsx";
+import { attemptsIn, Failures, NoAttempts } from "./failures.tsx";
 
 const pollIntervalMs = 15_000;
 
 /** What a chart measures. */
-const measures = { attempt: "Attempt", receipt: "From receipt" } as const;
+const measures = {
+  attempt: "Attempt",
+  receipt: "From receipt",
+  failures: "Failures",
+} as const;
 type Measure = keyof typeof measures;
 
-const measureOf = (name: string | null): Measure => (name === "receipt" ? "receipt" : "attempt");
+const measureOf = (name: string | null): Measure =>
+  name === "receipt" || name === "failures" ? name : "attempt";
 
 interface PaneParts {
   /** The destination in the API. */
@@ -142,7 +148,7 @@ function LatencyChart({ path, range, measure }: ChartParts) {
       {/* While the server is down, the view says so. */}
       {error !== null && error.status !== 0 && <ErrorMessage error={error} retry={reload} />}
       {value === null && error === null && <Loading what="delivery times" />}
-      {value !== null && <Lines of={value} measure={measure} range={range} />}
+      {value !== null && <Figures of={value} measure={measure} range={range} />}
     </>
   );
 }
@@ -151,17 +157,21 @@ interface LinesParts extends Pick<ChartParts, "measure" | "range"> {
   readonly of: LatencySteps;
 }
 
-function Lines({ of: latency, measure, range }: LinesParts) {
+function Figures({ of: latency, measure, range }: LinesParts) {
+  if (measure === "failures") return <Failures of={latency} range={range} />;
+  return <Times of={latency} measure={measure} range={range} />;
+}
+
+function Times({ of: latency, measure, range }: LinesParts) {
   const times = useMemo(() => timesOf(latency), [latency]);
   const series = useMemo(() => seriesOf(latency, measure), [latency, measure]);
-  const { steps, stepSeconds } = latency;
-  const attempts = steps.reduce((sum, step) => sum + step.attempts, 0);
-  const failed = steps.reduce((sum, step) => sum + step.failed, 0);
+  const { stepSeconds } = latency;
+  const [attempts, failed] = attemptsIn(latency);
   const highest = Math.max(...series[1].values.map((ms) => ms ?? -1));
   if (highest < 0) {
     const isAttempt = measure === "attempt" || attempts === 0;
     const what = isAttempt ? "attempts" : "successful deliveries";
-    return <Empty title={`No ${what} in the ${rangeOf(range).label.toLowerCase()}`} />;
+    return <NoAttempts range={range} what={what} />;
   }
   const what =
     measure === "attempt"

@@ -1,6 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { markUri } from "../../../web/mark.ts";
 import { ApiError, openSession } from "../api.ts";
+import { CopyButton } from "../ui.tsx";
 import type { SessionInfo } from "../wire.ts";
 
 import { signIn, signOutReason } from "./session.ts";
@@ -86,7 +88,10 @@ export function SignIn() {
           if (typeof token === "string") void enter(() => openSession({ token: cleaned(token) }));
         }}
       >
-        <h1>Skyhook console</h1>
+        <h1>
+          <img src={markUri()} width="36" height="36" alt="" />
+          Sign in to Skyhook
+        </h1>
         {message !== null && (
           <p class="error" role="alert">
             {message}
@@ -97,10 +102,18 @@ export function SignIn() {
             Sign in with {host}
           </a>
         )}
-        <p>To get a one-time sign-in link, run this on the server:</p>
-        <pre>skyhook console</pre>
+        <p>
+          {host === null ? "Run" : "Or run"} this on the server, and open the link that it prints:
+        </p>
+        <div class="command-line">
+          <pre>skyhook console</pre>
+          <CopyButton label="Copy" text={() => "skyhook console"} />
+        </div>
+        <p class="or" aria-hidden="true">
+          or
+        </p>
         <label>
-          <span class="label">Or paste an access token with the operator role</span>
+          <span class="label">Access token with the operator role</span>
           <input
             name="token"
             type="password"
@@ -110,12 +123,12 @@ export function SignIn() {
             ref={field}
           />
         </label>
-        <button type="submit" class="primary" aria-disabled={isBusy}>
+        <button type="submit" class={host === null ? "primary" : ""} aria-disabled={isBusy}>
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p class="quiet">
-          Create one with <code>skyhook token --email you@example.com --role operator</code>. You
-          stay signed in on this browser for up to 12 hours.
+          <code>skyhook token --email you@example.com --role operator</code> prints one. You stay
+          signed in on this browser for up to 12 hours.
         </p>
       </form>
     </main>
