@@ -62,6 +62,12 @@ function printPreview(preview: JsonObject): void {
   console.log(`${events(total ?? 0)} would be replayed`);
   if (compared === 0) return;
   console.log(`${differing} of the newest ${compared} would be interpreted differently`);
+  const receivers = itemsAt(preview, "repeatedTo")
+    .filter(isObject)
+    .map((it) => `${numberIn(it, "events")} to ${textAt(it, "destination") ?? ""}`);
+  console.log(
+    `${numberIn(preview, "repeated")} of the newest ${compared} would be sent a second time${receivers.length > 0 ? `: ${receivers.join(", ")}` : ""}`,
+  );
   for (const example of itemsAt(preview, "examples").filter(isObject)) {
     const fact = (name: string) => textAt(example, name) ?? "";
     console.log(`${fact("id")} ${fact("provider")} ${fact("type")}`);

@@ -11,6 +11,7 @@ import type { Notification } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
 import type { FieldChange } from "./replay.schema.ts";
+import type { ReplayFilters } from "./replay.ts";
 
 /** What the replay of an event will do. */
 interface PreparedReplay {
@@ -19,13 +20,13 @@ interface PreparedReplay {
   /** For the transaction that stores `event`. */
   readonly notifying: readonly Write<unknown>[];
   readonly outcome: "resent" | "notified" | "silent";
+  /** Whether operators have received what it notifies them of again. */
+  readonly isRepeated: boolean;
 }
 
 export interface EventReplay {
   /** Reads what is needed, and changes nothing. */
   prepare(stored: Event, onlyUndelivered: boolean): Promise<PreparedReplay>;
-  /** The event as this version interprets it. */
-  reinterpreted(stored: Event): Promise<Event>;
 }
 
 export function eventReplay(
@@ -40,7 +41,6 @@ export function eventReplay(
   }
 
   return {
-    reinterpreted: async (stored) => (await again(stored)).event,
     async prepare(stored, onlyUndelivered) {
       const { event, notice } = await again(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
@@ -48,14 +48,22 @@ export function eventReplay(
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
       if (isRepeat) {
         const notifying = await outbox.rescheduleFor(event, "undelivered");
-        return { event, notifying, outcome: sent.some(isUndelivered) ? "resent" : "silent" };
+        const outcome = sent.some(isUndelivered) ? "resent" : "silent";
+        return { event, notifying, outcome, isRepeated: false };
       }
       // Without its body, the event says again what it said last.
       const notifications = notificationsFor(event, notice ?? sent.at(-1) ?? null);
       const outcome = notifications.length === 0 ? "silent" : "notified";
-      return { event, notifying: outbox.writesFor(event, notifications), outcome };
+      const isRepeated =
+        outcome === "notified" && sent.some(({ status }) => status === "delivered");
+      return { event, notifying: outbox.writesFor(event, notifications), outcome, isRepeated };
     },
   };
+}
+
+/** Whether a replay with these filters sends only what was not delivered. */
+export function isForUndelivered({ delivery }: ReplayFilters): boolean {
+  return undeliveredStatuses.some((each) => each === delivery);
 }
 
 function isUndelivered({ status }: Notification): boolean {

@@ -7,11 +7,10 @@ import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 import { reinterpretEvent } from "../event/events.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Log } from "../telemetry/log.ts";
 
 import { replayFilters } from "./event-filters.ts";
-import { changesBetween, type EventReplay } from "./event-replay.ts";
+import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
 import {
   maxReplayFailures,
@@ -93,8 +92,7 @@ export function replayRunner(parts: Parts): ReplayRunner {
   async function replayOne(run: StoredReplay, event: Event): Promise<void> {
     try {
       // Its failed notifications may have been delivered since the event was chosen.
-      const onlyUndelivered = undeliveredStatuses.some((each) => each === run.filters.delivery);
-      const prepared = await replaying.prepare(event, onlyUndelivered);
+      const prepared = await replaying.prepare(event, isForUndelivered(run.filters));
       const changed = changesBetween(event, prepared.event).length > 0 ? 1 : 0;
       await storage.atomically(
         write(advanceReplay, progress(run, event, { [prepared.outcome]: 1, changed }), lost),

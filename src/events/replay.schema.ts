@@ -1,7 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { pageOf } from "../web/page.schema.ts";
-import { count, documented, listOf, nullable, prefixedId, resource, text } from "../web/schema.ts";
+import {
+  count,
+  documented,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  resource,
+  text,
+} from "../web/schema.ts";
 
 import { replayFailureSchema, replayFiltersSchema, replaySchema } from "./replay.ts";
 
@@ -34,12 +43,29 @@ const differenceSchema = resource(
 
 export interface ReplayDifference extends Static<typeof differenceSchema> {}
 
+const sampleSchema = resource("ReplaySample", "An event that would be replayed.", {
+  id: prefixedId("evt_", "The event."),
+  provider: text("Its provider.", "code_host"),
+  type: text("Its type.", "package.published"),
+  title: text("Its title.", "Package demo 1.2.3 published"),
+  createdAt: instant("When it was received."),
+});
+
+const repeatedSchema = resource("ReplayRepetition", "Who is notified a second time.", {
+  destinationId: prefixedId("dst_", "The destination."),
+  destination: text("Its name.", "deploys"),
+  events: count("How many of the compared events it has received already.", 87),
+});
+
 export const replayPreviewSchema = resource("ReplayPreview", "What a replay would do.", {
   filters: replayFiltersSchema,
   total: count("How many events match.", 120),
   compared: count("How many of the newest of them were compared.", 100),
   differing: count("How many of these are interpreted differently now.", 3),
   examples: listOf(differenceSchema, "The first of these."),
+  newest: listOf(sampleSchema, "The newest ten events."),
+  repeated: count("Compared events whose notifications were delivered and are sent again.", 87),
+  repeatedTo: listOf(repeatedSchema, "The operators' destinations that have received these."),
 });
 
 export interface ReplayPreview extends Static<typeof replayPreviewSchema> {}

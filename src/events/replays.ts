@@ -8,12 +8,14 @@ import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
+import type { Event } from "../event/event.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+import { receivedBy } from "../outbound/deliveries.sql.ts";
 import { destinationNamed } from "../outbound/destination-named.ts";
 
 import { replayFilters } from "./event-filters.ts";
-import { changesBetween, type EventReplay } from "./event-replay.ts";
+import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
 import type { ReplayDifference, ReplayPreview } from "./replay.schema.ts";
@@ -66,6 +68,7 @@ const defaultRatePerSecond = 50;
 /** Events that a preview compares. */
 const maxCompared = 100;
 const maxExamples = 20;
+const maxNewest = 10;
 /** How long a replay waits for the search index. After a burst of events, a search gives up much sooner. */
 const patienceMs = 5_000;
 /** While the search index is being built. */
@@ -104,11 +107,14 @@ export function replays(parts: Parts): Replays {
       const window = { order: "newest-first", from: null, offset: 0, limit: maxCompared } as const;
       const [total, events] = [await source.count(), await source.read(window)];
       const differing: ReplayDifference[] = [];
+      const repeated: Event["id"][] = [];
       for (const event of events) {
         // Its body may be large.
         await ownTurn();
-        const changes = changesBetween(event, await replaying.reinterpreted(event));
+        const prepared = await replaying.prepare(event, isForUndelivered(filters));
+        const changes = changesBetween(event, prepared.event);
         const { id, provider, type } = event;
+        if (prepared.isRepeated) repeated.push(id);
         if (changes.length > 0) differing.push({ id, provider, type, changes });
       }
       return {
@@ -117,6 +123,9 @@ export function replays(parts: Parts): Replays {
         compared: events.length,
         differing: differing.length,
         examples: differing.slice(0, maxExamples),
+        newest: events.slice(0, maxNewest).map(sampleOf),
+        repeated: repeated.length,
+        repeatedTo: await storage.all(receivedBy, { eventIds: repeated }),
       };
     },
     async start(ctx, body) {
@@ -193,6 +202,16 @@ export function replays(parts: Parts): Replays {
       return find(id);
     },
   };
+}
+
+function sampleOf({
+  id,
+  provider,
+  type,
+  title,
+  createdAt,
+}: Event): ReplayPreview["newest"][number] {
+  return { id, provider, type, title, createdAt };
 }
 
 function notIndexed(): AppError {

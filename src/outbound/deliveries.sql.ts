@@ -94,6 +94,24 @@ export const deadAmong = statement<{ eventIds: readonly OutgoingDelivery["eventI
       ),
 );
 
+/** How many of these events each of the operators' destinations has received. */
+export const receivedBy = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
+  (db, { deliveries, destinations }, p, dialect) =>
+    db
+      .select({
+        destinationId: destinations.id,
+        destination: destinations.name,
+        events: sql<number>`count(distinct ${deliveries.eventId})`.mapWith(Number),
+      })
+      .from(deliveries)
+      .innerJoin(destinations, eq(destinations.id, deliveries.destinationId))
+      .where(
+        sql`${dialect.among(deliveries.eventId, p.eventIds)} and ${deliveries.status} = 'delivered' and ${deliveries.ownerId} is null`,
+      )
+      .groupBy(destinations.id, destinations.name)
+      .orderBy(asc(destinations.name)),
+);
+
 export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()((db, t, p) =>
   db
     .select(deliveryColumns(t))

@@ -56,9 +56,8 @@ async function replayed(failed: number): Promise<Record<string, unknown>> {
     replaying: {
       prepare(event) {
         if (failing.includes(event.id)) return Promise.reject(new Error("Too deep"));
-        return Promise.resolve({ event, notifying: [], outcome: "silent" });
+        return Promise.resolve({ event, notifying: [], outcome: "silent", isRepeated: false });
       },
-      reinterpreted: (event) => Promise.resolve(event),
     },
     clock,
     log: createLog({ level: "silent", format: "json" }),

@@ -82,7 +82,7 @@ async function replayed(
     ...[1, 2, 3, 4].map((number) => write(insertEvent, eventRow(number))),
     write(insertReplay, replay),
   );
-  const replaying = { prepare, reinterpreted: () => Promise.reject(new Error("not called")) };
+  const replaying = { prepare };
   const outbox = { committed: () => {} };
   const runner = replayRunner({ storage, outbox, index, replaying, clock, log });
   await runner.start();
@@ -104,7 +104,7 @@ describe("a bulk replay", () => {
     const bad = eventRow(2).id;
     const done = await replayed((event) => {
       if (event.id === bad) throw new TypeError("no such field");
-      return Promise.resolve({ event, notifying: [], outcome: "silent" });
+      return Promise.resolve({ event, notifying: [], outcome: "silent", isRepeated: false });
     });
     expect(done).toMatchObject({
       silent: 3,
@@ -121,7 +121,7 @@ describe("a bulk replay", () => {
       caughtUp: () => ((looks += 1) < 3 ? Promise.resolve(false) : following.caughtUp()),
     };
     const silent: EventReplay["prepare"] = (event) =>
-      Promise.resolve({ event, notifying: [], outcome: "silent" });
+      Promise.resolve({ event, notifying: [], outcome: "silent", isRepeated: false });
     expect(await replayed(silent, { q: "event" }, index)).toMatchObject({ silent: 4 });
     expect(looks).toBe(3);
   });
@@ -135,7 +135,7 @@ describe("a bulk replay", () => {
       if (event.id === eventRow(2).id) {
         await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(2).id] }));
       }
-      return { event, notifying: [], outcome: "silent" };
+      return { event, notifying: [], outcome: "silent", isRepeated: false };
     });
     expect(done).toMatchObject({ silent: 2, deleted: 2, failed: 0, lastError: null });
   });
@@ -148,7 +148,7 @@ describe("a bulk replay", () => {
         throw new AppError("unavailable", "The database is unavailable");
       }
       prepared.push(event.id);
-      return Promise.resolve({ event, notifying: [], outcome: "silent" });
+      return Promise.resolve({ event, notifying: [], outcome: "silent", isRepeated: false });
     });
     expect(prepared).toEqual([1, 2, 3, 4].map((number) => eventRow(number).id));
     expect(done).toMatchObject({ silent: 4, failed: 0 });

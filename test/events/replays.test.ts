@@ -87,6 +87,30 @@ describe("a bulk replay", () => {
     for (const id of ids) expect(await timelineOf(app, id)).toHaveLength(2);
   });
 
+  test("previews the newest events, and who would be notified a second time", async () => {
+    const received = await deliver(12);
+    await until(
+      async () => (await listed(app, "/v1/notifications?status=delivered")).length === 12,
+    );
+    gatewayStatus = 500;
+    const answer = await json(await app.deliverSample("deploy_platform", "deploy.error"));
+    const failing = String(answer["id"]);
+    await until(async () => (await timelineOf(app, failing))[0]?.["status"] === "retrying");
+    app.clock.advance(1_000);
+    const preview = await json(await ask("/preview", everything));
+    expect(preview).toMatchObject({
+      total: 13,
+      repeated: 12,
+      repeatedTo: [{ destination: "operator-gateway", events: 12 }],
+    });
+    const newest = itemsOf(preview["newest"]);
+    expect(newest.map(({ id }) => id)).toEqual([failing, ...received.slice(3).toReversed()]);
+    expect(newest[1]).toMatchObject({ title: "Task completed: task 12", type: "task.completed" });
+    const undelivered = { ...everything, delivery: "retrying" };
+    expect(await json(await ask("/preview", undelivered))).toMatchObject({ repeated: 0 });
+    expect(await listed(app, "/v1/notifications")).toHaveLength(13);
+  });
+
   const delivered = { delivery: "delivered" } as const;
   test("replays only events that match, and not those received after its start", async () => {
     const [, second] = await deliver(3);
@@ -381,7 +405,7 @@ test("does not start before the search index has all events", async () => {
   const unindexed = replays({
     storage,
     index: { caughtUp: () => Promise.resolve(isCaughtUp) },
-    replaying: { prepare: neverCalled, reinterpreted: neverCalled },
+    replaying: { prepare: neverCalled },
     checkProvider: async () => {},
     audit: audit(storage, clock, makeId, writeLimiter(clock)),
     clock,

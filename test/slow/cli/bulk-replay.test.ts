@@ -49,7 +49,7 @@ describe("skyhook replay of many events", () => {
     const choose = ["--from", "1h", "--provider", "task_tracker"];
     const dry = await skyhook(["replay", ...choose, "--dry-run"], server);
     expect(dry.out).toBe(
-      "3 events would be replayed\n0 of the newest 3 would be interpreted differently\n",
+      "3 events would be replayed\n0 of the newest 3 would be interpreted differently\n1 of the newest 3 would be sent a second time\n",
     );
     expect([dry.err, dry.code]).toEqual(["", 0]);
     expect(notificationsOf(server)).toEqual([1, 0, 0]);
@@ -102,7 +102,9 @@ describe("skyhook replay of many events", () => {
     using database = new Database(join(server.cwd, "data/skyhook.db"));
     database.run("update events set title = 'Old'");
     const { out } = await skyhook(["replay", "--from", "1h", "--dry-run"], server);
-    expect(out).toContain("1 of the newest 1 would be interpreted differently\nevt_");
+    expect(out).toContain(
+      "1 of the newest 1 would be interpreted differently\n1 of the newest 1 would be sent a second time\nevt_",
+    );
     expect(out).toMatch(/^ {2}title: "Old" -> "Task completed.*: .*"$/m);
   });
 

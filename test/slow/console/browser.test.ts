@@ -102,6 +102,15 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const notifications = "document.querySelectorAll('.step h3 .badge').length";
     const before = Number(await browser.read(notifications));
     await browser.click(".actions .primary");
+    await browser.shows(".asking", "notif");
+    expect(await browser.read("document.activeElement.textContent")).toBe("Replay and resend");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.push("Cancel");
+    await browser.lacks(".asking");
+    expect(await browser.read(notifications)).toBe(before);
+    expect(await browser.read("document.activeElement.textContent")).toBe("Replay and resend…");
+    await browser.press("Enter");
+    await browser.click(".asking .primary");
     await browser.until(`${notifications} > ${before}`);
     await browser.shows("[role=status]", "Replayed");
     await browser.press("Escape");

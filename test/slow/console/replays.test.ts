@@ -98,6 +98,10 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.go("#/replays/new?since=1h");
     await browser.shows(".dry-run", `${all} events would be replayed`);
     await browser.shows(".dry-run", `reads 1 of the newest ${all} differently`);
+    await browser.shows(".repeated", "1 was delivered already and is sent a second time");
+    await browser.shows(".repeated a", "operator-gateway");
+    await browser.has(".samples li", all);
+    await browser.shows(".samples li", "An old title");
     await browser.shows(".differences li", "task.completed");
     const change = (field: string) =>
       `[...document.querySelectorAll(".differences tr")].find((row) => row.cells[0].textContent === "${field}").innerText`;

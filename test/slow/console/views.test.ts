@@ -168,6 +168,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.go(`#/events/${id}`);
     await browser.shows(".step h3", "Notification Delivered");
     await browser.click(".actions .primary");
+    await browser.click(".asking .primary");
     await browser.shows(".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
     await browser.until(isResentVisible);
@@ -178,6 +179,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.go(`#/events/${id}`);
     await browser.shows(".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
+    await browser.click(".asking .primary");
     await browser.shows(".step h3", "Notification, resent");
     await browser.until(isResentVisible);
   });

@@ -4,7 +4,7 @@ import { Effect, WithBooking } from "../bookings/booking-link.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { Replay } from "../replays/replay.tsx";
+import { consequenceOf, Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
@@ -49,7 +49,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Source of={event.provider} /> <Mono of={event.type} /> <Time at={event.createdAt} />
             </p>
             <div class="actions">
-              <Replay id={event.id} isMain replayed={replayed} />
+              <Replay id={event.id} consequence={consequenceOf(event)} isMain replayed={replayed} />
               {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
               <CopyButton label="Copy ID" text={() => event.id} />
             </div>

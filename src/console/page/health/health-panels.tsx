@@ -137,7 +137,11 @@ export function DeadLetters({ page: { data, pagination }, reload }: DeadLettersP
                 {dead.lastError !== null && ": "}
                 {dead.lastError !== null && <Text of={dead.lastError} />}
               </span>
-              <Replay id={dead.eventId} replayed={reload} />
+              <Replay
+                id={dead.eventId}
+                consequence="Only what failed will be sent again."
+                replayed={reload}
+              />
             </li>
           ))}
         </ul>

@@ -12,7 +12,7 @@ import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
-import { Differences, Summary } from "./replay-preview.tsx";
+import { Differences, Samples, Summary } from "./replay-preview.tsx";
 
 interface Parts {
   /** Its query has the filters, as that of the list of events. */
@@ -73,6 +73,7 @@ function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   return (
     <>
       <Summary of={preview} />
+      <Samples of={preview} />
       <Start of={preview} started={started} />
       <Differences of={preview} />
     </>

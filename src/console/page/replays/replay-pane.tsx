@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { replayFilters } from "../../../events/event-filters.ts";
 import { ActionButton } from "../action.tsx";
+import { Actor } from "../actor.tsx";
 import { type ApiError, callApi } from "../api.ts";
 import { span } from "../durations.ts";
 import { LoadedDetail } from "../layout.tsx";
@@ -48,7 +49,7 @@ export function ReplayPane({ id, close, changed }: Parts) {
             <p class="under">
               <ReplayStatus of={replay} />
               <span>
-                started <Time at={replay.createdAt} /> by <Mono of={replay.actor} />
+                started <Time at={replay.createdAt} /> by <Actor of={replay.actor} />
               </span>
             </p>
             <Actions of={replay} path={path} acted={set} />

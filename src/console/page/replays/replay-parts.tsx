@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 import type { ApiError } from "../api.ts";
+import { dateAndTime } from "../durations.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { type Of, Text, words } from "../text.tsx";
@@ -21,11 +22,11 @@ export function doneOf(replay: Replay): number {
   return outcomes.reduce((sum, [name]) => sum + replay[name], 0);
 }
 
-/** `Dead, code_host, deploy.*, “build failed”, since 2026-11-21 09:00 UTC` */
+/** `Dead, code_host, deploy.*, “build failed”, since 21 Nov 2026, 09:00` */
 export function filtersText(filters: Replay["filters"]): string {
   const { from, to: _, q, delivery, ...others } = filters;
   const search = isGiven(q) ? `“${q}”` : null;
-  const since = isGiven(from) ? `since ${minute(from)}` : null;
+  const since = isGiven(from) ? `since ${dateAndTime(new Date(from))}` : null;
   const parts = [delivery, ...Object.values(others), search, since];
   const text = parts.filter(isGiven).join(", ");
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -36,10 +37,6 @@ export function useDestinationName(id: string | null | undefined): string | null
   const path = isGiven(id) ? `v1/destinations/${encodeURIComponent(id)}` : null;
   const { value } = useLoad<{ readonly name: string }>(path);
   return value?.name ?? id ?? null;
-}
-
-function minute(instant: string): string {
-  return `${instant.slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** The filters that are set, as the API takes them. */

@@ -1,5 +1,8 @@
+import { Fragment } from "preact";
+
 import { writeRoute } from "../route.ts";
 import { counted, Mono, type Of, Text } from "../text.tsx";
+import { Time } from "../time.tsx";
 import { Source } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
@@ -15,6 +18,53 @@ export function Summary({ of: preview }: Of<ReplayPreview>) {
           ? `Nothing changes in the newest ${compared}: this version reads them as they are stored.`
           : `This version reads ${differing} of the newest ${compared} differently than they are stored.`}
       </p>
+      <Repeated of={preview} />
+    </section>
+  );
+}
+
+/** Who is notified of events a second time. */
+function Repeated({ of: { total, compared, repeated, repeatedTo } }: Of<ReplayPreview>) {
+  const which = total > compared ? `Of the newest ${compared}, ` : "Of these, ";
+  if (repeated === 0) return <p>{which}none is sent to anyone who has received it already.</p>;
+  return (
+    <p class="repeated">
+      {which}
+      <strong>
+        {repeated} {repeated === 1 ? "was" : "were"} delivered already
+      </strong>{" "}
+      and {repeated === 1 ? "is" : "are"} sent a second time
+      {repeatedTo.length > 0 && ": "}
+      {repeatedTo.map(({ destinationId, destination, events }, at) => (
+        <Fragment key={destinationId}>
+          {at > 0 && ", "}
+          {events} to{" "}
+          <a href={writeRoute("destinations", destinationId)}>
+            <Text of={destination} />
+          </a>
+        </Fragment>
+      ))}
+      .
+    </p>
+  );
+}
+
+/** Some of the events, to recognise them by. */
+export function Samples({ of: { total, newest } }: Of<ReplayPreview>) {
+  return (
+    <section aria-labelledby="samples">
+      <h3 id="samples">{total > newest.length ? `The newest ${newest.length}` : "Events"}</h3>
+      <ul class="lines samples">
+        {newest.map(({ id, provider, title, createdAt }) => (
+          <li key={id}>
+            <Source of={provider} isShort />
+            <a href={writeRoute("events", id)} target="_blank">
+              <Text of={title} />
+            </a>
+            <Time at={createdAt} />
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

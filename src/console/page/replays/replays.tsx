@@ -1,7 +1,9 @@
+import { Actor } from "../actor.tsx";
 import { listView } from "../list-view.tsx";
+import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { timeColumn } from "../rows.tsx";
-import { counted, type Of } from "../text.tsx";
+import { counted, type Of, Text } from "../text.tsx";
 import { Empty } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
@@ -23,9 +25,8 @@ export const Replays = listView<Replay>({
       head: "By",
       at: "by",
       width: "minmax(0, 180px)",
-      look: "mono",
       isWideOnly: true,
-      cell: ({ actor }) => actor,
+      cell: ({ actor }) => <Actor of={actor} />,
     },
     timeColumn("Started"),
   ],
@@ -57,7 +58,9 @@ export const Replays = listView<Replay>({
 
 function Chosen({ of: { filters } }: Of<Replay>) {
   const destination = useDestinationName(filters.destination);
-  return <>{filtersText({ ...filters, destination })}</>;
+  const name = useName(filters.provider ?? "");
+  const provider = filters.provider === null ? null : name;
+  return <Text of={filtersText({ ...filters, destination, provider })} />;
 }
 
 function progressText(replay: Replay): string {
