@@ -25,6 +25,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["token", () => import("./token.ts")],
   ["console", () => import("./console.ts")],
   ["events", () => import("./events.ts")],
+  ["rejections", () => import("./rejections.ts")],
   ["listen", () => import("./listen.ts")],
   ["tail", () => import("./tail.ts")],
   ["sessions", () => import("./sessions.ts")],

@@ -12,7 +12,8 @@ import { tokens } from "../identity/auth/token.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
-import { table } from "./output.ts";
+import { jsonOption, type ListOptions, printList } from "./lists.ts";
+import {} from "./output.ts";
 import { programName } from "./program.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -29,8 +30,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   client
     .command("list")
     .description("list all clients")
+    .addOption(jsonOption())
     .addHelpText("after", example("skyhook client list"))
-    .action(() => listClients(env));
+    .action((options: ListOptions) => listClients(options, env));
   client
     .command("remove")
     .description("remove a client")
@@ -56,17 +58,13 @@ async function addClient(
 }
 
 /** `skyhook client list`. */
-async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
+async function listClients(options: ListOptions, env: NodeJS.ProcessEnv): Promise<void> {
   await useDatabase(readConfig(env), async (storage) => {
     const rows = await storage.all(allClients, {});
-    const head = ["client_id", "name", "roles", "made"];
-    const lines = rows.map(({ id, name, roles, createdAt }) => [
-      id,
-      name,
-      roles.join(","),
-      createdAt.toISOString(),
-    ]);
-    console.log(table([head, ...lines]));
+    // Without the hash of the secret.
+    const shown = rows.map(({ id, name, roles, createdAt }) => ({ id, name, roles, createdAt }));
+    const columns = { client_id: "id", name: "name", roles: "roles", created: "createdAt" };
+    printList(shown, columns, options);
   });
 }
 

@@ -6,7 +6,8 @@ import { formatNames } from "../outbound/formats/formats.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "./field-options.ts";
-import { counted, painter, table } from "./output.ts";
+import { jsonOption, type ListOptions, printList } from "./lists.ts";
+import { counted, note, painter } from "./output.ts";
 import { programName } from "./program.ts";
 import { allOf, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
@@ -40,9 +41,10 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   destination
     .command("list")
     .description("list all destinations with their health")
+    .addOption(jsonOption())
     .addOption(serverOption())
     .addHelpText("after", example("skyhook destination list"))
-    .action((options: ServerOptions) => list(options, env));
+    .action((options: ServerOptions & ListOptions) => list(options, env));
   for (const [verb, description] of Object.entries(verbs)) {
     destination
       .command(verb)
@@ -80,21 +82,28 @@ async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): P
   console.log(`Test it: ${programName} destination test ${name}`);
 }
 
+const columns = {
+  name: "name",
+  format: "format",
+  state: "state",
+  failures: "failures",
+  filter: "filter",
+  address: "address",
+  user: "ownerId",
+};
+
 /** `skyhook destination list`. */
-async function list(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<void> {
+async function list(options: ServerOptions & ListOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const all = await allOf(calling(options, env));
   if (all.length === 0) {
-    console.log(`No destinations. Create one: ${programName} destination add --help`);
+    note(`No destinations. Create one: ${programName} destination add --help`);
     return;
   }
-  const fields = ["name", "format", "state", "failures", "filter", "address", "ownerId"];
-  const head = fields.map((field) => (field === "ownerId" ? "user" : field));
-  const rows = all.map((each) => {
-    const isOpen = textAt(each, "openUntil") !== null && textAt(each, "state") === "active";
-    const shown = isOpen ? { ...each, state: "suspended" } : each;
-    return fields.map((field) => textAt(shown, field) ?? "-");
-  });
-  console.log(table([head, ...rows]));
+  const isOpen = (each: JsonObject) =>
+    textAt(each, "openUntil") !== null && textAt(each, "state") === "active";
+  const health = (each: JsonObject) => (isOpen(each) ? "suspended" : textAt(each, "state"));
+  const shown = options.json ? all : all.map((each) => ({ ...each, state: health(each) }));
+  printList(shown, columns, options);
 }
 
 /** The other commands of `skyhook destination`, on one destination. */

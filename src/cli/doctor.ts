@@ -11,27 +11,30 @@ import { checkFolders } from "./checks/folders.ts";
 import { checkPersonalDataKey } from "./checks/personal-data.ts";
 import { checkSecrets } from "./checks/secrets.ts";
 import { checkServer } from "./checks/server.ts";
+import { jsonOption, type ListOptions, printLines } from "./lists.ts";
 import { painter, table } from "./output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("doctor")
     .description("check everything that a start depends on; changes nothing")
+    .addOption(jsonOption())
     .addHelpText("after", example("skyhook doctor"))
-    .action(() => doctor(env));
+    .action((options: ListOptions) => doctor(env, options));
 }
 
 /** `skyhook doctor`: checks everything that a start depends on. Changes nothing. */
-export async function doctor(env: NodeJS.ProcessEnv): Promise<void> {
+export async function doctor(env: NodeJS.ProcessEnv, { json }: ListOptions = {}): Promise<void> {
   const findings = await examine(env);
+  const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
+  if (count("bad") > 0) process.exitCode = 1;
+  if (json === true) return printLines(findings);
   const paint = painter(env);
   const marks = { good: paint("green", "✓"), odd: paint("yellow", "!"), bad: paint("red", "✗") };
   console.log(table(findings.map(({ level, about, detail }) => [marks[level], about, detail])));
-  const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
   if (count("bad") + count("odd") > 0) {
     console.log(`\n${count("bad")} to fix (✗), ${count("odd")} to check (!)`);
   }
-  if (count("bad") > 0) process.exitCode = 1;
 }
 
 async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {

@@ -1,65 +1,67 @@
 import type { Command } from "commander";
 
-import { type JsonObject, printable, textAt } from "../base/payload.ts";
+import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { eventFilters } from "../events/event-filters.ts";
 
-import { argument, example, wholeNumber } from "./arguments.ts";
-import { filtersIn, type GivenFilters, withFilters } from "./filter-options.ts";
+import { declareList } from "./lists.ts";
 import { table } from "./output.ts";
-import { calling, pagesOf, serverOption, type ServerOptions } from "./server-api.ts";
-
-interface EventsOptions extends ServerOptions, GivenFilters<typeof eventFilters> {
-  readonly limit: number;
-  readonly json?: true;
-}
-
-/** The most events of one page of the API. */
-const pageSize = 100;
-
-export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  const command = program
-    .command("events")
-    .description("list and search events, newest first (through the running server)");
-  withFilters(command, eventFilters)
-    .option(
-      "--limit <number>",
-      "maximum number of events to print",
-      argument(wholeNumber(999_999)),
-      20,
-    )
-    .option("--json", "one JSON object per line")
-    .addOption(serverOption())
-    .addHelpText("after", example("skyhook events --delivery dead --from 2h --type 'deploy.*'"))
-    .action((options: EventsOptions) => events(options, env));
-}
 
 /** `skyhook events`. */
-async function events(options: EventsOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const call = calling(options, env, { path: "/v1/events", role: "operator" });
-  let printed = 0;
-  const print = options.json === true ? printLines : printTable;
-  const limit = String(Math.min(options.limit, pageSize));
-  const parameters = { include: "delivery", limit, ...filtersIn(eventFilters, options) };
-  for await (const page of pagesOf(call, parameters)) {
-    const wanted = page.slice(0, options.limit - printed);
-    if (wanted.length > 0) print(wanted, printed === 0);
-    printed += wanted.length;
-    if (printed === options.limit) break;
-  }
-  if (printed === 0) console.error("No events found.");
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  declareList(program.command("events"), env, {
+    name: "events",
+    description: "list and search events",
+    filters: eventFilters,
+    id: "evt_0193…",
+    include: "delivery",
+    columns: {
+      received: "createdAt",
+      delivery: "delivery",
+      provider: "provider",
+      type: "type",
+      title: "title",
+      id: "id",
+    },
+    examples: [
+      "skyhook events --delivery dead --from 2h --type 'deploy.*'",
+      "skyhook events evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
+    ],
+    print: printTimeline,
+  });
 }
 
-function printLines(page: readonly JsonObject[]): void {
-  for (const event of page) console.log(JSON.stringify(event));
+const facts = ["id", "provider", "type", "title", "status", "delivery", "subject", "actor", "url"];
+
+/** Prints an event, and what became of its notifications in the order of time. */
+function printTimeline(event: JsonObject): void {
+  const rows = facts.map((name) => [name, textAt(event, name) ?? ""]);
+  console.log(table(rows.filter(([, value]) => value !== "")));
+  const notifications = itemsAt(event, "notifications").filter(isObject);
+  const lines = [
+    [textAt(event, "createdAt") ?? "", "received"],
+    ...notifications.flatMap(linesOf),
+  ].toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1));
+  console.log(`\n${table([["time", "what"], ...lines])}`);
 }
 
-const head = ["received", "delivery", "provider", "type", "title", "id"];
-const fields = ["createdAt", "delivery", "provider", "type", "title", "id"];
-const longestCell = 60;
-
-function printTable(page: readonly JsonObject[], isFirst: boolean): void {
-  const rows = page.map((event) =>
-    fields.map((field) => printable(textAt(event, field) ?? "-", longestCell) ?? "-"),
-  );
-  console.log(table(isFirst ? [head, ...rows] : rows));
+function linesOf(notification: JsonObject): readonly (readonly string[])[] {
+  const fact = (name: string) => textAt(notification, name) ?? "";
+  const deliveries = itemsAt(notification, "deliveries").filter(isObject);
+  const nameOf = (id: string | null) => {
+    const found = deliveries.find((each) => textAt(each, "destinationId") === id);
+    return textAt(found, "destination") ?? id ?? "";
+  };
+  const attempts = itemsAt(notification, "attempts").filter(isObject);
+  return [
+    [fact("createdAt"), `${fact("severity")} notification ${fact("id")}: ${fact("title")}`],
+    ...attempts.map((attempt) => {
+      const how = isTrueAt(attempt, "delivered") ? "delivered to" : "failed at";
+      const why = textAt(attempt, "error") ?? `HTTP ${textAt(attempt, "responseStatus") ?? "-"}`;
+      const where = nameOf(textAt(attempt, "destinationId"));
+      return [
+        textAt(attempt, "startedAt") ?? "",
+        `${how} ${where}: ${why}, ${textAt(attempt, "durationMs")} ms`,
+      ];
+    }),
+  ];
 }

@@ -25,6 +25,7 @@ import { schemeName } from "../inbound/signatures/scheme-name.ts";
 import { coversBody, hasSharedSecret, placesOf } from "../inbound/signatures/scheme.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
+import { jsonOption, type ListOptions, printList } from "./lists.ts";
 import { painter, table, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { checkProvider } from "./provider-check.ts";
@@ -47,9 +48,10 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("list")
     .description("list the registered providers")
     .option("--catalogue", "list the services that `provider add` knows")
+    .addOption(jsonOption())
     .addHelpText("after", example("skyhook provider list --catalogue"))
-    .action((options: { readonly catalogue?: true }) =>
-      console.log(options.catalogue === true ? catalogueTable() : registeredTable(env)),
+    .action((options: ListOptions & { readonly catalogue?: true }) =>
+      options.catalogue === true ? listCatalogue(options) : listRegistered(options, env),
     );
   provider
     .command("show")
@@ -179,14 +181,22 @@ function show(id: string, env: NodeJS.ProcessEnv): void {
   console.log(table(rows.filter(([, value]) => value !== "")));
 }
 
-function registeredTable(env: NodeJS.ProcessEnv): string {
-  const rows = registeredProviders(readConfig(env)).map(({ id, displayName, signature, path }) => [
-    id,
-    displayName,
-    schemeName(signature),
-    path ?? "built in",
-  ]);
-  return table([["provider", "service", "signature", "from"], ...rows]);
+function listRegistered(options: ListOptions, env: NodeJS.ProcessEnv): void {
+  const found = registeredProviders(readConfig(env)).map(
+    ({ id: provider, displayName: service, signature, path: from = "built in" }) => ({
+      provider,
+      service,
+      signature: schemeName(signature),
+      from,
+    }),
+  );
+  const columns = {
+    provider: "provider",
+    service: "service",
+    signature: "signature",
+    from: "from",
+  };
+  printList(found, columns, options);
 }
 
 /** Names that are near a misspelt one, or how to list all. */
@@ -198,10 +208,17 @@ function closest(name: string): string {
   return `\`${programName} provider list --catalogue\` lists all names`;
 }
 
-function catalogueTable(): string {
-  const rows = Object.entries(catalogueFiles).map(([name, text]) => {
-    const { displayName, signature, checkedWith = "" } = readProviderFile(`${name}.yaml`, text);
-    return [name, displayName, schemeName(signature), checkedWith.replace(/[.;,] .*/s, "")];
+function listCatalogue(options: ListOptions): void {
+  const found = Object.entries(catalogueFiles).map(([name, text]) => {
+    const file = readProviderFile(`${name}.yaml`, text);
+    const checkedWith = (file.checkedWith ?? "").replace(/[.;,] .*/s, "");
+    return { name, service: file.displayName, signature: schemeName(file.signature), checkedWith };
   });
-  return table([["name", "service", "signature", "checked with"], ...rows]);
+  const columns = {
+    name: "name",
+    service: "service",
+    signature: "signature",
+    "checked with": "checkedWith",
+  };
+  printList(found, columns, options);
 }

@@ -17,10 +17,11 @@ import { argument, example } from "./arguments.ts";
 import { isInMemory, withDatabase } from "./database.ts";
 import { pastTime } from "./durations.ts";
 import { renamedOption } from "./filter-options.ts";
-import { painter, UsageError } from "./output.ts";
+import { jsonOption, type ListOptions, printLines } from "./lists.ts";
+import { note, painter, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
 
-interface ReconcileOptions {
+interface ReconcileOptions extends ListOptions {
   /** In ISO 8601. */
   readonly from?: string;
   readonly dryRun?: true;
@@ -39,6 +40,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     )
     .addOption(renamedOption("--since", "from"))
     .option("--dry-run", "list what is missing; store nothing")
+    .addOption(jsonOption())
     .addHelpText("after", example("skyhook reconcile code_host --from 24h"))
     .action((provider: string, options: ReconcileOptions) => reconcile(provider, options, env));
 }
@@ -49,7 +51,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  */
 export async function reconcile(
   providerId: string,
-  { from, dryRun }: ReconcileOptions,
+  { from, dryRun, json }: ReconcileOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
@@ -61,10 +63,11 @@ export async function reconcile(
     const run: RunOptions = {
       isDryRun: dryRun === true,
       signal: new AbortController().signal,
-      report: printing(env),
+      report: json === true ? printJson : printing(env),
       ...(from !== undefined && { since: new Date(from) }),
     };
-    printEnd(await runPatiently(services, kind.provider, run), dryRun === true);
+    const print = json === true ? note : console.log;
+    printEnd(await runPatiently(services, kind.provider, run), dryRun === true, print);
   } finally {
     await services.stop();
   }
@@ -133,6 +136,10 @@ async function runPatiently(
   }
 }
 
+const printJson: Report = (entry, outcome, why) => {
+  if (outcome !== "stored") printLines([{ ...entry, outcome, why }]);
+};
+
 /** Prints what is recovered or missing, and what could not be. */
 function printing(env: NodeJS.ProcessEnv): Report {
   const paint = painter(env);
@@ -144,13 +151,17 @@ function printing(env: NodeJS.ProcessEnv): Report {
   };
 }
 
-function printEnd({ status, counts, error }: RunResult, isDryRun: boolean): void {
+function printEnd(
+  { status, counts, error }: RunResult,
+  isDryRun: boolean,
+  print: (line: string) => void,
+): void {
   const { recovered, missing, stored, unreadable, failed } = counts;
   const found = isDryRun ? `${missing} missing` : `${recovered} recovered`;
   const others = [
     unreadable > 0 ? `, ${unreadable} unreadable` : "",
     failed > 0 ? `, ${failed} failed` : "",
   ];
-  console.log(`${found}, ${stored} had arrived${others.join("")}`);
+  print(`${found}, ${stored} had arrived${others.join("")}`);
   if (status === "failed") throw new Error(error ?? "The log could not be read");
 }

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 
-import { isObject, itemsAt, textAt } from "../base/payload.ts";
+import { isObject, itemsAt } from "../base/payload.ts";
 
 import { example } from "./arguments.ts";
-import { painter, table } from "./output.ts";
+import { jsonOption, type ListOptions, printList } from "./lists.ts";
+import { note, painter } from "./output.ts";
 import { type Call, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -13,9 +14,10 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   sessions
     .command("list", { isDefault: true })
     .description("list the newest 100 sessions")
+    .addOption(jsonOption())
     .addOption(serverOption())
     .addHelpText("after", example("skyhook sessions"))
-    .action((options: ServerOptions) => list(options, env));
+    .action((options: ServerOptions & ListOptions) => list(options, env));
   sessions
     .command("revoke")
     .description("end a session at once")
@@ -25,20 +27,21 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((id: string, options: ServerOptions) => revoke(id, options, env));
 }
 
+const columns = {
+  id: "id",
+  actor: "actor",
+  roles: "roles",
+  address: "address",
+  created: "createdAt",
+  expires: "expiresAt",
+};
+
 /** `skyhook sessions`. */
-async function list(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<void> {
+async function list(options: ServerOptions & ListOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const page = await calls(options, env)("GET", "?limit=100");
   const found = itemsAt(page, "data").filter(isObject);
-  if (found.length === 0) return console.log("No sessions");
-  const head = ["id", "actor", "roles", "address", "createdAt", "expiresAt"];
-  const rows = found.map((session) =>
-    head.map((field) =>
-      field === "roles"
-        ? itemsAt(session, "roles").map(String).join(", ")
-        : (textAt(session, field) ?? "-"),
-    ),
-  );
-  console.log(table([head, ...rows]));
+  if (found.length === 0) return note("No sessions");
+  printList(found, columns, options);
 }
 
 /** `skyhook sessions revoke`. */

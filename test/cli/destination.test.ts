@@ -29,7 +29,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
       env: { ADMIN_TOKEN: served.token },
     });
 
-  expect((await run("list")).out).toContain("No destinations");
+  expect((await run("list")).err).toContain("No destinations");
   const to = `http://127.0.0.1:${target.port}/hunter2`;
   const added = await run("add", "deploys", "--to", to, "--filter", 'event.severity == "error"');
   expect(added).toMatchObject({

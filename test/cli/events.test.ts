@@ -72,6 +72,33 @@ test("skyhook events filters and prints JSON lines", async () => {
   });
 });
 
+test("skyhook events <id> prints the timeline of one event", async () => {
+  const [, id = ""] = ids;
+  const { code, out } = await run(id);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^id +evt_.*\nprovider +deploy_platform\ntype +deploy.error\n/);
+  expect(out).toMatch(/\n2026-11-21T09:02:00.000Z +received\n.* +error notification ntf_\w+: /);
+  expect(JSON.parse((await run(id, "--json")).out)).toMatchObject({ id, receipt: {} });
+  expect(await run("evt_0")).toMatchObject({ code: 1 });
+  expect(await run(id, "--type", "x")).toMatchObject({ code: 2 });
+});
+
+test("skyhook rejections prints the causes, and explains one", async () => {
+  const sent = { method: "POST", body: '{"event":"push"}' };
+  await fetch(`${served.url}/webhooks/code_host`, sent);
+  const rejections = (...args: string[]) =>
+    skyhook(["rejections", ...args, "--url", served.url], { env });
+  const { out } = await rejections("--provider", "github");
+  expect(out).toMatch(/^received +provider +type +reason +cause +id\n/);
+  const [, id = ""] = /missing-signature +missing-signature +(rej_\w+)\n$/.exec(out) ?? [];
+  expect((await rejections(id)).out).toMatch(/\ncause +missing-signature\n\n\w/);
+  expect(JSON.parse((await rejections("--json")).out)).toMatchObject({ id });
+  expect(await rejections("--provider", "stripe")).toMatchObject({
+    out: "",
+    err: "No rejections found.\n",
+  });
+});
+
 test("skyhook events reports what it cannot read", async () => {
   expect(await run("--delivery", "lost")).toMatchObject({ code: 2 });
   expect(await run("--limit", "0")).toMatchObject({ code: 2 });
