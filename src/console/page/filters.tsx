@@ -15,15 +15,13 @@ interface ControlsParts {
   readonly label?: string;
   /** Whether they search a list. */
   readonly isSearch?: boolean;
-  /** Whether text fields have room for a sentence. */
-  readonly isWide?: boolean;
 }
 
 /** Controls that apply at once. */
-export function Controls({ children, label, isSearch = false, isWide = false }: ControlsParts) {
+export function Controls({ children, label, isSearch = false }: ControlsParts) {
   return (
     <form
-      class={isWide ? "filters wide" : "filters"}
+      class="filters"
       role={isSearch ? "search" : undefined}
       aria-label={label}
       onSubmit={(event) => event.preventDefault()}
@@ -106,16 +104,16 @@ function FilterControl({ name, of: filter, hint, route }: ControlParts) {
   );
 }
 
-interface FiltersParts extends ControlsOfParts, Pick<ControlsParts, "isWide"> {
+interface FiltersParts extends ControlsOfParts {
   /** The text of the link that removes all filters. */
   readonly clear?: string;
 }
 
 /** The filters above a list. */
-export function Filters({ clear = "Clear filters", isWide = false, ...parts }: FiltersParts) {
+export function Filters({ clear = "Clear filters", ...parts }: FiltersParts) {
   const { view, id, query } = parts.route;
   return (
-    <Controls isSearch isWide={isWide}>
+    <Controls isSearch>
       <FilterControls {...parts} />
       {query.size > 0 && <a href={writeRoute(view, id)}>{clear}</a>}
       <SavedViews route={parts.route} />

@@ -63,7 +63,13 @@ export function useTimeRange(query: URLSearchParams): readonly (readonly [string
 }
 
 /** Chooses a period, or the times between which to look. */
-export function TimeFilter({ route }: { readonly route: Route }) {
+export function TimeFilter({
+  route,
+  label = "Time",
+}: {
+  readonly route: Route;
+  readonly label?: string;
+}) {
   const { query } = route;
   const isRange = query.has("from") || query.has("to");
   const since = query.get("since") ?? (isRange ? chosen : "");
@@ -72,7 +78,7 @@ export function TimeFilter({ route }: { readonly route: Route }) {
       <SelectFilter
         route={route}
         name="since"
-        label="Time"
+        label={label}
         all="Any time"
         value={since}
         options={[...Object.keys(periods), chosen]}

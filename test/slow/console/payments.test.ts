@@ -13,7 +13,7 @@ const minuteMs = 60_000;
 
 describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
   const clock = pastClock();
-  const { server, browser } = consoleForTests({ clock });
+  const { server, browser } = consoleForTests({ clock, size: [1_200, 1_200] });
   let pay: ReturnType<typeof payer>;
   let flightId: number;
   const hold = () => holdSeat(server.app, flightId);
@@ -40,11 +40,11 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await browser.until(`${countdown} !== ${JSON.stringify(before)}`);
     await browser.shows("[data-row] .mark.is-held", "Held");
     const failed = await pay("payment_intent.payment_failed", { booking: id });
-    await browser.shows(linkTo(failed), "Webhook event of payment_processor");
+    await browser.shows(linkTo(failed), "Webhook event of Stripe");
     const wrong = await pay("payment_intent.succeeded", { booking: id, amount: 49_900 });
-    await browser.shows(linkTo(wrong), "payment_processor");
+    await browser.shows(linkTo(wrong), "Stripe");
     const paid = await pay("payment_intent.succeeded", { booking: id });
-    await browser.shows(linkTo(paid), "payment_processor");
+    await browser.shows(linkTo(paid), "Stripe");
     await browser.shows(".detail .under .mark.is-confirmed", "Confirmed");
     expect(await browser.read(steps)).toEqual([
       "Held: 1 seat for USD 499.50",
@@ -53,7 +53,9 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
       "Paid USD 499.50",
       "Paid; booking confirmed",
     ]);
-    await browser.shows(".facts", "USD\u00a0499.50 by payment_processor");
+    const card = ".booking-cards section:nth-child(2)";
+    await browser.shows(`${card} a[href="#/events/${wrong}"]`, "Mismatch USD\u00a0499.00");
+    await browser.shows(`${card} a[href="#/events/${paid}"]`, "Paid USD\u00a0499.50");
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
@@ -80,13 +82,13 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await cancel(id);
     await browser.go(`#/bookings/${id}`);
     await browser.shows(".life .wait h3", "pending");
-    await browser.shows(".facts", "USD\u00a00.00 of USD\u00a0499.50, pending");
+    await browser.shows(".booking-cards", "USD\u00a00.00 of USD\u00a0499.50, pending");
     const part = await pay("charge.refunded", { ...money, amount: 20_000 });
-    await browser.shows(linkTo(part), "payment_processor");
-    await browser.shows(".facts", "USD\u00a0200.00 of USD\u00a0499.50, partial");
+    await browser.shows(linkTo(part), "Stripe");
+    await browser.shows(".booking-cards", "USD\u00a0200.00 of USD\u00a0499.50, partial");
     const rest = await pay("charge.refunded", money);
-    await browser.shows(linkTo(rest), "payment_processor");
-    await browser.shows(".facts", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
+    await browser.shows(linkTo(rest), "Stripe");
+    await browser.shows(".booking-cards", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
     await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
   });
 

@@ -1,3 +1,4 @@
+import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { Mono, type Of, Text } from "../text.tsx";
 import { ExactTime, TimeLeft } from "../time.tsx";
@@ -96,6 +97,7 @@ function Entry({ entry, actor, heldUntil }: EntryParts) {
 
 /** The webhook event that caused an entry, its own event, and whether operators were notified. */
 function Events({ of: { webhook, eventId, notifications } }: Of<HistoryEntry>) {
+  const name = useName(webhook?.provider ?? "");
   const own = eventId === webhook?.eventId ? null : eventId;
   if (webhook === null && own === null && notifications.length === 0) return null;
   return (
@@ -106,10 +108,10 @@ function Events({ of: { webhook, eventId, notifications } }: Of<HistoryEntry>) {
       {webhook !== null &&
         (webhook.deleted ? (
           <span class="quiet">
-            Webhook event of <Mono of={webhook.provider} />, deleted by retention
+            Webhook event of <Text of={name} />, deleted by retention
           </span>
         ) : (
-          <a href={writeRoute("events", webhook.eventId)}>Webhook event of {webhook.provider}</a>
+          <a href={writeRoute("events", webhook.eventId)}>Webhook event of {name}</a>
         ))}
       {own !== null && <a href={writeRoute("events", own)}>View event</a>}
     </p>

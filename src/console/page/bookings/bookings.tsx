@@ -1,21 +1,23 @@
 import { bookingFilters } from "../../../booking/bookings/booking-filters.ts";
 import { apiQuery, Filters } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
-import { writeRoute } from "../route.ts";
+import { type Route, writeRoute } from "../route.ts";
 import { Count, timeColumn } from "../rows.tsx";
 import { money, Mono, Text } from "../text.tsx";
+import { TimeFilter } from "../time-filter.tsx";
 import { TimeLeft } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { BookingItem } from "../wire.ts";
 
 import { BookingMark } from "./booking-mark.tsx";
 import { BookingPane } from "./booking-pane.tsx";
+import { DepartsFrom, DepartsTo, localText } from "./days.tsx";
 
-/** The Bookings view: search for a booking and see its history. */
+/** The Bookings view: find bookings and see their history. */
 export const Bookings = listView<BookingItem>({
   view: "bookings",
   what: ["booking", "bookings"],
-  path: (query) => `v1/api/bookings?${apiQuery(query, bookingFilters, [])}`,
+  path: (query, range) => `v1/api/bookings?${apiQuery(query, bookingFilters, range)}`,
   pollIntervalMs: 10_000,
   columns: [
     {
@@ -44,19 +46,19 @@ export const Bookings = listView<BookingItem>({
     {
       head: "Flight",
       at: "kind",
-      width: "152px",
+      width: "148px",
       look: "mono",
       cell: ({ flight }) => `${flight.flightNumber} ${flight.origin} → ${flight.destination}`,
     },
     {
       head: "Departs",
       at: "departs",
-      width: "92px",
+      width: "184px",
       look: "quiet",
       isWideOnly: true,
-      cell: ({ flight: { departureTime } }) => (
-        <time class="mono" dateTime={departureTime} title={`${departureTime} (UTC)`}>
-          {departureTime.slice(0, 10)}
+      cell: ({ flight: { departureTime, departureLocal, origin } }) => (
+        <time dateTime={departureTime} title={`${departureTime}\nShown in local time of ${origin}`}>
+          {localText(departureLocal)}
         </time>
       ),
     },
@@ -80,12 +82,20 @@ export const Bookings = listView<BookingItem>({
     <Filters
       of={bookingFilters}
       route={route}
-      controls={{ q: { placeholder: "Reference, email, flight or last name" } }}
-      clear="Clear search"
-      isWide
+      controls={{
+        q: { placeholder: "Reference, email or last name" },
+        status: {},
+        payment: {},
+        flight: {},
+        origin: {},
+        destination: {},
+        departsFrom: DepartsFrom,
+        departsTo: DepartsTo,
+        time: Booked,
+      }}
     />
   ),
-  noMatch: (query) => <NoMatch q={query.get("q") ?? ""} />,
+  noMatch: (query) => <NoMatch q={query.get("q")} />,
   empty: (
     <Empty title="No bookings yet">
       <p>New bookings appear here automatically.</p>
@@ -98,13 +108,19 @@ export const Bookings = listView<BookingItem>({
   detail: ({ id, close }) => <BookingPane id={id} close={close} />,
 });
 
-function NoMatch({ q }: { readonly q: string }) {
+function Booked({ route }: { readonly route: Route }) {
+  return <TimeFilter route={route} label="Booked" />;
+}
+
+function NoMatch({ q }: { readonly q: string | null }) {
   return (
-    <Empty title={`No bookings match “${q}”`}>
-      <p>
-        The search compares whole values: a reference such as KXQWZA, an email address, a flight
-        number, the last name of a passenger or a booking ID (bk_…).
-      </p>
+    <Empty title={q === null ? "No bookings match" : `No bookings match “${q}”`}>
+      {q !== null && (
+        <p>
+          The search compares whole values: a reference such as KXQWZA, an email address, a flight
+          number, the last name of a passenger or a booking ID (bk_…).
+        </p>
+      )}
       <p>
         <a href={writeRoute("bookings")}>Show all bookings</a>
       </p>

@@ -1,3 +1,5 @@
+import { flightFilters } from "../../../booking/flights/flight-filters.ts";
+import { apiQuery } from "../filters.tsx";
 import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
@@ -6,22 +8,30 @@ import { counted, type Of, words } from "../text.tsx";
 import { Empty, Waiting, Wide } from "../ui.tsx";
 import type { DayDepartures } from "../wire.ts";
 
-import { SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
+import { dayText, startOf } from "./days.tsx";
+import { Meter, percentSold, SoldMark, soldText } from "./seats-sold.tsx";
+
+type Cabin = DayDepartures["departures"][number];
+/** The cabins of a departure, in this order. */
+const cabinClasses: readonly Cabin["cabinClass"][] = ["economy", "business", "first"];
 
 interface Parts {
   /** As `2026-01-31`. */
   readonly date: string;
+  /** With the filters of flights. */
+  readonly query: URLSearchParams;
   /** The address of the list without the open day. */
   readonly close: string;
 }
 
 /** The departures of a day, earliest first. */
-export function DeparturesPane({ date, close }: Parts) {
-  const loaded = useLoad<DayDepartures>(`v1/flights/load/${encodeURIComponent(date)}`);
+export function DeparturesPane({ date, query, close }: Parts) {
+  const filters = apiQuery(query, flightFilters, []);
+  const loaded = useLoad<DayDepartures>(`v1/flights/load/${encodeURIComponent(date)}?${filters}`);
   const { value } = loaded;
   return (
-    <Detail label={`Departures on ${date}`} close={close}>
-      <h2>Departures on {date}</h2>
+    <Detail label={`Departures on ${dayText(date)}`} close={close}>
+      <h2>Departures on {dayText(date)}</h2>
       <Waiting for={loaded} what="departures" />
       {value?.departures.length === 0 && (
         <Empty title="No departures on this day">
@@ -35,53 +45,36 @@ export function DeparturesPane({ date, close }: Parts) {
   );
 }
 
-function Table({ of: { departures, hasMore } }: Of<DayDepartures>) {
-  const sold = departures.reduce((sum, departure) => sum + departure.sold, 0);
-  const seats = departures.reduce((sum, departure) => sum + departure.seats, 0);
+function Table({ of: { date, departures, hasMore } }: Of<DayDepartures>) {
+  const flights = [...Map.groupBy(departures, flightKey).values()];
+  const classes = cabinClasses.filter((name) =>
+    departures.some(({ cabinClass }) => cabinClass === name),
+  );
   return (
     <>
       <p class="quiet">
         {hasMore
-          ? "Showing the first 500 departures."
-          : `${counted(departures.length, "departure")}, ${soldText({ sold, seats })} seats sold.`}{" "}
-        Times are in UTC.
+          ? "Showing the first 500 cabins."
+          : `${counted(flights.length, "departure")}, ${soldText(totalOf(departures))} seats sold.`}{" "}
+        The day is in UTC, local times are the origin's.
       </p>
       <Wide label="Departures">
         <table class="departures">
           <thead>
             <tr>
-              <th>Time</th>
+              <th>UTC</th>
+              <th>Local</th>
               <th>Flight</th>
               <th>Route</th>
-              <th>Cabin</th>
-              <th>Load</th>
-              <th class="number">Sold</th>
-              <th class="sales">Sales</th>
+              {classes.map((name) => (
+                <th key={name}>{words(name)}</th>
+              ))}
+              <th class="sales">All seats</th>
             </tr>
           </thead>
           <tbody>
-            {departures.map((departure) => (
-              <tr key={departure.id}>
-                <td class="mono">
-                  <time dateTime={departure.departureTime}>
-                    {departure.departureTime.slice(11, 16)}
-                  </time>
-                </td>
-                <td class="mono">
-                  <Flight number={departure.flightNumber} isSold={departure.sold > 0} />
-                </td>
-                <td class="mono nowrap">
-                  {departure.origin} → {departure.destination}
-                </td>
-                <td class="quiet">{words(departure.cabinClass)}</td>
-                <td>
-                  <SeatsSold of={departure} />
-                </td>
-                <td class="number quiet">{soldText(departure)}</td>
-                <td class="sales">
-                  <SoldMark of={departure} />
-                </td>
-              </tr>
+            {flights.map((cabins) => (
+              <Departure key={cabins[0]?.id} cabins={cabins} classes={classes} date={date} />
             ))}
           </tbody>
         </table>
@@ -90,10 +83,77 @@ function Table({ of: { departures, hasMore } }: Of<DayDepartures>) {
   );
 }
 
-/** For admins, a link to the bookings of all flights with this number. */
-function Flight({ number, isSold }: { readonly number: string; readonly isSold: boolean }) {
+/** What the cabins of one departure share. */
+const flightKey = ({ flightNumber, departureTime }: Cabin) => `${flightNumber} ${departureTime}`;
+
+function totalOf(cabins: readonly Cabin[]) {
+  return {
+    sold: cabins.reduce((sum, { sold }) => sum + sold, 0),
+    seats: cabins.reduce((sum, { seats }) => sum + seats, 0),
+  };
+}
+
+interface DepartureParts extends Pick<Parts, "date"> {
+  readonly cabins: readonly Cabin[];
+  readonly classes: readonly Cabin["cabinClass"][];
+}
+
+function Departure({ cabins, classes, date }: DepartureParts) {
+  const [first] = cabins;
+  if (first === undefined) return null;
+  const { departureTime, departureLocal, flightNumber, origin, destination } = first;
+  const total = totalOf(cabins);
+  return (
+    <tr>
+      <td class="utc quiet">
+        <time dateTime={departureTime}>{departureTime.slice(11, 16)}</time>
+      </td>
+      <td class="local nowrap" title={departureLocal}>
+        {departureLocal.slice(11, 16)}{" "}
+        {!departureLocal.startsWith(date) && (
+          <span class="quiet">{dayText(departureLocal).slice(0, 3)}</span>
+        )}
+      </td>
+      <td class="flight mono">
+        <Flight number={flightNumber} date={date} isSold={total.sold > 0} />
+      </td>
+      <td class="route mono nowrap">
+        {origin} → {destination}
+      </td>
+      {classes.map((name) => (
+        <td key={name} class={`cabin ${name}`}>
+          <SeatsOf cabin={cabins.find(({ cabinClass }) => cabinClass === name)} />
+        </td>
+      ))}
+      <td class="sales">
+        <SoldMark of={total} part={percentSold(total)} />
+      </td>
+    </tr>
+  );
+}
+
+function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
+  if (cabin === undefined) return <span class="quiet">–</span>;
+  const isFull = cabin.sold > 0 && cabin.sold === cabin.seats;
+  return (
+    <>
+      <span class="name">{words(cabin.cabinClass)}</span>
+      <Meter of={cabin} />
+      <span class={isFull ? "full" : "quiet"}>{isFull ? "Sold out" : soldText(cabin)}</span>
+    </>
+  );
+}
+
+interface FlightParts extends Pick<Parts, "date"> {
+  readonly number: string;
+  readonly isSold: boolean;
+}
+
+/** For admins, a link to the bookings of the flight on this day. */
+function Flight({ number, date, isSold }: FlightParts) {
   if (!isSold || !canSeeBookings()) return number;
-  const query = new URLSearchParams({ q: number });
+  const departs = { departsFrom: startOf(date), departsTo: startOf(date, 1) };
+  const query = new URLSearchParams({ flight: number, ...departs });
   return (
     <a href={writeRoute("bookings", null, query)} title={`Bookings on ${number}`}>
       {number}

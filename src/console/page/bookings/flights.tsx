@@ -1,15 +1,17 @@
 import { useMemo } from "preact/hooks";
 
-import { Controls, SelectFilter } from "../filters.tsx";
+import { flightFilters } from "../../../booking/flights/flight-filters.ts";
+import { apiQuery, Filters, SelectFilter } from "../filters.tsx";
 import { Chart } from "../health/chart.tsx";
 import { Split } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { go, type Route, writeRoute } from "../route.ts";
 import { Count, ItemRow, RowList, type Rows } from "../rows.tsx";
-import { counted, Mono } from "../text.tsx";
+import { counted } from "../text.tsx";
 import { Empty, Waiting } from "../ui.tsx";
 import type { FlightLoad, LoadDay } from "../wire.ts";
 
+import { dayText, FromDay } from "./days.tsx";
 import { DeparturesPane } from "./departures.tsx";
 import { percentSold, SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
 
@@ -24,9 +26,12 @@ const hasDepartures = ({ departures }: LoadDay): boolean => departures > 0;
 export function Flights({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const days = query.get("days") ?? preset;
-  const loaded = useLoad<FlightLoad>(`v1/flights/load?days=${encodeURIComponent(days)}`, {
-    keep: true,
-  });
+  const period = [
+    ["days", days],
+    ["from", query.get("from") ?? ""],
+  ] as const;
+  const path = `v1/flights/load?${apiQuery(query, flightFilters, period)}`;
+  const loaded = useLoad<FlightLoad>(path, { keep: true });
   const { value } = loaded;
   return (
     <Split
@@ -43,36 +48,55 @@ export function Flights({ route }: { readonly route: Route }) {
         </div>
       }
       detail={
-        id === null ? null : <DeparturesPane date={id} close={writeRoute("flights", null, query)} />
+        id === null ? null : (
+          <DeparturesPane date={id} query={query} close={writeRoute("flights", null, query)} />
+        )
       }
     >
-      <Controls>
-        <SelectFilter
-          route={route}
-          name="days"
-          label="Period"
-          options={lengths}
-          preset={preset}
-          labelOf={(days) => `${days} days`}
-        />
-      </Controls>
+      <Filters
+        of={flightFilters}
+        route={route}
+        controls={{ from: FromDay, days: Period, flight: {}, origin: {}, destination: {} }}
+      />
     </Split>
+  );
+}
+
+function Period({ route }: { readonly route: Route }) {
+  return (
+    <SelectFilter
+      route={route}
+      name="days"
+      label="Period"
+      options={lengths}
+      preset={preset}
+      labelOf={(days) => `${days} days`}
+    />
   );
 }
 
 function NoDepartures({ days, query }: { readonly days: number; readonly query: URLSearchParams }) {
   const isLongest = days >= Number(longest);
+  const isFiltered = Object.keys(flightFilters).some((name) => query.has(name));
   const further = new URLSearchParams(query);
   further.set("days", longest);
   return (
-    <Empty title={`No departures in the next ${counted(days, "day")}`}>
+    <Empty title={`No departures in ${counted(days, "day")}`}>
       {!isLongest && (
         <p>
           <a href={writeRoute("flights", null, further)}>Show {longest} days</a>
         </p>
       )}
-      <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>
-      <pre>skyhook import flights.csv</pre>
+      {isFiltered ? (
+        <p>
+          <a href={writeRoute("flights")}>Clear filters</a>
+        </p>
+      ) : (
+        <>
+          <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>
+          <pre>skyhook import flights.csv</pre>
+        </>
+      )}
     </Empty>
   );
 }
@@ -125,10 +149,8 @@ function Load({ days, open, query }: LoadParts) {
             </li>
           ) : (
             <li key={first.date} class="gap quiet">
-              <span class="mono">
-                {first === last ? first.date : `${first.date} – ${last.date}`}
-              </span>{" "}
-              No departures
+              {dayText(first.date)}
+              {first !== last && ` – ${dayText(last.date)}`}: no departures
             </li>
           ),
         )}
@@ -145,30 +167,20 @@ const dayRows: Rows<LoadDay> = {
       head: "Day",
       at: "title",
       width: "164px",
-      cell: ({ date }) => (
-        <>
-          <Mono of={date} /> <span class="quiet">{weekdayOf(date)}</span>
-        </>
-      ),
+      cell: ({ date }) => <time dateTime={date}>{dayText(date)}</time>,
     },
     { head: "Load", at: "sold", width: "minmax(0, 300px)", cell: (day) => <SeatsSold of={day} /> },
     { head: "Seats sold", at: "size", width: "132px", look: "number", cell: soldText },
     {
-      head: "Departures",
+      head: "Cabins",
       at: "time",
       look: "number",
-      cell: ({ departures }) => <Count of={departures} one="departure" />,
+      cell: ({ departures }) => <Count of={departures} one="cabin" />,
     },
   ],
   narrow: `"title time outcome" "sold size size" / minmax(0, 1fr) auto auto`,
   address: ({ date }, query) => writeRoute("flights", date, query),
 };
-
-const weekday = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UTC" });
-
-function weekdayOf(date: string): string {
-  return weekday.format(new Date(`${date}T00:00:00Z`));
-}
 
 interface Run {
   readonly first: LoadDay;

@@ -7,13 +7,19 @@ interface Load {
 }
 
 /** Seats sold, as a bar and as a share. */
-export function SeatsSold({ of: { sold, seats } }: Of<Load>) {
+export function SeatsSold({ of: load }: Of<Load>) {
   return (
     <span class="share">
-      <span class="meter" aria-hidden="true">
-        <span style={{ width: `${seats === 0 ? 0 : (sold / seats) * 100}%` }} />
-      </span>
-      <span class="number">{percentSold({ sold, seats })}</span>
+      <Meter of={load} />
+      <span class="number">{percentSold(load)}</span>
+    </span>
+  );
+}
+
+export function Meter({ of: { sold, seats } }: Of<Load>) {
+  return (
+    <span class="meter" aria-hidden="true">
+      <span style={{ width: `${seats === 0 ? 0 : (sold / seats) * 100}%` }} />
     </span>
   );
 }
@@ -38,10 +44,12 @@ const marks = {
   unsold: ["○", "Unsold"],
 } as const;
 
-export function SoldMark({ of: load }: Of<Load>) {
+/** `part`: what it says if some seats are sold. */
+export function SoldMark({ of: load, part }: Of<Load> & { readonly part?: string }) {
   const state = stateOf(load);
   const [glyph, label] = marks[state];
-  return <Mark look={`is-${state}`} glyph={glyph} label={label} />;
+  const shown = state === "part-sold" ? (part ?? label) : label;
+  return <Mark look={`is-${state}`} glyph={glyph} label={shown} />;
 }
 
 function stateOf({ sold, seats }: Load): keyof typeof marks {
