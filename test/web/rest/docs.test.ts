@@ -64,6 +64,44 @@ describe("the documentation", () => {
     expect((await app.fetch("/docs", { headers: { "if-none-match": etag } })).status).toBe(304);
   });
 
+  test("lists the pages in the order of the index, each with its neighbours", async () => {
+    const text = await (await app.fetch("/docs/webhooks")).text();
+    const menu = text.slice(text.indexOf('id="pages"'), text.indexOf("<main>"));
+    const pages = Array.from(
+      menu.matchAll(/href="(?:\.\.\/)+docs\/?([\w-]*)"/g),
+      ([, name]) => name,
+    );
+    expect(pages.slice(0, 4)).toEqual(["", "find", "webhooks", "providers"]);
+    expect(text).toMatch(
+      /docs\/find" rel="prev">[^<]+<\/a><a href="[./]+docs\/providers" rel="next">/,
+    );
+  });
+
+  test.each([
+    ["circuit probe", "Destinations: Control the rate and order", "docs/destinations#control-the"],
+    ["idempotency key retry", "API: flights, bookings and users", "docs/api#"],
+  ])("a search for %s finds the section", async (words, title, url) => {
+    const answer = await app.fetch(`/docs/search?${new URLSearchParams({ q: words }).toString()}`);
+    expect(answer.headers.get("content-security-policy")).toContain("form-action 'self'");
+    const text = await answer.text();
+    const results = text.slice(text.indexOf('class="results"'));
+    expect(results).toContain(title);
+    expect(results).toContain(`href="../${url}`);
+    const [, link = ""] = /href="\.\.\/([^"]+)"/.exec(results) ?? [];
+    const page = await (await app.fetch(`/${link.split("#")[0]}`)).text();
+    expect(page).toContain(`id="${link.split("#")[1]}"`);
+  });
+
+  test("a search shows its words as text, and says if nothing has them", async () => {
+    const q = `"><img src=x> ${"long ".repeat(1_000)}`;
+    const text = await (
+      await app.fetch(`/docs/search?${new URLSearchParams({ q }).toString()}`)
+    ).text();
+    expect(text).toContain("No section has all these words.");
+    expect(text).not.toContain("<img src=x>");
+    expect(await (await app.fetch("/docs/search")).text()).toContain("Write some words.");
+  });
+
   test("serves its pictures", async () => {
     const answer = await app.fetch("/docs/console/event-light.webp");
     expect(answer.headers.get("content-type")).toBe("image/webp");

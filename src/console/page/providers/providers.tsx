@@ -6,7 +6,7 @@ import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { Mono } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { Badge, Empty, Facts, Waiting } from "../ui.tsx";
+import { Badge, Empty, Facts, Source, Waiting } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
 import type { Provider, Providers } from "../wire.ts";
 
@@ -66,12 +66,14 @@ function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly pro
   return (
     <section class="panel" aria-labelledby={`provider-${id}`}>
       <header class="panel-bar">
-        <h2 id={`provider-${id}`}>{displayName}</h2>
+        <h2 id={`provider-${id}`} class="origin" title={displayName}>
+          <Source of={id} />
+        </h2>
         {hasSecret ? <ActivityBadge of={provider} /> : <Badge tone="warn">No secret</Badge>}
       </header>
       <Facts
         of={[
-          ["Name", <Mono of={id} />],
+          ["ID", <Mono of={id} />],
           ["Last delivery", lastDelivery(provider, Date.now())],
           ["Last event", lastEventAt === null ? "None stored" : <Time at={lastEventAt} />],
           ["Current secret", <Secret secret={secrets.current} />],

@@ -2,13 +2,19 @@ import { Elysia } from "elysia";
 
 import { AppError } from "../../../base/errors.ts";
 import { type Asset, asset, htmlPage, pageHeaders } from "../../asset.ts";
+import { markUri } from "../../mark.ts";
+import { urlOf as requestUrl } from "../../url.ts";
 import { assetsRest } from "../assets.rest.ts";
 
 import type { DocsFolder } from "./folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
+import { search, wordsIn } from "./search.ts";
 
 import palette from "../../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
+
+/** The pages have a form that searches them. */
+const searchHeaders = pageHeaders({ "form-action": "'self'" });
 
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
 const files = async () => (await import("./files.ts")).docs;
@@ -22,6 +28,11 @@ export const docsRest = () => {
     if (found === undefined) throw new AppError("not-found", "No page of the docs has this URL");
     return found(request);
   };
+  const found = async (request: Request): Promise<Response> => {
+    const query = requestUrl(request).searchParams.get("q") ?? "";
+    const headers = { ...searchHeaders, "content-type": "text/html; charset=utf-8" };
+    return new Response(resultsOf(await files(), query), { headers });
+  };
   const hidden = { detail: { hide: true } };
   return new Elysia({ name: "docs" })
     .use(
@@ -31,6 +42,7 @@ export const docsRest = () => {
         "/docs/page.css": asset("css", async () => palette + styles),
       }),
     )
+    .get("/docs/search", ({ request }) => found(request), hidden)
     .get("/docs", ({ request }) => serve(request, "docs"), hidden)
     .get("/docs/:page", ({ request, params }) => serve(request, `docs/${params.page}`), hidden)
     .get(
@@ -45,7 +57,7 @@ function assetsOf(docs: DocsFolder): ReadonlyMap<string, Asset> {
   const pages = Object.entries(docs.pages).flatMap(([file, text]) => [
     [
       urlOf(docs, file) ?? "",
-      asset("html", async () => documentOf(docs, file), pageHeaders()),
+      asset("html", async () => documentOf(docs, file), searchHeaders),
     ] as const,
     [`docs/${file}`, asset("md", async () => text)] as const,
   ]);
@@ -65,29 +77,74 @@ function documentOf(docs: DocsFolder, file: string): string {
   const root = pathToRoot(file);
   const { title, body, sections } = renderPage(docs, file);
   const contents = sections.map(({ id, html }) => `<li><a href="#${id}">${html}</a></li>`).join("");
-  const pages = mainPages(docs).map((page) => {
-    const name = Bun.escapeHTML(titleOf(docs, page));
-    const link = `<a href="${root}${urlOf(docs, page)}"${page === file ? ' aria-current="page"' : ""}>${name}</a>`;
-    return `<li>${link}${page === file && contents !== "" ? `<ul>${contents}</ul>` : ""}</li>`;
+  const menu = mainPages(docs).map((page) => {
+    const isOpen = page === file;
+    const link = linkTo(docs, root, page, isOpen ? ' aria-current="page"' : "");
+    return `<li>${link}${isOpen && contents !== "" ? `<ul>${contents}</ul>` : ""}</li>`;
   });
+  return frameOf(root, title, menu.join(""), body + neighbours(docs, root, file));
+}
+
+/** The page before and the one after, in the order of the menu. */
+function neighbours(docs: DocsFolder, root: string, file: string): string {
+  const pages = mainPages(docs);
+  const at = pages.indexOf(file);
+  if (at === -1) return "";
+  const [previous, next] = [at === 0 ? undefined : pages[at - 1], pages[at + 1]];
+  const link = (page: string | undefined, rel: string) =>
+    page === undefined ? "<span></span>" : linkTo(docs, root, page, ` rel="${rel}"`);
+  return `<nav class="neighbours" aria-label="Neighbours">${link(previous, "prev")}${link(next, "next")}</nav>`;
+}
+
+/** What a search of all pages finds. */
+function resultsOf(docs: DocsFolder, query: string): string {
+  const words = wordsIn(query);
+  const found = search(docs, words);
+  const items = found.map(({ title, url, excerpt }) => {
+    const [name, text] = [title, excerpt].map((each) => Bun.escapeHTML(each));
+    return `<li><a href="../${url}">${name}</a><p>${text}</p></li>`;
+  });
+  const list = items.length === 0 ? "" : `<ol class="results">${items.join("")}</ol>`;
+  const said =
+    words.length === 0
+      ? "Write some words."
+      : found.length === 0
+        ? "No section has all these words."
+        : "";
+  const menu = mainPages(docs).map((page) => `<li>${linkTo(docs, "../", page)}</li>`);
+  const body = `<h1>Search</h1><p role="status">${said}</p>${list}`;
+  return frameOf("../", "Search", menu.join(""), body, query);
+}
+
+const linkTo = (docs: DocsFolder, root: string, page: string, attributes = ""): string =>
+  `<a href="${root}${urlOf(docs, page)}"${attributes}>${Bun.escapeHTML(titleOf(docs, page))}</a>`;
+
+/** The frame of every page. `menu` and `body` are HTML. */
+function frameOf(root: string, title: string, menu: string, body: string, query = ""): string {
   return htmlPage(
     `${Bun.escapeHTML(title)} · Skyhook docs`,
     `<header>
-      <a class="home" href="${root || "./"}">Skyhook</a>
-      <nav aria-label="Service"><a href="${root}docs">Docs</a> <a href="${root}console">Console</a> <a href="${root}swagger">API reference</a></nav>
+      <a class="home" href="${root || "./"}"><img src="${markUri()}" width="24" height="24" alt="" /> Skyhook</a>
+      <nav aria-label="Service"><a href="${root}docs">Docs</a> <a href="${root}console">Console</a> <a href="${root}swagger">API reference</a> <a class="to-pages" href="#pages">All pages</a></nav>
+      <form role="search" action="${root}docs/search">
+        <input type="search" name="q" value="${Bun.escapeHTML(query)}" placeholder="Search" aria-label="Search all pages" maxlength="100" />
+      </form>
     </header>
     <div class="columns">
-      <nav class="pages" aria-label="Pages"><ul>${pages.join("")}</ul></nav>
+      <nav class="pages" id="pages" aria-label="Pages"><ul>${menu}</ul></nav>
       <main>${body}</main>
     </div>`,
     `<link rel="stylesheet" href="${root}docs/page.css" />`,
   );
 }
 
-/** The pages that the menu lists: the index first, and no decision records. */
+/** The pages that the menu lists: the index, those that it leads to, in its order, and no decision records. */
 function mainPages({ pages }: DocsFolder): readonly string[] {
   const names = Object.keys(pages).filter((file) => !file.includes("/") && file !== "README.md");
-  return "README.md" in pages ? ["README.md", ...names] : names;
+  const index = pages["README.md"] ?? "";
+  const placeOf = (file: string) => index.indexOf(`(${file}`) + 1 || Number.MAX_SAFE_INTEGER;
+  const ordered = names.toSorted((one, other) => placeOf(one) - placeOf(other));
+  return "README.md" in pages ? ["README.md", ...ordered] : ordered;
 }
 
 /** Title, summary and links to the Markdown of each page (https://llmstxt.org). */

@@ -34,7 +34,23 @@ export function summaryOf({ pages }: DocsFolder, file: string): string {
   return plainText(/^.*?[.:](?=\s|$)/s.exec(paragraph)?.[0] ?? paragraph).replace(/:$/, ".");
 }
 
-function plainText(markdown: string): string {
+/** A part of a page below one heading of the first three levels. */
+interface Section {
+  readonly heading: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** The sections of a page, for a search. */
+export function sectionsOf(markdown: string): readonly Section[] {
+  return markdown.split(/^(?=#{1,3} )/m).map((part) => {
+    const [line = "", ...rest] = part.split("\n");
+    const heading = plainText(line.replace(/^#+ /, ""));
+    return { heading, id: anchorOf(heading), text: rest.join("\n") };
+  });
+}
+
+export function plainText(markdown: string): string {
   const withoutTargets = markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   return withoutTargets.replaceAll(/[`*]/g, "").replaceAll(/\s+/g, " ").trim();
 }
