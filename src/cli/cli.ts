@@ -41,6 +41,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["import", () => import("./import.ts")],
   ["client", () => import("./client.ts")],
   ["booking", () => import("./booking.ts")],
+  ["completion", () => import("./completion.ts")],
 ]);
 
 /** Parses the command line and runs its command. Exit codes: 0 done, 1 failed, 2 wrong usage. */
@@ -93,6 +94,6 @@ function createProgram(): Command {
     })
     .addHelpText(
       "after",
-      `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables.`,
+      `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables; \`${programName} completion\` completes commands in a shell.`,
     );
 }
