@@ -113,9 +113,9 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     );
     expect(await browser.text("[data-row] .size")).toBe("USD\u00a0499.50");
     expect(await cellsOf(".row.head .cell")).toBe(
-      "Status|Booking|Flight|Departs|Seats|Price|Booked",
+      "Status|Booking|Flight|Departs, local time|Seats|Price|Booked",
     );
-    expect(await cellsOf(".chip.set .label")).toBe("Flight|Departs|to");
+    expect(await cellsOf(".chip.set .label")).toBe("Flight|Departs (UTC)|to");
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 

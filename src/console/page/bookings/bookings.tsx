@@ -51,7 +51,7 @@ export const Bookings = listView<BookingItem>({
       cell: ({ flight }) => `${flight.flightNumber} ${flight.origin} → ${flight.destination}`,
     },
     {
-      head: "Departs",
+      head: "Departs, local time",
       at: "departs",
       width: "184px",
       look: "quiet",

@@ -60,7 +60,7 @@ export function DepartsFrom({ route }: ControlParts) {
       departsFrom: day && startOf(day),
       departsTo: day && startOf(day, 1),
     });
-  return <DayField label="Departs" value={value} onChoice={choose} />;
+  return <DayField label="Departs (UTC)" value={value} onChoice={choose} />;
 }
 
 /** The last day. The filter is the start of the next one. */

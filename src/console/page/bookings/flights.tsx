@@ -169,11 +169,12 @@ const dayRows: Rows<LoadDay> = {
       width: "164px",
       cell: ({ date }) => <time dateTime={date}>{dayText(date)}</time>,
     },
-    { head: "Load", at: "sold", width: "minmax(0, 300px)", cell: (day) => <SeatsSold of={day} /> },
+    { head: "Load", at: "sold", cell: (day) => <SeatsSold of={day} /> },
     { head: "Seats sold", at: "size", width: "132px", look: "number", cell: soldText },
     {
       head: "Cabins",
       at: "time",
+      width: "84px",
       look: "number",
       cell: ({ departures }) => <Count of={departures} one="cabin" />,
     },
