@@ -35,16 +35,12 @@ export function Actor({ of: id, name = null, email = null }: Parts) {
   return (
     <span title={id}>
       <Text of={shown} />
-      {source !== null && <Source of={source} />}
-    </span>
-  );
-}
-
-function Source({ of: source }: Of<string>) {
-  return (
-    <span class="quiet">
-      {" "}
-      <Text of={source} />
+      {source !== null && (
+        <span class="quiet">
+          {" "}
+          <Text of={source} />
+        </span>
+      )}
     </span>
   );
 }

@@ -24,18 +24,17 @@ export function due(time: Date, now: number): string {
   return time.getTime() < now ? `due ${text}` : text;
 }
 
-const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long" });
-const dayAndYear = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const minute = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
-/** `Today`, `Yesterday`, `Tuesday 24 November`; with the year, if it is another. In the browser's time zone. */
+/** `Today`, `Yesterday`, `Tuesday 24 November 2026`. In the browser's time zone. */
 export function dayOf(time: Date, now = new Date()): string {
   const yesterday = new Date(now);
   yesterday.setDate(now.getDate() - 1);
   if (time.toDateString() === now.toDateString()) return "Today";
   if (time.toDateString() === yesterday.toDateString()) return "Yesterday";
-  return (time.getFullYear() === now.getFullYear() ? day : dayAndYear).format(time);
+  return day.format(time);
 }
 
 /** `14:03` */

@@ -171,6 +171,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.click(".asking .primary");
     await browser.shows(".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
+    expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.until(isResentVisible);
   });
 

@@ -54,7 +54,7 @@ export function NotificationEntry({ of: notification, number, isReplay, resent }
       <p class="quiet">
         <ExactTime at={notification.createdAt} /> <Outcome of={notification} />
       </p>
-      <Deliveries of={notification} />
+      <Deliveries of={notification} number={number} />
     </li>
   );
 }
@@ -82,7 +82,8 @@ function Outcome({ of: { status, attempts, attemptCount, dueAt } }: Of<Notificat
 }
 
 /** What became of a notification at each destination, with the attempts. */
-function Deliveries({ of: { deliveries, attempts } }: Of<NotificationDetail>) {
+function Deliveries({ of: { deliveries, attempts }, number }: Pick<Parts, "of" | "number">) {
+  const which = number === null ? "" : `, notification ${number}`;
   const known = new Set<string>(deliveries.map(({ destinationId }) => destinationId));
   const others = attempts.filter(({ destinationId }) => !known.has(destinationId));
   return (
@@ -98,7 +99,7 @@ function Deliveries({ of: { deliveries, attempts } }: Of<NotificationDetail>) {
               </a>
               {filtered !== null && <Explanation of={filtered} />}
             </p>
-            {own.length > 0 && <Attempts of={{ attempts: own }} to={destination} />}
+            {own.length > 0 && <Attempts of={{ attempts: own }} to={`${destination}${which}`} />}
           </div>
         );
       })}
