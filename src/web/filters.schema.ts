@@ -10,8 +10,12 @@ export function describedFilter({ description, details }: Filter): string {
   return details === undefined ? description : `${description} ${details}`;
 }
 
-function annotationsOf(filter: Filter) {
-  const { example = filter.kind === "instant" ? "2026-11-21T09:00:00Z" : undefined } = filter;
+/** A day later for the end of a period, so that the examples of both name one. */
+const instantExample = (name: string): string =>
+  /^to$|To$/.test(name) ? "2026-11-22T09:00:00Z" : "2026-11-21T09:00:00Z";
+
+function annotationsOf(name: string, filter: Filter) {
+  const { example = filter.kind === "instant" ? instantExample(name) : undefined } = filter;
   const description = describedFilter(filter);
   return { description, ...(example !== undefined && { examples: [example] }) };
 }
@@ -19,7 +23,7 @@ function annotationsOf(filter: Filter) {
 /** The query parameters of filters, as the OpenAPI document shows them. */
 export function filterParameters<const Defined extends Filters>(defined: Defined) {
   const entries = Object.entries(defined).map(([name, filter]) => {
-    const annotations = annotationsOf(filter);
+    const annotations = annotationsOf(name, filter);
     if (filter.kind === "instant") return [name, Type.Optional(instant(annotations))];
     if (filter.kind === "word") return [name, Type.Optional(word(filter.words, annotations))];
     return [name, Type.Optional(Type.String(annotations))];
@@ -35,7 +39,7 @@ type JsonFields<Defined extends Filters> = {
 /** The fields of filters in the body of a request, each with the error for an invalid value. Null means no filter. */
 export function filterInputs<const Defined extends Filters>(defined: Defined) {
   const entries = Object.entries(defined).map(([name, filter]) => {
-    const [schema, errorMessage] = inputOf(filter);
+    const [schema, errorMessage] = inputOf(name, filter);
     return [name, Type.Optional(Type.Union([schema, Type.Null()], { errorMessage }))];
   });
   // Guarantee: as above. A schema accepts what JsonFilters has for its kind.
@@ -44,8 +48,8 @@ export function filterInputs<const Defined extends Filters>(defined: Defined) {
 
 export const instantDetail = "Write an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
 
-function inputOf(filter: Filter): readonly [TSchema, errorMessage: string] {
-  const annotations = annotationsOf(filter);
+function inputOf(name: string, filter: Filter): readonly [TSchema, errorMessage: string] {
+  const annotations = annotationsOf(name, filter);
   if (filter.kind === "instant") return [Type.String(annotations), instantDetail];
   if (filter.kind === "word") {
     const words = filter.words.map((each) => Type.Literal(each));
@@ -59,7 +63,7 @@ function inputOf(filter: Filter): readonly [TSchema, errorMessage: string] {
 /** The fields of filters in a response. */
 export function filterFields<const Defined extends Filters>(defined: Defined) {
   const entries = Object.entries(defined).map(([name, filter]) => {
-    const annotations = annotationsOf(filter);
+    const annotations = annotationsOf(name, filter);
     const value =
       filter.kind === "word" ? word(filter.words, annotations) : Type.String(annotations);
     return [name, Type.Optional(nullable(value))];

@@ -13,7 +13,10 @@ const info = {
   title: "Skyhook",
   version: apiVersion,
   summary: "A webhook gateway and flight-booking service.",
-  description: `Errors are \`application/problem+json\` (RFC 9457). Programs should check \`code\`.
+  description: `**A first call:** open *Search flights* below and press *Test Request*; it is public. Other requests use the
+session of the [console](console) in this browser, or a token: \`skyhook token --email you@example.com\` prints one.
+
+Errors are \`application/problem+json\` (RFC 9457). Programs should check \`code\`.
 Times are ISO 8601 in UTC with milliseconds. Amounts of money are numbers in major units of their
 currency. Lists are newest first; follow \`cursor\` or the \`Link\` header to the next page.`,
   license: { name: "MIT", identifier: "MIT" },

@@ -5,6 +5,8 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { count, instant, resource, text } from "../../../src/web/schema.ts";
 import { json, startApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 let document: Record<string, unknown>;
@@ -110,6 +112,50 @@ describe("the OpenAPI document", () => {
       const errors = expect.arrayContaining([expect.objectContaining({ parameter: name })]);
       expect(rejected, `${name} of ${at}`).toEqual({ status: 400, errors });
     }
+  });
+
+  test("has examples with which every query succeeds, once its ids are those of a list", async () => {
+    await using used = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const idOf = async (answer: Promise<Response>, name = "id") =>
+      String((await json(await answer))[name]);
+    const flight = await addFlight(used);
+    const destination = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
+    const replay = { from: "2026-11-21T09:00:00Z" };
+    await used.deliver("code_host", "{}", { secret: "another" });
+    const [rejection] = await listed(used, "/v1/rejections");
+    const booking = used.as("admin", "/v1/api/bookings", post(bookingBody(flight.id)), "root");
+    const destinationId = await idOf(used.as("admin", "/v1/destinations", post(destination)));
+    const replayId = await idOf(used.as("admin", "/v1/replays", post(replay)));
+    const { user } = await used.services.users.ensureUser({ name: "Ada", email: "a@example.com" });
+    const ids: readonly (readonly [path: string, id: string])[] = [
+      ["/v1/rejections/", String(rejection?.["id"])],
+      ["/v1/events/", await idOf(used.deliverSample("code_host", "package.published"))],
+      ["/v1/api/bookings/", await idOf(booking, "bookingId")],
+      ["/v1/destinations/", destinationId],
+      ["/v1/replays/", replayId],
+      ["/v1/users/", user.id],
+      ["/v1/providers/", "code_host"],
+    ];
+    // It has the session of a browser, which this test has not, or does not end.
+    const others = ["/v1/auth/session", "/v1/feed", "/v1/events/stream"];
+    const failed: string[] = [];
+    for (const [at, operation] of operations()) {
+      const path = pathOf(at);
+      if (methodOf(at) !== "GET" || others.includes(path)) continue;
+      const query = new URLSearchParams();
+      const parameters = [...objectsIn(operation["parameters"] ?? [])].map(([, each]) => each);
+      for (const { in: place, name, example } of parameters)
+        if (place === "query" && example !== undefined) query.set(String(name), String(example));
+      const id = ids.find(([prefix]) => path.startsWith(`${prefix}{`))?.[1];
+      const filled = path.replace(/\{(\w+)\}/, (_, name: string) => {
+        const own = parameters.find((each) => each["in"] === "path" && each["name"] === name);
+        return id ?? String(own?.["example"]);
+      });
+      const answer = await used.as("admin", `${filled}?${query.toString()}`, {}, "root");
+      if (!answer.ok) failed.push(`${path}?${query.toString()}: ${await answer.text()}`);
+      else await answer.body?.cancel();
+    }
+    expect(failed).toEqual([]);
   });
 
   test("documents the size limit of deliveries and the providers with a larger one", () => {
