@@ -1,5 +1,6 @@
 import { apiVersion, version } from "../../base/version.ts";
 import { asset, htmlPage, pageHeaders } from "../asset.ts";
+import { markUri } from "../mark.ts";
 
 interface Link {
   readonly path: string;
@@ -33,8 +34,8 @@ function pageOf(playground: boolean): string {
   return htmlPage(
     "Skyhook",
     `<main class="start">
-      <h1>Skyhook</h1>
-      <p>Webhook gateway and flight-booking API. It is running.</p>
+      <h1><img src="${markUri()}" width="36" height="36" alt="" /> Skyhook</h1>
+      <p>Webhook gateway and flight-booking API. It is running; <a href="readyz">readyz</a> says whether it is ready.</p>
       <ul>${items.join("")}</ul>
       <p><small>Skyhook ${version}, API ${apiVersion}. Clients that do not ask for HTML receive JSON.</small></p>
     </main>`,
