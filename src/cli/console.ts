@@ -1,5 +1,3 @@
-import { userInfo } from "node:os";
-
 import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
@@ -16,7 +14,7 @@ import { serverSigning } from "./signing-key.ts";
 interface ConsoleOptions {
   readonly url?: string;
   readonly role: Role;
-  readonly name?: string | null;
+  readonly name?: string;
   readonly open?: true;
 }
 
@@ -46,10 +44,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  * fragment, behind the `#`, which browsers do not send to servers.
  */
 async function consoleCommand(
-  { url, role, name = userName(), open }: ConsoleOptions,
+  { url, role, name: given, open }: ConsoleOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
+  const name = given ?? userName(env);
   const server = url ?? localUrl(config);
   const address = `${server}/console`;
   if (config.jwksUrl !== null) {
@@ -77,14 +76,10 @@ function parseName(text: string): string {
   throw new Error("Write 1 to 60 visible characters on one line.");
 }
 
-/** The name of who runs this; null if the system does not know it, as in some containers. */
-function userName(): string | null {
-  try {
-    const { username } = userInfo();
-    return isConsoleName(username) ? username : null;
-  } catch {
-    return null;
-  }
+/** The name of who runs this, also by sudo; null where the system does not say it, as in containers. */
+function userName({ SUDO_USER, USER, USERNAME }: NodeJS.ProcessEnv): string | null {
+  const name = SUDO_USER ?? USER ?? USERNAME ?? "";
+  return isConsoleName(name) ? name : null;
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
