@@ -97,3 +97,17 @@ export function errorCode(error: unknown): string | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" ? code : null;
 }
+
+/** Codes of the system, of Bun and of nodemailer, whose messages name system calls. */
+const noConnection: ReadonlyMap<string, string> = new Map([
+  ["ENOTFOUND", "host not found"],
+  ["EDNS", "host not found"],
+  ["EAI_AGAIN", "host not found: the name server did not answer"],
+  ["ConnectionRefused", "connection refused"],
+  ["ECONNREFUSED", "connection refused"],
+]);
+
+/** Why there is no connection, in words; null for any other error. */
+export function connectionError(error: unknown): string | null {
+  return noConnection.get(errorCode(error) ?? "") ?? null;
+}

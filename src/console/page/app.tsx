@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { AdminsOnly } from "./admins-only.tsx";
 import { type ApiError, readSession } from "./api.ts";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
@@ -143,21 +144,15 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
 };
 
 function CurrentView({ route, roles }: { readonly route: Route; readonly roles: Roles }) {
-  if (!canOpen(route.view, roles)) return <AdminsOnly view={route.view} />;
+  if (!canOpen(route.view, roles)) {
+    return (
+      <Page title={titles[route.view]}>
+        <AdminsOnly />
+      </Page>
+    );
+  }
   const Content = contents[route.view];
   return <Content route={route} isAdmin={roles.includes("admin")} />;
-}
-
-function AdminsOnly({ view }: { readonly view: View }) {
-  return (
-    <Page title={titles[view]}>
-      <Empty title="Admins only">
-        <p>
-          To get a sign-in link for the admin role, run <code>skyhook console --role admin</code>.
-        </p>
-      </Empty>
-    </Page>
-  );
 }
 
 function NotFound() {

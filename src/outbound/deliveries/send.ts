@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { errorMessage } from "../../base/errors.ts";
+import { connectionError, errorMessage } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -80,7 +80,8 @@ export function sender(
     try {
       return await deliver(notification, event, trace, signal);
     } catch (error) {
-      const reason = printable(errorMessage(error), maxErrorCharacters) ?? "unknown error";
+      const said = connectionError(error) ?? errorMessage(error);
+      const reason = printable(said, maxErrorCharacters) ?? "unknown error";
       return { delivered: false, responseStatus: null, error: reason, retryAfterMs: null };
     }
   };

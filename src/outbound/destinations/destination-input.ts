@@ -30,20 +30,38 @@ export const destinationChangesSchema = changesSchema(
 export type DestinationChanges = Static<typeof destinationChangesSchema>;
 
 const readFields = bodyReader(destinationInputSchema, "validation-failed");
-const readFieldsAndFilter = bodyReader(destinationInputSchema, "validation-failed", (body) => {
-  const { filter }: { readonly filter?: unknown } = Object(body);
-  const error = typeof filter === "string" ? filterError(filter) : null;
-  return error === null ? [] : [{ pointer: error[0], kind: "rule", detail: error[1] }];
-});
+const readFieldsAndRules = bodyReader(
+  destinationInputSchema,
+  "validation-failed",
+  (body, invalid: readonly FieldError[], ...owner: OwnerRules) =>
+    brokenRules(fieldsBut(invalid, body), ...owner).map(([pointer, detail]) => ({
+      pointer,
+      kind: "rule",
+      detail,
+    })),
+);
 
-/** Reads fields that are valid each. Where one is not, the error names what is wrong with the filter too. */
-export function readDestination(body: unknown): DestinationInput {
+/** What the destinations of an owner may be. Null for the operators. */
+type OwnerRules = readonly [rules: AddressRules, ownerId: string | null];
+
+/** Reads fields that are valid each. Where one is not, the error also names the rules that the others break. */
+export function readDestination(body: unknown, ...owner: OwnerRules): DestinationInput {
   try {
     return readFields(body);
-  } catch {
-    return readFieldsAndFilter(body);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return readFieldsAndRules(body, error.extras.errors ?? [], ...owner);
   }
 }
+
+function fieldsBut(invalid: readonly FieldError[], body: unknown): Partial<DestinationInput> {
+  const others = Object.entries(Object(body)).filter(([name]) =>
+    invalid.every((error) => !("pointer" in error) || error.pointer !== `/${name}`),
+  );
+  // Guarantee: the schema rejects none of these fields.
+  return Object.fromEntries(others) as Partial<DestinationInput>;
+}
+
 export const readDestinationChanges = bodyReader(destinationChangesSchema, "validation-failed");
 
 export function invalid(pointer: string, detail: string): AppError {
@@ -66,23 +84,36 @@ const maxRatePerSecond = 1_000;
  * for the destination of the settings, whose name and address were checked as settings.
  */
 export function validate(
-  { name, format, url, filter, orderBy, ratePerSecond, secret, alerts }: DestinationInput,
+  input: DestinationInput,
   rules: AddressRules | null,
   ownerId: string | null,
 ): void {
-  const given = givenSecretOf(format);
+  const errors = brokenRules(input, rules, ownerId);
+  if (errors.length === 0) return;
+  throw invalidAll(errors.map(([pointer, detail]) => ({ pointer, code: "rule-broken", detail })));
+}
+
+/** Without `format`, what depends on it is not checked. */
+function brokenRules(
+  { name, format, url, filter, orderBy, ratePerSecond, secret, alerts }: Partial<DestinationInput>,
+  rules: AddressRules | null,
+  ownerId: string | null,
+) {
+  const given = format === undefined ? null : givenSecretOf(format);
   const isOrder = orderBy === undefined || orderBy === null || orderByPattern.test(orderBy);
-  const errors = [
+  return [
     name === operatorGateway.name && rules !== null
       ? (["/name", `${name} is the destination of OPERATOR_GATEWAY_URL`] as const)
       : null,
-    given === null && secret !== undefined
+    format !== undefined && given === null && secret !== undefined
       ? ([
           "/secret",
           `Only ${formatNames.filter(givenSecretOf).join(", ")} takes a secret from you. Leave it out.`,
         ] as const)
       : null,
-    rules === null ? null : addressError(format, url, rules),
+    rules === null || format === undefined || url === undefined
+      ? null
+      : addressError(format, url, rules),
     filterError(filter ?? null),
     (ratePerSecond ?? 1) >= 1 && (ratePerSecond ?? 1) <= maxRatePerSecond
       ? null
@@ -91,15 +122,13 @@ export function validate(
     given !== null && (secret ?? "") === ""
       ? (["/secret", `Required: the ${given.label.toLowerCase()} of ${given.of}`] as const)
       : null,
-    ownerId !== null && !isSigned(format)
+    ownerId !== null && format !== undefined && !isSigned(format)
       ? (["/format", `Use ${formatNames.filter(isSigned).join(" or ")}`] as const)
       : null,
     ownerId !== null && alerts === true
       ? (["/alerts", "Only destinations of the operators receive alerts. Leave it out."] as const)
       : null,
   ].filter((error) => error !== null);
-  if (errors.length === 0) return;
-  throw invalidAll(errors.map(([pointer, detail]) => ({ pointer, code: "rule-broken", detail })));
 }
 
 function addressError(format: DestinationInput["format"], url: string, rules: AddressRules) {

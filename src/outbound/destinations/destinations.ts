@@ -179,9 +179,10 @@ export function destinations(parts: Parts): Destinations {
 
   return {
     async create(ctx, body, idempotencyKey = null) {
-      const input = readDestination(body);
       const ownerId = isAdmin(ctx) ? null : ctx.actor.id;
-      validate(input, rulesFor(parts.privateAllowed, ownerId), ownerId);
+      const rules = rulesFor(parts.privateAllowed, ownerId);
+      const input = readDestination(body, rules, ownerId);
+      validate(input, rules, ownerId);
       const now = new Date(clock.now());
       const keyed = idempotencyKey && {
         actor: ctx.actor,

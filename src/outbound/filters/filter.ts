@@ -174,7 +174,7 @@ function filterError(source: string, position: number, message: string): FilterE
 
 /** Names the nearest known name. */
 function hintFor(message: string): string {
-  if (message === "Unexpected character: =") return ". Write == to compare.";
+  if (message === "Unexpected character: =") return ". Use == for equality.";
   const variable = /^Unknown variable: (\w+)/.exec(message)?.[1];
   if (variable !== undefined) {
     const isField = Object.keys(fields).includes(variable);

@@ -31,7 +31,8 @@ export function destinationUrl(text: string, { allowsPrivate }: AddressRules): U
   if (url === null)
     throw new AddressError("The address is not a URL, such as https://example.com/hook");
   if (url.protocol !== "https:" && !(allowsPrivate && url.protocol === "http:")) {
-    throw new AddressError("The address must start with https://");
+    const advice = url.protocol === "http:" ? `. ${howToAllow}` : "";
+    throw new AddressError(`The address must start with https://${advice}`);
   }
   if (url.username !== "" || url.password !== "") {
     throw new AddressError("The address must not contain a user name or password");
@@ -41,7 +42,7 @@ export function destinationUrl(text: string, { allowsPrivate }: AddressRules): U
   return url;
 }
 
-const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE to allow private networks.";
+const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE to allow http and private networks.";
 
 /** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
 export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { errorCode } from "../../base/errors.ts";
+import { connectionError, errorCode } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
@@ -114,6 +114,8 @@ async function excerptOf(response: Response): Promise<string> {
 
 /** Why a request failed. The URL may hold a secret, which the runtime repeats in some messages. */
 function reasonOf(error: unknown, url: URL): string {
+  const known = connectionError(error);
+  if (known !== null) return known;
   const [message = ""] = error instanceof Error ? error.message.split(' fetching "') : [];
   return message === "" || message.includes(url.pathname.slice(1) || url.href)
     ? (errorCode(error) ?? "the request failed")

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 
 import { systemClock } from "../../../src/base/clock.ts";
+import { systemResolve } from "../../../src/base/public-address.ts";
 import { emptyEvent, type Event } from "../../../src/event/event.ts";
 import { sender } from "../../../src/outbound/deliveries/send.ts";
 
@@ -44,6 +45,30 @@ test("an error is one line of at most 500 characters, whatever a mail server say
   expect(error?.length).toBeLessThanOrEqual(500);
   expect(error).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
 });
+
+const mailTo = "?from=a@example.com&to=b@example.com";
+
+test.each([
+  ["true", "slack", "http://no-such-host.invalid/", "host not found"],
+  ["false", "slack", "https://no-such-host.invalid/", "host not found"],
+  ["true", "email", `smtp://no-such-host.invalid/${mailTo}`, "host not found"],
+  ["true", "slack", "http://127.0.0.1:9/", "connection refused"],
+  ["false", "slack", "http://127.0.0.1:9/", "DESTINATIONS_ALLOW_PRIVATE"],
+  ["false", "slack", "https://127.0.0.1/", "DESTINATIONS_ALLOW_PRIVATE"],
+  ["false", "email", `smtp://127.0.0.1/${mailTo}`, "DESTINATIONS_ALLOW_PRIVATE"],
+] as const)(
+  "with private addresses allowed %p, %s to %s says in words: %s",
+  async (privateAllowed, format, address, said) => {
+    const send = sender(
+      { clock: systemClock, privateAllowed, resolve: systemResolve },
+      { id: "dst_1", format, ownerId: null },
+      { address, secret: null, previous: null },
+    );
+    const { error } = await send({ ...message, createdAt }, event, null, none);
+    expect(error).toContain(said);
+    expect(error).not.toContain("getaddrinfo");
+  },
+);
 
 test.each([
   ["false", null, 0],

@@ -72,6 +72,21 @@ describe("POST /v1/destinations", () => {
   });
 });
 
+test("one answer names every field that is not valid and every rule that is broken", async () => {
+  const fields = { name: "Not a name", format: "pagerduty", url: "ftp://example.com" };
+  const response = await create({ ...fields, filter: 'event.typ == "x"', ratePerSecond: 0 });
+  const { errors } = await jsonWith(response, 422);
+  expect(errors).toEqual(
+    ["/name", "/url", "/filter", "/ratePerSecond", "/secret"].map((pointer) =>
+      expect.objectContaining({ pointer, code: "rule-broken" }),
+    ),
+  );
+  const wrong = await jsonWith(await create({ name: 5, url: [], filter: "event.typ" }), 400);
+  expect(wrong["errors"]).toEqual(
+    ["/format", "/name", "/url", "/filter"].map((pointer) => expect.objectContaining({ pointer })),
+  );
+});
+
 describe("a destination", () => {
   test("is changed, paused, resumed, rotated and removed", async () => {
     const { id, secret } = await json(await create({ name: "rest-4", format: "json", url }));

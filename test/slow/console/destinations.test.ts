@@ -119,7 +119,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.lacks(".condition");
     await browser.shows(".preview [role=status]", "Would send 2 of the newest 2");
     await write('event.type = "deploy.error"');
-    await browser.shows(".preview .error", "Write == to compare");
+    await browser.shows(".preview .error", "Use == for equality");
     expect(await browser.count(".preview li")).toBe(0);
     await write('event.type == "deploy.error" && event.severity == "error"');
     await browser.has(".condition", 2);
@@ -130,7 +130,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.type(slack.url);
     await browser.push("Create destination");
     await browser.shows("article.destination h2", "deploys");
-    await browser.shows("article.destination .under", "slack");
+    await browser.shows("article.destination .under", "Slack");
     expect(await browser.count(".secret")).toBe(0);
     expect(await browser.read("document.body.textContent.includes('T0/B0')")).toBe(false);
     await server.app.deliverSample("deploy_platform", "deploy.error");
@@ -259,7 +259,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("[aria-labelledby=last-deliveries] .badge", "Delivered");
     expect(await browser.count(".detail .actions")).toBe(0);
     await browser.go("#/destinations/new");
-    await browser.shows(".detail .error", "No destination has this id");
+    await browser.shows(".detail .empty", "Admins only");
   });
 
   test("logs no error", () => {

@@ -90,9 +90,9 @@ export function DestinationEdit({ destination, path, done }: Parts) {
 /** Address and secret, which stay if their fields are empty: the page does not know them. */
 function keptFields({ format, address }: Destination): FormFields {
   const { url, secret } = fieldsOfFormat(format);
-  const kept = { isOptional: true, hint: "Empty: keeps the stored one" };
+  const kept = { isOptional: true, hint: "Unchanged unless you enter a new value" };
   return {
-    url: { ...url, ...kept, hint: `${kept.hint}. Otherwise: ${url.hint}`, placeholder: address },
+    url: { ...url, ...kept, hint: `${kept.hint}. ${url.hint}`, placeholder: address },
     ...(secret !== undefined && { secret: { ...secret, ...kept } }),
   };
 }

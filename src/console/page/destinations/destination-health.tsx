@@ -1,4 +1,3 @@
-import { span } from "../durations.ts";
 import { counted, type Of } from "../text.tsx";
 import { Badge, type Tone } from "../ui.tsx";
 import type { DestinationDetail } from "../wire.ts";
@@ -32,10 +31,9 @@ export function countText(count: number): string {
 }
 
 /** `3 waiting, 2 dead` */
-export function waitingText({ waiting, dead, oldestSeconds }: Health): string {
+export function waitingText({ waiting, dead }: Health): string {
   const parts = [
     waiting > 0 ? `${countText(waiting)} waiting` : null,
-    waiting > 0 && oldestSeconds !== null ? `oldest ${span(oldestSeconds)}` : null,
     dead > 0 ? `${countText(dead)} dead` : null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? "Queue empty" : parts.join(", ");

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
+import { formatInfo } from "../../../outbound/formats/formats.ts";
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
@@ -78,7 +79,7 @@ export function DestinationPane(parts: Parts) {
             <p class="under">
               <HealthBadge of={destination} />
               {destination.alerts && <Badge tone="info">Alerts</Badge>}
-              <span>{destination.format}</span>
+              <span>{formatInfo(destination.format)?.label ?? destination.format}</span>
               <Mono of={destination.address || "No address"} />
             </p>
             {isAdmin && (

@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
 
+import { formatInfo } from "../../../outbound/formats/formats.ts";
+import { AdminsOnly } from "../admins-only.tsx";
 import { milliseconds } from "../durations.ts";
 import { Controls, SelectFilter } from "../filters.tsx";
-import { Split } from "../layout.tsx";
+import { Detail, Split } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { type Loaded, useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
@@ -43,8 +45,14 @@ export function Destinations({ route, isAdmin }: ViewParts) {
       title="Destinations"
       list={<List list={list} open={id} query={query} isAdmin={isAdmin} />}
       detail={
-        id === null ? null : id === "new" && isAdmin ? (
-          <DestinationForm close={close} created={show} />
+        id === null ? null : id === "new" ? (
+          isAdmin ? (
+            <DestinationForm close={close} created={show} />
+          ) : (
+            <Detail label="New destination" close={close}>
+              <AdminsOnly />
+            </Detail>
+          )
         ) : (
           <DestinationPane
             key={id}
@@ -122,10 +130,17 @@ const rows: Rows<DestinationDetail> = {
     { head: "Health", at: "outcome", width: "116px", cell: (it) => <HealthBadge of={it} /> },
     { head: "Name", at: "title", width: "minmax(0, 2fr)", cell: ({ name }) => name },
     {
-      head: "Format",
+      head: "Sends to",
       at: "kind",
-      width: "96px",
-      cell: ({ format, ownerId }) => `${format}${ownerId === null ? "" : ", of a user"}`,
+      width: "minmax(0, 3fr)",
+      cell: ({ format, address, ownerId }) => (
+        <>
+          {hostIn(address)}
+          <span class="quiet"> · {formatInfo(format)?.label ?? format}</span>
+          {ownerId !== null && ", of a user"}
+        </>
+      ),
+      tip: ({ address }) => address,
     },
     {
       head: "Filter",
@@ -151,8 +166,9 @@ const rows: Rows<DestinationDetail> = {
     {
       head: "Queue",
       at: "queue",
-      width: "minmax(0, 2fr)",
+      width: "136px",
       cell: ({ health }) => waitingText(health),
+      tip: ({ health }) => waitingText(health),
     },
     {
       head: "Last error",
@@ -173,6 +189,9 @@ const rows: Rows<DestinationDetail> = {
   narrow: `"title outcome" "kind time" "rate queue" / minmax(0, 1fr) auto`,
   address: ({ id }, query) => writeRoute("destinations", id, query),
 };
+
+/** The API shows the rest of an address as `…`, because it may hold a secret. */
+const hostIn = (address: string): string => URL.parse(address)?.host ?? "No address";
 
 function NoDestinations({ isAdmin }: { readonly isAdmin: boolean }) {
   return (
