@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import type { Role } from "../../base/context.ts";
 import { writePrivately } from "../../base/private-file.ts";
+import { messageOf } from "../errors.ts";
 import { UsageError } from "../output.ts";
 import { programName } from "../program.ts";
 
@@ -24,7 +25,13 @@ function placeOf(env: NodeJS.ProcessEnv): string {
 /** Writes the state for other commands of the same user. It is removed when this process exits. */
 export function publishDemo(state: Omit<DemoState, "pid">, env: NodeJS.ProcessEnv): void {
   const place = placeOf(env);
-  writePrivately(place, `${JSON.stringify({ pid: process.pid, ...state })}\n`);
+  try {
+    writePrivately(place, `${JSON.stringify({ pid: process.pid, ...state })}\n`);
+  } catch (error) {
+    // In a temporary folder, the name may be a file of another user.
+    console.error(`skyhook: --demo does not find this demo: ${messageOf(error)}`);
+    return;
+  }
   process.on("exit", () => {
     if (readState(place)?.pid === process.pid) rmSync(place, { force: true });
   });

@@ -8,7 +8,7 @@ import { assetsRest } from "../assets.rest.ts";
 
 import type { DocsFolder } from "./folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
-import { search, wordsIn } from "./search.ts";
+import { type Found, indexOf, search, wordsIn } from "./search.ts";
 
 import palette from "../../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
@@ -28,10 +28,13 @@ export const docsRest = () => {
     if (found === undefined) throw new AppError("not-found", "No page of the docs has this URL");
     return found(request);
   };
+  let index: ReturnType<typeof indexOf> | undefined;
   const found = async (request: Request): Promise<Response> => {
     const query = requestUrl(request).searchParams.get("q") ?? "";
+    index ??= files().then(indexOf);
+    const results = search(await index, wordsIn(query));
     const headers = { ...searchHeaders, "content-type": "text/html; charset=utf-8" };
-    return new Response(resultsOf(await files(), query), { headers });
+    return new Response(resultsOf(await files(), query, results), { headers });
   };
   const hidden = { detail: { hide: true } };
   return new Elysia({ name: "docs" })
@@ -97,16 +100,14 @@ function neighbours(docs: DocsFolder, root: string, file: string): string {
 }
 
 /** What a search of all pages finds. */
-function resultsOf(docs: DocsFolder, query: string): string {
-  const words = wordsIn(query);
-  const found = search(docs, words);
+function resultsOf(docs: DocsFolder, query: string, found: readonly Found[]): string {
   const items = found.map(({ title, url, excerpt }) => {
     const [name, text] = [title, excerpt].map((each) => Bun.escapeHTML(each));
     return `<li><a href="../${url}">${name}</a><p>${text}</p></li>`;
   });
   const list = items.length === 0 ? "" : `<ol class="results">${items.join("")}</ol>`;
   const said =
-    words.length === 0
+    wordsIn(query).length === 0
       ? "Write some words."
       : found.length === 0
         ? "No section has all these words."

@@ -1,4 +1,6 @@
-import { type DocsFolder } from "./folder.ts";
+import { nextTurn } from "../../../base/own-turn.ts";
+
+import type { DocsFolder } from "./folder.ts";
 import { plainText, sectionsOf, titleOf, urlOf } from "./page.ts";
 
 /** A section of a page that has all words of a search. */
@@ -21,24 +23,43 @@ export function wordsIn(query: string): readonly string[] {
   return words.filter((word) => word !== "").slice(0, maxWords);
 }
 
-/** The sections with all words, those with them in the title first. Decision records come last. */
-export function search(docs: DocsFolder, words: readonly string[]): readonly Found[] {
+/** A section with its texts in lower case, which a search reads. */
+interface Indexed extends Pick<Found, "title" | "url"> {
+  readonly text: string;
+  readonly lowerTitle: string;
+  readonly lower: string;
+  /** Decision records come last. */
+  readonly isRecord: boolean;
+}
+
+/** Prepares all sections, a page in each turn of the event loop: all at once would block it for 40 ms. */
+export async function indexOf(docs: DocsFolder): Promise<readonly Indexed[]> {
+  const sections: Indexed[] = [];
+  for (const [file, markdown] of Object.entries(docs.pages)) {
+    await nextTurn();
+    const page = titleOf(docs, file);
+    for (const { heading, id, text: source } of sectionsOf(markdown)) {
+      const isPage = heading === page;
+      const title = isPage ? page : `${page}: ${heading}`;
+      const text = plainText(source);
+      const url = (urlOf(docs, file) ?? "") + (isPage ? "" : `#${id}`);
+      const [lowerTitle, lower] = [title.toLowerCase(), `${title} ${text}`.toLowerCase()];
+      sections.push({ title, url, text, lowerTitle, lower, isRecord: file.includes("/") });
+    }
+  }
+  return sections;
+}
+
+/** The sections with all words, those with them in the title first. */
+export function search(sections: readonly Indexed[], words: readonly string[]): readonly Found[] {
   if (words.length === 0) return [];
-  const found = Object.entries(docs.pages).flatMap(([file, markdown]) =>
-    sectionsOf(markdown).flatMap(({ heading, id, text }) => {
-      const page = titleOf(docs, file);
-      const title = heading === page ? page : `${page}: ${heading}`;
-      const plain = plainText(text);
-      const [inTitle, inText] = [title.toLowerCase(), `${title} ${plain}`.toLowerCase()];
-      if (!words.every((word) => inText.includes(word))) return [];
-      const rank =
-        words.filter((word) => inTitle.includes(word)).length - (file.includes("/") ? 100 : 0);
-      const anchor = heading === page ? "" : `#${id}`;
-      const excerpt = excerptOf(plain, words);
-      return { title, url: (urlOf(docs, file) ?? "") + anchor, excerpt, rank };
-    }),
-  );
-  return found.toSorted((one, other) => other.rank - one.rank).slice(0, maxResults);
+  const rankOf = ({ lowerTitle, isRecord }: Indexed) =>
+    words.filter((word) => lowerTitle.includes(word)).length - (isRecord ? maxWords : 0);
+  return sections
+    .filter(({ lower }) => words.every((word) => lower.includes(word)))
+    .toSorted((one, other) => rankOf(other) - rankOf(one))
+    .slice(0, maxResults)
+    .map(({ title, url, text }) => ({ title, url, excerpt: excerptOf(text, words) }));
 }
 
 function excerptOf(text: string, words: readonly string[]): string {
