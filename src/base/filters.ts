@@ -25,6 +25,8 @@ interface TextFilter extends Described {
   readonly maxLength?: number;
   /** Without white space around it. */
   readonly isTrimmed?: true;
+  /** Where case is ignored, and the database has capitals. */
+  readonly isUpperCase?: true;
 }
 
 /** One of a closed set. */
@@ -113,7 +115,7 @@ function read(
   if (text === "" || text.length > maxLength) {
     throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
   }
-  return text;
+  return filter.isUpperCase === true ? text.toUpperCase() : text;
 }
 
 /** Whether an item has the values of the filters that can be compared with its fields. */

@@ -1,7 +1,6 @@
 import type { Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
-import { storedFlightFilters } from "../flights/flight-filters.ts";
 
 import { isBookingId } from "./booking-details.ts";
 import type { BookingFilters } from "./booking-filters.ts";
@@ -16,7 +15,6 @@ export function bookingsMatching(
 ): Source<BookingOnFlight> {
   const filters = {
     ...others,
-    ...storedFlightFilters(others),
     ...(q !== undefined &&
       (q.includes("@") ? { contactEmail: storedEmail(q) } : { found: foldedName(q) })),
     status: status === "flown" ? "confirmed" : status,

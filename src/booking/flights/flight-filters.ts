@@ -7,6 +7,7 @@ export const flightFilters = {
     label: "Flight",
     maxLength: 8,
     isTrimmed: true,
+    isUpperCase: true,
     description: "Return only this flight number, ignoring case.",
     example: "BA178",
   },
@@ -15,6 +16,7 @@ export const flightFilters = {
     label: "Origin",
     maxLength: 3,
     isTrimmed: true,
+    isUpperCase: true,
     description: "Return only flights from this airport: its IATA code, ignoring case.",
     example: "JFK",
   },
@@ -23,18 +25,10 @@ export const flightFilters = {
     label: "Destination",
     maxLength: 3,
     isTrimmed: true,
+    isUpperCase: true,
     description: "Return only flights to this airport: its IATA code, ignoring case.",
     example: "LHR",
   },
 } as const satisfies Filters;
 
 export type FlightFilters = FiltersOf<typeof flightFilters>;
-
-/** The filters as flights are stored. Undefined: any. */
-export function storedFlightFilters({ flight, origin, destination }: FlightFilters) {
-  return {
-    flight: flight?.toUpperCase(),
-    origin: origin?.toUpperCase(),
-    destination: destination?.toUpperCase(),
-  };
-}

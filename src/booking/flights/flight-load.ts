@@ -1,7 +1,7 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
 
-import { type FlightFilters, storedFlightFilters } from "./flight-filters.ts";
+import type { FlightFilters } from "./flight-filters.ts";
 import type { DepartureLoads, FlightLoad } from "./flight-load.schema.ts";
 import { timeAt } from "./flight-view.ts";
 import { departuresBetween, loadBetween } from "./flights.sql.ts";
@@ -51,7 +51,12 @@ export function flightLoads(storage: Storage): FlightLoads {
 function departing(date: Temporal.PlainDate, filters: FlightFilters = {}) {
   const startOf = (day: Temporal.PlainDate) =>
     new Date(day.toZonedDateTime("UTC").epochMilliseconds);
-  const { flight = null, origin = null, destination = null } = storedFlightFilters(filters);
-  const span = { from: startOf(date), until: startOf(date.add({ days: 1 })) };
-  return { ...span, flight, origin, destination };
+  const { flight = null, origin = null, destination = null } = filters;
+  return {
+    from: startOf(date),
+    until: startOf(date.add({ days: 1 })),
+    flight,
+    origin,
+    destination,
+  };
 }

@@ -65,7 +65,7 @@ interface CardsParts {
 
 function Cards({ booking, user }: CardsParts) {
   const { flight, seats } = booking;
-  const { origin, destination, departureTime, departureLocal, arrivalTime, arrivalLocal } = flight;
+  const { origin, destination, departureTime, departureLocal, arrivalLocal } = flight;
   const date = departureTime.slice(0, 10);
   const query = new URLSearchParams({ flight: flight.flightNumber });
   return (
@@ -79,11 +79,10 @@ function Cards({ booking, user }: CardsParts) {
           <a href={writeRoute("flights", date, query)}>{flight.flightNumber}</a>,{" "}
           {flight.cabinClass}, {counted(seats, "seat")}
         </p>
-        <p class="quiet">
+        <p class="quiet" title={`Departs ${departureTime}`}>
           {dayText(departureLocal)}
           <br />
-          <LocalTime at={departureTime} local={departureLocal} /> –{" "}
-          <LocalTime at={arrivalTime} local={arrivalLocal} />{" "}
+          {departureLocal.slice(11, 16)} – {arrivalLocal.slice(11, 16)}{" "}
           {!arrivalLocal.startsWith(departureLocal.slice(0, 10)) &&
             dayText(arrivalLocal).slice(0, 3)}{" "}
           local times
@@ -107,14 +106,6 @@ function Cards({ booking, user }: CardsParts) {
         </p>
       </section>
     </div>
-  );
-}
-
-function LocalTime({ at, local }: { readonly at: string; readonly local: string }) {
-  return (
-    <time dateTime={at} title={at}>
-      {local.slice(11, 16)}
-    </time>
   );
 }
 

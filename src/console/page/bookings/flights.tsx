@@ -87,16 +87,8 @@ function NoDepartures({ days, query }: { readonly days: number; readonly query: 
           <a href={writeRoute("flights", null, further)}>Show {longest} days</a>
         </p>
       )}
-      {isFiltered ? (
-        <p>
-          <a href={writeRoute("flights")}>Clear filters</a>
-        </p>
-      ) : (
-        <>
-          <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>
-          <pre>skyhook import flights.csv</pre>
-        </>
-      )}
+      {!isFiltered && <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>}
+      {!isFiltered && <pre>skyhook import flights.csv</pre>}
     </Empty>
   );
 }
