@@ -7,6 +7,7 @@ import {
   choicesIn,
   conditionFields,
   expressionOf,
+  inWords,
 } from "../../src/console/page/destinations/filter-choices.ts";
 import { compileFilter } from "../../src/outbound/filters/filter.ts";
 
@@ -67,6 +68,17 @@ describe("the conditions of a filter", () => {
     'event.type = "a"',
   ])("%s is more than conditions", (expression) => {
     expect(choicesIn(expression)).toBeNull();
+  });
+
+  test.each([
+    ['event.severity == "error"', "severity is error"],
+    [
+      'event.type.startsWith("pay") || event.provider != "a"',
+      "type starts with pay or provider is not a",
+    ],
+    ["size(event.title) > 3", "size(event.title) > 3"],
+  ])("%s is %s in words", (expression, words) => {
+    expect(inWords(expression)).toBe(words);
   });
 
   test("no text in a condition ends its string", () => {

@@ -141,7 +141,11 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     expect(slack.received).toHaveLength(1);
   });
 
-  test("sends a test", async () => {
+  test("sends a test, and shows its result until the next one", async () => {
+    slack.state.fails = true;
+    await browser.push("Send test");
+    await browser.shows(".test-result", "Test not delivered HTTP 500: no_service, after ");
+    slack.state.fails = false;
     await browser.push("Send test");
     await browser.shows(".test-result", "Test delivered HTTP 200, ");
     expect(slack.received).toHaveLength(2);

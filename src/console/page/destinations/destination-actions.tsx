@@ -116,13 +116,13 @@ function TestResult({ of: { delivered, responseStatus, error, durationMs } }: Of
       <Badge tone={delivered ? "good" : "bad"}>
         {delivered ? "Test delivered" : "Test not delivered"}
       </Badge>{" "}
-      {responseStatus !== null && `HTTP ${responseStatus}, `}
-      {took}
+      {delivered && responseStatus !== null && `HTTP ${responseStatus}, `}
       {!delivered && (
         <>
-          : <Text of={error ?? "The destination did not accept it."} />
+          <Text of={error ?? "The destination did not accept it"} />, after{" "}
         </>
       )}
+      {took}
     </p>
   );
 }

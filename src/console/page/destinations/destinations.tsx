@@ -17,6 +17,7 @@ import type { DestinationDetail, DestinationSecret, Page } from "../wire.ts";
 import { DestinationForm } from "./destination-form.tsx";
 import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";
 import { DestinationPane } from "./destination-pane.tsx";
+import { inWords } from "./filter-choices.ts";
 
 const pollIntervalMs = 5_000;
 
@@ -146,9 +147,8 @@ const rows: Rows<DestinationDetail> = {
       head: "Filter",
       at: "filter",
       width: "minmax(0, 3fr)",
-      look: "mono",
       isWideOnly: true,
-      cell: ({ filter }) => filter ?? "All events",
+      cell: ({ filter }) => (filter === null ? "All events" : inWords(filter)),
       tip: ({ filter }) => filter,
     },
     {

@@ -37,7 +37,7 @@ export function FilterBuilder({ filter, change }: Parts) {
     put({ conditions: conditions.with(index, condition) });
   return (
     <fieldset class="conditions">
-      <legend>{conditions.length === 0 ? "Sends all events" : "Sends the events of which"}</legend>
+      <legend>{conditions.length === 0 ? "Sends all events" : "Sends events for which"}</legend>
       {conditions.length > 1 && (
         <select
           aria-label="How many conditions must match"

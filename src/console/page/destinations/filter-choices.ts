@@ -32,6 +32,15 @@ export function expressionOf({ join, conditions }: Choices): string {
     .join(` ${join} `);
 }
 
+/** An expression in words, `severity is error or type starts with deploy`, if it consists of conditions. */
+export function inWords(expression: string): string {
+  const choices = choicesIn(expression);
+  if (choices === null) return expression;
+  return choices.conditions
+    .map(({ field, operator, value }) => `${field} ${operators[operator]} ${value}`)
+    .join(choices.join === "&&" ? " and " : " or ");
+}
+
 /** Without what would need an escape, which no id, type or severity has. */
 const quoted = (value: string): string => `"${value.replaceAll(/["\\\p{Cc}]/gu, "")}"`;
 
