@@ -50,7 +50,10 @@ async function consoleCommand(
   const config = readConfig(env);
   const name = given ?? userName(env);
   const server = url ?? localUrl(config);
-  const address = `${server}/console`;
+  // The host that `serve` prints: a browser keeps its session for that host only.
+  const shown =
+    url ?? (config.host === "0.0.0.0" ? server.replace("127.0.0.1", "localhost") : server);
+  const address = `${shown}/console`;
   if (config.jwksUrl !== null) {
     console.error(
       "JWKS_URL is set, so only tokens of that identity provider are accepted. Open the console and paste one.",

@@ -111,6 +111,8 @@ describe("a first start", () => {
   test("links to localhost when it listens on all interfaces", async () => {
     const cwd = newFolder();
     const server = await serve({ cwd, env: { HOST: "0.0.0.0" } });
+    const link = await skyhook(["console"], server);
+    expect(link.out).toStartWith(`http://localhost:${server.env.PORT}/console#code=`);
     await server.stop();
     await server.printed(`open http://localhost:${server.env.PORT}/console and`);
   });
