@@ -28,6 +28,7 @@ import { connectReceivers } from "./demo/receivers.ts";
 import { pastRequests, type Sender, sendSamples } from "./demo/requests.ts";
 import { contextOf, pastSales } from "./demo/sales.ts";
 import { publishDemo, runningDemo } from "./demo/state.ts";
+import { pastStory } from "./demo/story.ts";
 import { liveThrough } from "./demo/timeline.ts";
 import { welcome } from "./demo/welcome.ts";
 import { createMissingSecrets } from "./secrets.ts";
@@ -131,6 +132,7 @@ async function livePast(
   const moments = [
     ...(await pastSales(services, departures, systemClock.now())),
     ...pastRequests(sender, previousSecretOf),
+    ...pastStory(sender),
     ...(await pastPayments(services, sender, departures)),
   ];
   await liveThrough(moments, clock);
@@ -143,8 +145,7 @@ async function departuresOf({ flightLoads }: Services): Promise<readonly Departu
     .toPlainDate();
   const days = await Promise.all(
     Array.from({ length: scheduleDays }, async (_, day) =>
-      // Today's departures may be too near to be booked.
-      flightLoads.ofDay(admin, today.add({ days: day + 1 })),
+      flightLoads.ofDay(admin, today.add({ days: day })),
     ),
   );
   return days.flatMap(({ departures }) => departures);

@@ -5,6 +5,7 @@ import { paymentSample } from "../../inbound/providers/payment-sample.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import type { Services } from "../../services.ts";
 
+import { castOf, played } from "./cast.ts";
 import { type Sender, sendOne } from "./requests.ts";
 import { bookingOf, customer } from "./sales.ts";
 import type { Moment } from "./timeline.ts";
@@ -82,7 +83,11 @@ function life(
     if (provider === undefined || sample === undefined) return;
     const payment = `pi_${hold.bookingId.slice(-12)}`;
     const about = { booking: hold.bookingId, amountMinor, currency: hold.currency, payment };
-    await sendOne(sender, provider, paymentSample(provider, type, sample, about));
+    await sendOne(
+      sender,
+      provider,
+      paymentSample(provider, type, played(sample, castOf(flightId)), about),
+    );
   };
   const actions: Readonly<Record<Step[1], () => Promise<unknown>>> = {
     async hold() {

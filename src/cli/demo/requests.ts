@@ -2,6 +2,7 @@ import { systemClock } from "../../base/clock.ts";
 import type { Provider, Sample } from "../../inbound/providers/provider.ts";
 import { signedSample } from "../../inbound/providers/signed-sample.ts";
 
+import { castOf, chance, played } from "./cast.ts";
 import type { Moment } from "./timeline.ts";
 
 const minuteMs = 60_000;
@@ -30,7 +31,17 @@ interface SecretSample {
   readonly provider: Provider;
   readonly secret: string;
   readonly sample: Sample;
+  /** How often it is among past requests. */
+  readonly weight: number;
 }
+
+const weights: Readonly<Record<string, number>> = {
+  "payment_intent.succeeded": 12,
+  "deploy.created": 5,
+  "deploy.succeeded": 5,
+  "deploy.error": 4,
+  "workflow_run.completed": 6,
+};
 
 type Change = "none" | "changed" | "twice";
 
@@ -52,11 +63,22 @@ export function sendSamples(sender: Sender): void {
   void next();
 }
 
+/** The samples of all providers that have a secret. Each request has a cast of its own. */
 function samplesOf({ providers, secretOf }: Sender): SecretSample[] {
+  let made = 0;
   return providers.flatMap((provider): SecretSample[] => {
     const secret = secretOf(provider.id);
     if (secret === null) return [];
-    return Object.values(provider.samples).map((sample) => ({ provider, secret, sample }));
+    const usual = provider.payments === undefined ? 3 : 1;
+    return Object.entries(provider.samples).map(([type, sample]) => {
+      const weight = weights[type] ?? usual;
+      return {
+        provider,
+        secret,
+        weight,
+        sample: (fresh) => played(sample, castOf((made += 1)))(fresh),
+      };
+    });
   });
 }
 
@@ -69,8 +91,9 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
 export function pastRequests(sender: Sender, previousSecretOf: Sender["secretOf"]): Moment[] {
   const samples = samplesOf(sender);
   const moments: Moment[] = [];
+  const usual = samples.flatMap((each) => Array.from({ length: each.weight }, () => each));
   for (let agoMs = historyMs; agoMs > 0; agoMs -= gapBefore(agoMs)) {
-    const sample = samples[(moments.length * 7) % samples.length];
+    const sample = usual[Math.floor(chance(moments.length * 29) * usual.length)];
     if (sample === undefined) break;
     const isSilent = sample.provider.id === "shared_inbox" && agoMs < 26 * hourMs;
     moments.push({
@@ -118,7 +141,10 @@ export async function sendOne(sender: Sender, provider: Provider, sample: Sample
   await post(sender, provider, headers, bytes);
 }
 
-function prepared({ url, publicUrl, now }: Sender, { provider, secret, sample }: SecretSample) {
+function prepared(
+  { url, publicUrl, now }: Sender,
+  { provider, secret, sample }: Omit<SecretSample, "weight">,
+) {
   const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
   const path = `webhooks/${provider.id}`;
   const signedUrl = publicUrl === null ? url + path : `${publicUrl}/${path}`;

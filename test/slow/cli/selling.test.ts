@@ -276,12 +276,37 @@ describe("skyhook demo", () => {
     for (const query of ["delivery=dead", "delivery=retrying", "type=payment.mismatch"]) {
       expect([query, (await listed(`/v1/events?${query}`)).length]).not.toEqual([query, 0]);
     }
+    // Many repositories, and a bad deploy that a customer's refund follows.
+    const deploys = await listed("/v1/events?provider=deploy_platform&limit=100");
+    const repositories = deploys.map((event) =>
+      /^Deploy of (\S+)/.exec(String(at(event, "title"))),
+    );
+    expect(new Set(repositories.map((match) => match?.[1])).size).toBeGreaterThan(3);
+    const titles = deploys.map((event) => String(at(event, "title")));
+    expect(titles).toContainEqual(
+      expect.stringMatching(/booking-api .*failed: Charge cards before/),
+    );
+    expect(titles).toContainEqual(expect.stringContaining("Roll back: Charge cards before"));
+    const refunds = await listed("/v1/events?type=charge.refunded&limit=100");
+    expect(refunds.map((event) => String(at(event, "title")))).toContainEqual(
+      expect.stringContaining("noor.haddad@example.net"),
+    );
     const reasons = (await listed("/v1/rejections")).map((rejection) => at(rejection, "reason"));
     expect(reasons.length).toBeGreaterThanOrEqual(4);
     const load = await fetch(`${server.url}/v1/flights/load?days=60`, { headers });
     const days = itemsAt(await load.json(), "days");
     const sum = (name: string) => days.reduce<number>((all, day) => all + Number(at(day, name)), 0);
-    expect(sum("sold") / sum("seats")).toBeWithin(0.3, 0.7);
+    expect(sum("sold") / sum("seats")).toBeWithin(0.25, 0.7);
+    // The nearer the departure, the more is sold, in every cabin.
+    const shares = days.map((day) => Number(at(day, "sold")) / Number(at(day, "seats")));
+    expect(shares[2]).toBeGreaterThan(0.6);
+    expect(shares[50]).toBeLessThan(0.4);
+    const tomorrow = String(at(days[1], "date"));
+    const departures = await fetch(`${server.url}/v1/flights/load/${tomorrow}`, { headers });
+    const sold = itemsAt(await departures.json(), "departures").filter(
+      (each) => Number(at(each, "sold")) > 0,
+    );
+    expect(new Set(sold.map((each) => at(each, "cabinClass"))).size).toBe(3);
     // What the console adds is in a folder that ends with the demo.
     for (const [path, body, status] of [
       ["/v1/providers", { catalogue: "slack", makeSecret: true }, 201],
