@@ -99,7 +99,8 @@ async function follow(call: Call, started: JsonObject): Promise<void> {
   let replay = started;
   try {
     while (textAt(replay, "status") === "running") {
-      bar.at(doneIn(replay), `${doneIn(replay)} of ${total}`);
+      const done = doneIn(replay);
+      bar.at(done, `${done} of ${total}`, [done, "events"]);
       await Bun.sleep(lookIntervalMs);
       replay = await call("GET", `/${encodeURIComponent(id)}`);
     }

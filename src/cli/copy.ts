@@ -116,7 +116,7 @@ async function copyShown(from: Storage, to: Storage): Promise<readonly CopiedTab
   const bar = progress("", null);
   try {
     return await copyDatabase(from, to, (what, rows) =>
-      bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`),
+      bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`, [rows, "rows"]),
     );
   } finally {
     bar.end();

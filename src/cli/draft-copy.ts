@@ -38,7 +38,8 @@ export async function draftCopy(from: string, to: string): Promise<Draft> {
   try {
     closeSync(openSync(file, "wx", 0o600));
     await copyDatabase(from, file, (done, whole) => {
-      bar.at(done / whole, `${megabytes(done)} of ${megabytes(whole)}`);
+      const amount = [done / bytesPerMegabyte, "MB"] as const;
+      bar.at(done / whole, `${megabytes(done)} of ${megabytes(whole)}`, amount);
     });
     bar.at(1, "checking");
     const damage = damageOf(file);

@@ -84,7 +84,7 @@ async function readAll(
       badLines += 1;
       if (badLines <= maxPrintedLines) bar.print(`line ${line.line}: ${line.error}`);
     }
-    bar.at(line.bytesRead, `${flights.length} flights`);
+    bar.at(line.bytesRead, `${flights.length} flights`, [flights.length, "flights"]);
   }
   bar.end();
   return { flights, badLines };

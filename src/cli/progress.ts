@@ -1,40 +1,89 @@
-/** A progress line on standard error. Prints nothing if that is not a terminal. */
+import { counted } from "./output.ts";
+
+/** A progress line on standard error. If that is not a terminal, a line every few seconds. */
 export interface Progress {
-  /** Shows that `done` of `whole` is done, with a note. */
-  at(done: number, note: string): void;
+  /** Shows that `done` of `whole` is done, with a note. `amount`: how many of which things, for the rate. */
+  at(done: number, note: string, amount?: readonly [count: number, things: string]): void;
   /** Prints a line above the progress line. */
   print(line: string): void;
   end(): void;
 }
 
+/** Where progress is shown, in milliseconds of a clock that never goes back. */
+interface Screen {
+  readonly isTTY: boolean;
+  readonly nowMs: () => number;
+  readonly write: (text: string) => void;
+}
+
+const standardError: Screen = {
+  isTTY: process.stderr.isTTY,
+  nowMs: () => performance.now(),
+  write: (text) => void process.stderr.write(text),
+};
+
 const intervalMs = 100;
+const lineIntervalMs = 5_000;
+/** Before, a rate says little. */
+const leastMs = 1_000;
 const barWidth = 24;
 
 /** `whole` null: total unknown. */
-export function progress(title: string, whole: number | null): Progress {
-  const isWatched = process.stderr.isTTY;
-  let drawnAt = 0;
+export function progress(
+  title: string,
+  whole: number | null,
+  { isTTY, nowMs, write }: Screen = standardError,
+): Progress {
+  const startedMs = nowMs();
+  let shownMs = isTTY ? -intervalMs : startedMs;
+  let first: { readonly done: number; readonly count: number } | undefined;
   const clear = () => {
-    if (isWatched) process.stderr.write("\r\u001b[K");
+    if (isTTY) write("\r\u001b[K");
   };
+
+  /** `, 50 events/s, 2 min left` */
+  function speed(done: number, [count, things]: readonly [number, string]): string {
+    const seconds = (nowMs() - startedMs) / 1_000;
+    const gained = done - (first?.done ?? 0);
+    if (seconds * 1_000 < leastMs || gained <= 0) return "";
+    const rate = (count - (first?.count ?? 0)) / seconds;
+    const shown = rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString("en");
+    const per = things === "" ? "" : `, ${shown} ${things}/s`;
+    const left = whole === null ? "" : `, ${timeOf(((whole - done) * seconds) / gained)} left`;
+    return per + left;
+  }
+
   return {
-    at(done, note) {
-      const now = performance.now();
-      if (!isWatched || now - drawnAt < intervalMs) return;
-      drawnAt = now;
+    at(done, note, amount = [done, ""]) {
+      first ??= { done, count: amount[0] };
+      const now = nowMs();
+      if (now - shownMs < (isTTY ? intervalMs : lineIntervalMs)) return;
+      shownMs = now;
+      const text = note + speed(done, amount);
+      const share = whole === null ? 0 : Math.min(done / whole, 1);
+      const mark =
+        whole === null ? "" : isTTY ? `${barOf(share)} ` : `${percentOf(share).trim()}: `;
       clear();
-      process.stderr.write(`${title} ${whole === null ? "" : `${barOf(done / whole)} `}${note}`);
+      write(`${title} ${mark}${text}`.trimStart() + (isTTY ? "" : "\n"));
     },
     print(line) {
       clear();
-      console.error(line);
+      write(`${line}\n`);
     },
     end: clear,
   };
 }
 
-function barOf(share: number): string {
-  const filled = Math.round(Math.min(share, 1) * barWidth);
-  const percent = String(Math.floor(Math.min(share, 1) * 100)).padStart(3);
-  return `[${"#".repeat(filled)}${".".repeat(barWidth - filled)}] ${percent} %`;
+/** `12 s`, `5 min` or `2 hours`. */
+function timeOf(seconds: number): string {
+  if (seconds < 120) return `${Math.ceil(seconds)} s`;
+  if (seconds < 7_200) return `${Math.ceil(seconds / 60)} min`;
+  return counted(Math.ceil(seconds / 3_600), "hour");
 }
+
+function barOf(share: number): string {
+  const filled = Math.round(share * barWidth);
+  return `[${"#".repeat(filled)}${".".repeat(barWidth - filled)}] ${percentOf(share)}`;
+}
+
+const percentOf = (share: number): string => `${String(Math.floor(share * 100)).padStart(3)} %`;

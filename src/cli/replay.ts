@@ -79,7 +79,7 @@ async function replayAll(server: Server, ids: readonly string[]): Promise<number
   let failed = 0;
   try {
     for (const [index, id] of ids.entries()) {
-      bar.at(index, `${index} of ${ids.length}`);
+      bar.at(index, `${index} of ${ids.length}`, [index, "events"]);
       try {
         await replayOne(server, id, true);
       } catch (error) {
