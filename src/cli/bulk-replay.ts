@@ -4,7 +4,7 @@ import type { ReplayCounts } from "../events/replay.ts";
 
 import { messageOf } from "./errors.ts";
 import { filtersIn, flagOf, type GivenFilters } from "./filter-options.ts";
-import { counted, note, UsageError } from "./output.ts";
+import { counted, note, table, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { progress } from "./progress.ts";
 import { type Call, calling, type ServerOptions } from "./server-api.ts";
@@ -13,6 +13,8 @@ import { type Call, calling, type ServerOptions } from "./server-api.ts";
 export interface BulkOptions extends ServerOptions, GivenFilters<typeof replayFilters> {
   readonly rate?: number;
   readonly dryRun?: true;
+  /** Does not ask. */
+  readonly yes?: true;
   /** The id of a replay. */
   readonly stop?: string;
   readonly resume?: string;
@@ -46,10 +48,25 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
     throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
   }
   const filters = filtersIn(replayFilters, options);
-  const { rate, dryRun } = options;
+  const { rate, dryRun, yes } = options;
   if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
-  const body = { ...filters, ...(rate !== undefined && { ratePerSecond: rate }) };
+  const chosen = yes === true || !process.stdin.isTTY ? filters : await agreed(call, filters);
+  if (chosen === null) return note("Nothing is replayed");
+  const body = { ...chosen, ...(rate !== undefined && { ratePerSecond: rate }) };
   return follow(call, await call("POST", "", body));
+}
+
+/** Shows what would be replayed, and asks. Returns the filters of exactly these events; null for no. */
+async function agreed(call: Call, filters: Readonly<Record<string, string>>) {
+  const preview = await call("POST", "/preview", filters);
+  const newest = itemsAt(preview, "newest").filter(isObject);
+  const facts = ["createdAt", "provider", "type", "title"];
+  console.log(table(newest.map((event) => facts.map((name) => textAt(event, name) ?? ""))));
+  printPreview(preview);
+  if (numberIn(preview, "total") === 0) return null;
+  // Events that arrive while the question is open are not part of the answer.
+  const to = textAt(preview, "filters", "to");
+  return confirm("Replay them?") ? { ...filters, ...(to !== null && { to }) } : null;
 }
 
 const numberIn = (value: JsonObject, name: string) => Number(textAt(value, name) ?? 0);

@@ -3,7 +3,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { pause, systemClock } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/payload.ts";
 
-import { type Answer, jsonObject, reasonOf } from "./request.ts";
+import { type Answer, isItRunning, jsonObject, reasonOf } from "./request.ts";
 import { serverError } from "./server-tokens.ts";
 
 /** One message of the server's stream of events. */
@@ -34,12 +34,16 @@ const longestDelayMs = 30_000;
 const maxMessageLength = 256 * 1024 * 1024;
 const maxProblemBytes = 64 * 1024;
 
+/** The server answers, but cannot serve the request now. */
+class BusyError extends Error {}
+
 /** The server does not accept the request. Repeating it does not help. */
 class SourceError extends Error {}
 
 /**
  * Yields the messages after `seq`, or new ones if null, until the signal aborts. Reconnects with growing
- * delays, and resumes after the last yielded message. Throws a `SourceError`.
+ * delays, and resumes after the last yielded message. Throws a `SourceError`, also if no server answers the first
+ * request: its address is wrong, or it does not run.
  */
 export async function* messagesOf(
   source: Source,
@@ -47,10 +51,15 @@ export async function* messagesOf(
 ): AsyncGenerator<SourceMessage, void> {
   let last = seq;
   let delayMs = firstDelayMs;
+  let wasThere = false;
+  const onConnected = () => {
+    wasThere = true;
+    source.onConnected();
+  };
   while (!source.signal.aborted) {
     let reason = "the server ended the stream";
     try {
-      for await (const message of connection(source, last)) {
+      for await (const message of connection({ ...source, onConnected }, last)) {
         delayMs = firstDelayMs;
         last = message.seq;
         yield message;
@@ -58,6 +67,12 @@ export async function* messagesOf(
     } catch (error) {
       if (error instanceof SourceError) throw error;
       reason = reasonOf(error);
+      wasThere ||= error instanceof BusyError;
+      if (!wasThere && !source.signal.aborted) {
+        throw new SourceError(
+          `${new URL(source.url).origin} cannot be reached (${reason}): ${isItRunning}`,
+        );
+      }
     }
     if (source.signal.aborted) return;
     // Up to a quarter less, so that many clients do not all return at once.
@@ -137,7 +152,7 @@ async function errorOf(response: Response): Promise<Error> {
   const text = await beginningOf(response);
   const answer: Answer = { status, ok, location: null, text, json: jsonObject(text) };
   const message = serverError(answer, "operator");
-  if (status >= 500 || status === 429 || status === 408) return new Error(message);
+  if (status >= 500 || status === 429 || status === 408) return new BusyError(message);
   return new SourceError(message);
 }
 

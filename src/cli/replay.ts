@@ -27,6 +27,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   withFilters(command, replayFilters)
     .option("--rate <number>", "events per second; default: 50", argument(wholeNumber(1_000)))
     .option("--dry-run", "count the events and show what would change; replay nothing")
+    .option("--yes", "do not ask, in a terminal, before many events are replayed")
     .option("--stop <replay id>", "stop a replay of many events")
     .option("--resume <replay id>", "continue a stopped replay")
     .addOption(serverOption())

@@ -41,6 +41,27 @@ test("prints no control characters of a stream that is not valid", async () => {
   expect(lost).toMatch(/^[ -~]+$/);
 });
 
+test("gives up if no server was ever there, and not if one is busy", async () => {
+  const source = {
+    mint: () => Promise.resolve("token"),
+    signal: new AbortController().signal,
+    onConnected: () => {},
+    onLost: () => {},
+  };
+  const next = (url: string) => messagesOf({ ...source, url }, null).next();
+  expect(next("http://127.0.0.1:1/v1/events/feed")).rejects.toThrow(
+    /^http:\/\/127\.0\.0\.1:1 cannot be reached \(connection refused\): is .* serve` running/,
+  );
+  let asked = 0;
+  const busy = served(() => {
+    asked += 1;
+    return asked === 1
+      ? new Response("", { status: 503 })
+      : new Response('id: 7\nevent: event\ndata: {"title":"a"}\n\n');
+  });
+  expect((await next(busy)).value).toEqual({ seq: 7, event: { title: "a" } });
+});
+
 test("says how to follow a replay again when the server does not respond", async () => {
   const running = { id: "rpl_1", status: "running", total: 2 };
   const url = served(({ method }) =>
