@@ -19,9 +19,12 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
 /** As other programs do when what they write to, such as `head`, has ended. */
 function endQuietlyWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0);
-      throw error;
-    });
+    // Once, also where tests run many commands in one process.
+    stream.off("error", onWriteError).on("error", onWriteError);
   }
+}
+
+function onWriteError(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
 }
