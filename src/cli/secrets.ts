@@ -75,7 +75,7 @@ async function setSecret(
   if (env[current.variable] !== undefined) {
     console.error(`warning: ${current.variable} is set and overrides the file: unset it`);
   }
-  console.log(await reloadServer(readConfig(env), env, [provider]));
+  console.log(await reloadServer(readConfig(env)));
 }
 
 /** `skyhook secrets init`: one file per provider, for trying things out. Prints names, never secrets. */
@@ -91,11 +91,13 @@ async function initSecrets(env: NodeJS.ProcessEnv): Promise<void> {
     const isThere = store.webhookSecrets(id) !== null;
     console.log(`${made.includes(id) ? "made" : isThere ? "kept" : "none"}  ${place}`);
   }
-  if (made.length === 0) return;
-  console.log(`
+  if (made.length > 0) {
+    console.log(`
 These are random secrets for \`send\` and for your own tests. To receive from the real
-service, store its secret with \`${programName} secrets set <provider>\`.
-${await reloadServer(config, env, made)}`);
+service, store its secret with \`${programName} secrets set <provider>\`.`);
+  }
+  // Also those that were there: the server may have started before they were written.
+  console.log(await reloadServer(config));
 }
 
 /**

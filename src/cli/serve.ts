@@ -130,7 +130,10 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const hangUp = () => {
     // A closing terminal sends the same signal.
     if (isOnTerminal && !hasTerminal()) void stop("SIGHUP");
-    else reload(services, log, () => warnOfSecrets(secrets, services.registered(), config, log));
+    else if (reload(services, log)) {
+      lock?.reloaded();
+      warnOfSecrets(secrets, services.registered(), config, log);
+    }
   };
   process.on("SIGHUP", hangUp).off("SIGHUP", remember);
 
@@ -180,18 +183,19 @@ function readServerConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Reloads provider files and secrets. If one is invalid, logs why and keeps everything as it is. */
-function reload(services: Services, log: Log, warn: () => void): void {
+/** Reloads provider files and secrets. If one is invalid, logs why, keeps everything as it is and returns false. */
+function reload(services: Services, log: Log): boolean {
   try {
     const changed = services.reload();
     const what = changed.length === 0 ? "none changed" : `changed: ${changed.join(", ")}`;
     log.info(`SIGHUP: webhook secrets reloaded, ${what}`);
-    warn();
+    return true;
   } catch (error) {
     const messages = error instanceof ConfigError ? error.messages : [messageOf(error)];
     for (const message of messages) {
       log.error(`SIGHUP: ${message}; keeping the previous webhook secrets and provider files`);
     }
+    return false;
   }
 }
 

@@ -68,6 +68,13 @@ describe("skyhook secrets init", () => {
     });
     expect(set.out).toContain("has loaded them.");
     expect((await run("doctor")).out).not.toContain("has not loaded");
+    // All or nothing: an empty secret of another provider prevents it.
+    writeFileSync(join(cwd, "secrets/code_host_webhook_secret"), "\n");
+    const next = { ...server, input: "yet-another-secret-of-it" };
+    const kept = await skyhook(["secrets", "set", "task_tracker", "--keep", "current"], next);
+    expect(kept.out).toContain("has not loaded them: see its log.");
+    writeFileSync(join(cwd, "secrets/code_host_webhook_secret"), "a-secret-written-by-hand");
+    expect((await run("secrets", "init")).out).toContain("has loaded them.");
     await server.stop();
 
     const later = await serve({ cwd, env: { WEBHOOK_PROVIDERS: "deploy_platform" } });

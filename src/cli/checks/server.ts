@@ -43,7 +43,10 @@ async function checkLoaded(config: Config, env: NodeJS.ProcessEnv): Promise<read
       stored.map(({ id }) => id),
     );
     return missing.map((id) =>
-      bad(id, "has a secret that the running server has not loaded: send it SIGHUP, or restart it"),
+      bad(
+        id,
+        `has a secret that the running server has not loaded: run \`${programName} secrets init\`, or restart the server`,
+      ),
     );
   } catch {
     // Other checks report invalid secrets and files, and the server may accept other tokens only.

@@ -19,7 +19,7 @@ interface DemoState {
 
 /** One demo of a user is found at a time: the one that started last. */
 function placeOf(env: NodeJS.ProcessEnv): string {
-  return join(env["XDG_RUNTIME_DIR"] ?? tmpdir(), `skyhook.demo-${process.getuid?.() ?? 0}.json`);
+  return join(env["XDG_RUNTIME_DIR"] || tmpdir(), `skyhook.demo-${process.getuid?.() ?? 0}.json`);
 }
 
 /** Writes the state for other commands of the same user. It is removed when this process exits. */

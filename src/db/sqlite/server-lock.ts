@@ -15,6 +15,8 @@ const lookMs = 1_000;
 interface ServerLock {
   /** Records for commands which files the server has open. */
   opened(): void;
+  /** Records for commands that the server has loaded all secrets again. */
+  reloaded(): void;
   release(): void;
 }
 
@@ -24,6 +26,8 @@ interface Holder {
   readonly host: string;
   /** The result of `identityOf` for each database file; empty before they are open. */
   readonly files: readonly (string | null)[];
+  /** How often it has loaded all secrets again. */
+  readonly reloads: number;
 }
 
 /**
@@ -41,22 +45,35 @@ export function lockFolder(file: string): ServerLock {
       `${named(holderIn(note))} already serves the database in ${dirname(lock)}: stop it first, or set DATA_DIR or DATABASE_URL to another folder`,
     );
   }
+  let reloads = 0;
+  let files: Holder["files"] = [];
   try {
     // Left behind by a server that was killed.
     rmSync(note, { force: true });
-    say([]);
+    say();
   } catch (error) {
     held.release();
     throw error;
   }
 
-  function say(files: Holder["files"]): void {
-    const holder: Holder = { pid: process.pid, host: hostname(), files };
+  function say(): void {
+    const holder: Holder = { pid: process.pid, host: hostname(), files, reloads };
     writePrivately(note, `${JSON.stringify(holder)}\n`);
   }
 
   return {
-    opened: () => say(filesOf(file).map(identityOf)),
+    opened(): void {
+      files = filesOf(file).map(identityOf);
+      say();
+    },
+    reloaded(): void {
+      reloads += 1;
+      try {
+        say();
+      } catch {
+        // On a full disk, a command does not learn of it. The server must go on.
+      }
+    },
     release(): void {
       rmSync(note, { force: true });
       held.release();
@@ -100,12 +117,12 @@ export function requireServedFiles(file: string): void {
   );
 }
 
-/** The process that serves the database on this machine; null if there is none, or it cannot be known. */
-export function serverPid(file: string): number | null {
+/** The server of the database on this machine; null if there is none, or it cannot be known. */
+export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
   const { lock, note } = placesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;
   const holder = holderIn(note);
-  return holder?.host === hostname() ? holder.pid : null;
+  return holder?.host === hostname() ? holder : null;
 }
 
 function placesOf(file: string) {
