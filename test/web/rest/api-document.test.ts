@@ -145,7 +145,8 @@ describe("the OpenAPI document", () => {
       const query = new URLSearchParams();
       const parameters = [...objectsIn(operation["parameters"] ?? [])].map(([, each]) => each);
       for (const { in: place, name, example } of parameters)
-        if (place === "query" && example !== undefined) query.set(String(name), String(example));
+        if (place === "query" && example !== undefined)
+          query.set(String(name), `${JSON.stringify(example)}`.replaceAll('"', ""));
       const id = ids.find(([prefix]) => path.startsWith(`${prefix}{`))?.[1];
       const filled = path.replace(/\{(\w+)\}/, (_, name: string) => {
         const own = parameters.find((each) => each["in"] === "path" && each["name"] === name);
