@@ -30,16 +30,6 @@ export const destinationChangesSchema = changesSchema(
 export type DestinationChanges = Static<typeof destinationChangesSchema>;
 
 const readFields = bodyReader(destinationInputSchema, "validation-failed");
-const readFieldsAndRules = bodyReader(
-  destinationInputSchema,
-  "validation-failed",
-  (body, invalid: readonly FieldError[], ...owner: OwnerRules) =>
-    brokenRules(fieldsBut(invalid, body), ...owner).map(([pointer, detail]) => ({
-      pointer,
-      kind: "rule",
-      detail,
-    })),
-);
 
 /** What the destinations of an owner may be. Null for the operators. */
 type OwnerRules = readonly [rules: AddressRules, ownerId: string | null];
@@ -50,32 +40,45 @@ export function readDestination(body: unknown, ...owner: OwnerRules): Destinatio
     return readFields(body);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return readFieldsAndRules(body, error.extras.errors ?? [], ...owner);
+    const { errors: invalid = [] } = error.extras;
+    const isValid = (pointer: string) => invalid.every((each) => pointerOf(each) !== pointer);
+    const others = Object.entries(Object(body)).filter(([name]) => isValid(`/${name}`));
+    // Guarantee: the schema rejects none of these fields.
+    const fields = Object.fromEntries(others) as Partial<DestinationInput>;
+    const broken = brokenRules(fields, ...owner).filter(([pointer]) => isValid(pointer));
+    const errors = [...invalid, ...broken.map(ruleError)];
+    if (errors.length <= 1) throw error;
+    const named = errors.map((each) => ({
+      ...each,
+      detail: `${pointerOf(each)}: ${each.detail}`,
+    }));
+    throw new AppError(error.code, detailOf(named), { errors });
   }
 }
 
-function fieldsBut(invalid: readonly FieldError[], body: unknown): Partial<DestinationInput> {
-  const others = Object.entries(Object(body)).filter(([name]) =>
-    invalid.every((error) => !("pointer" in error) || error.pointer !== `/${name}`),
-  );
-  // Guarantee: the schema rejects none of these fields.
-  return Object.fromEntries(others) as Partial<DestinationInput>;
-}
+const pointerOf = (error: FieldError): string => ("pointer" in error ? error.pointer : "");
 
 export const readDestinationChanges = bodyReader(destinationChangesSchema, "validation-failed");
 
 export function invalid(pointer: string, detail: string): AppError {
-  return invalidAll([{ pointer, code: "rule-broken", detail }]);
+  return invalidAll([ruleError([pointer, detail])]);
 }
 
 function invalidAll(errors: readonly FieldError[]): AppError {
-  // Some details end with a full stop, others do not.
-  const detail = errors
-    .map((error) => error.detail)
+  return new AppError("validation-failed", detailOf(errors), { errors });
+}
+
+type BrokenRule = readonly [pointer: string, detail: string];
+
+const ruleError = ([pointer, detail]: BrokenRule) =>
+  ({ pointer, code: "rule-broken", detail }) as const;
+
+/** Some details end with a full stop, others do not. */
+const detailOf = (errors: readonly FieldError[]): string =>
+  errors
+    .map(({ detail }) => detail)
     .join("; ")
     .replaceAll(".; ", "; ");
-  return new AppError("validation-failed", detail, { errors });
-}
 
 const maxRatePerSecond = 1_000;
 
@@ -89,8 +92,7 @@ export function validate(
   ownerId: string | null,
 ): void {
   const errors = brokenRules(input, rules, ownerId);
-  if (errors.length === 0) return;
-  throw invalidAll(errors.map(([pointer, detail]) => ({ pointer, code: "rule-broken", detail })));
+  if (errors.length > 0) throw invalidAll(errors.map(ruleError));
 }
 
 /** Without `format`, what depends on it is not checked. */
@@ -98,7 +100,7 @@ function brokenRules(
   { name, format, url, filter, orderBy, ratePerSecond, secret, alerts }: Partial<DestinationInput>,
   rules: AddressRules | null,
   ownerId: string | null,
-) {
+): readonly BrokenRule[] {
   const given = format === undefined ? null : givenSecretOf(format);
   const isOrder = orderBy === undefined || orderBy === null || orderByPattern.test(orderBy);
   return [

@@ -75,7 +75,10 @@ describe("POST /v1/destinations", () => {
 test("one answer names every field that is not valid and every rule that is broken", async () => {
   const fields = { name: "Not a name", format: "pagerduty", url: "ftp://example.com" };
   const response = await create({ ...fields, filter: 'event.typ == "x"', ratePerSecond: 0 });
-  const { errors } = await jsonWith(response, 422);
+  const { errors, detail } = await jsonWith(response, 422);
+  expect(detail).toMatch(
+    /^\/name: .*; \/url: .*; \/filter: line 1, .*; \/ratePerSecond: .*; \/secret: /,
+  );
   expect(errors).toEqual(
     ["/name", "/url", "/filter", "/ratePerSecond", "/secret"].map((pointer) =>
       expect.objectContaining({ pointer, code: "rule-broken" }),
