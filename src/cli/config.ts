@@ -26,23 +26,24 @@ export function config({ json }: { readonly json?: true }, env: Environment): vo
     return;
   }
   const paint = painter(env);
-  const rows = facts.settings.map((setting) => [
-    setting.key,
-    setting.value ?? "-",
-    setting.default ?? "-",
-    setting.meaning,
-  ]);
-  console.log(table([["KEY", "VALUE", "DEFAULT", "MEANING"], ...rows]));
-  const secrets = facts.webhookSecrets.map(({ provider, variable, file, state }) => [
+  for (const { key, value, default: fallback, meaning } of facts.settings) {
+    const usual = fallback === null || fallback === value ? "" : ` (default ${fallback})`;
+    console.log(`${key}  ${value ?? "-"}${paint("dim", usual)}\n${wrapped(meaning)}`);
+  }
+  const secrets = facts.webhookSecrets.map(({ provider, file, state }) => [
     provider,
-    variable,
     file,
     state === "missing" ? paint("yellow", state) : state,
   ]);
-  console.log(`\n${table([["PROVIDER", "SECRET VARIABLE", "OR FILE", "STATE"], ...secrets])}`);
+  console.log(`\n${table([["PROVIDER", "FILE OF THE SECRET", "STATE"], ...secrets])}`);
   console.log(
-    "\nDuring a rotation, the old secret has the same names with _PREVIOUS or _previous.",
+    "\nA variable named as the file in capitals replaces it, such as CODE_HOST_WEBHOOK_SECRET.\nDuring a rotation, the old secret has the same names with _PREVIOUS or _previous.",
   );
+}
+
+/** Indented lines of at most 100 columns. */
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,96})(?: |$)/g, "    $1\n").trimEnd();
 }
 
 /** The same as data. Throws a `ConfigError` if a setting or a secret is invalid. */

@@ -13,7 +13,7 @@ import { readConfig } from "../config/config.ts";
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";
-import { counted, UsageError } from "./output.ts";
+import { counted, note, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
 interface ImportOptions {
@@ -21,8 +21,9 @@ interface ImportOptions {
   readonly skipBad?: boolean;
 }
 
-/** Further invalid lines are counted but not printed. */
-const maxPrintedLines = 20;
+/** Further errors are counted but not printed, nor are further lines with the same error. */
+const maxErrors = 20;
+const maxLinesOfError = 5;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
@@ -41,8 +42,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook import`: reads all lines, then writes all flights in one transaction. Invalid lines are printed; if
- * there is one, nothing is imported, unless invalid lines are to be skipped.
+ * `skyhook import`: reads all lines, then writes all flights in one transaction. Prints what is wrong and in which lines; if
+ * a line is invalid, nothing is imported, unless invalid lines are to be skipped.
  */
 export async function importCommand(
   file: string,
@@ -50,20 +51,19 @@ export async function importCommand(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const { flights, badLines: unreadable } = await readAll(file, format ?? formatOf(file));
-  if (unreadable > 0 && !skipBad) {
+  const { flights, bad } = await readAll(file, format ?? formatOf(file));
+  if (bad.count > 0 && !skipBad) {
+    bad.print();
     throw new Error(
-      `${counted(unreadable, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
+      `${counted(bad.count, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
     );
   }
   const skipped = await useDatabase(config, (storage) =>
     importFlights(storage, flights, new Date(systemClock.now()), { skipBad }),
   );
-  for (const { line, error } of skipped.slice(0, maxPrintedLines)) {
-    console.error(`line ${line}: ${error}`);
-  }
-  const badLines = unreadable + skipped.length;
-  const suffix = badLines > 0 ? `, ${counted(badLines, "bad line")} skipped` : "";
+  for (const line of skipped) bad.add(line);
+  bad.print();
+  const suffix = bad.count > 0 ? `, ${counted(bad.count, "bad line")} skipped` : "";
   console.log(`${counted(flights.length - skipped.length, "flight")} imported${suffix}`);
 }
 
@@ -72,22 +72,49 @@ type FlightLine = Extract<ImportedLine, { readonly plan: FlightPlan }>;
 async function readAll(
   file: string,
   format: ImportFormat | null,
-): Promise<{ flights: FlightLine[]; badLines: number }> {
+): Promise<{ flights: FlightLine[]; bad: BadLines }> {
   const source = await inputFrom(file);
   const bar = progress("reading", file === "-" ? null : source.size);
   const flights: FlightLine[] = [];
-  let badLines = 0;
+  const bad = badLines();
   for await (const line of readFlightPlans(source.stream(), format)) {
-    if ("plan" in line) {
-      flights.push(line);
-    } else {
-      badLines += 1;
-      if (badLines <= maxPrintedLines) bar.print(`line ${line.line}: ${line.error}`);
-    }
+    if ("plan" in line) flights.push(line);
+    else bad.add(line);
     bar.at(line.bytesRead, `${flights.length} flights`, [flights.length, "flights"]);
   }
   bar.end();
-  return { flights, badLines };
+  return { flights, bad };
+}
+
+interface BadLines {
+  readonly count: number;
+  add(bad: { readonly line: number; readonly error: string }): void;
+  /** Prints each error once, with its lines. */
+  print(): void;
+}
+
+function badLines(): BadLines {
+  const byError = new Map<string, { lines: number[]; more: number }>();
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    add({ line, error }) {
+      count += 1;
+      const known = byError.get(error);
+      if (known === undefined) {
+        if (byError.size < maxErrors) byError.set(error, { lines: [line], more: 0 });
+      } else if (known.lines.length < maxLinesOfError) known.lines.push(line);
+      else known.more += 1;
+    },
+    print() {
+      for (const [error, { lines, more }] of byError) {
+        const others = more === 0 ? "" : ` and ${more} more`;
+        note(`line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}${others}: ${error}`);
+      }
+    },
+  };
 }
 
 /** The format by the file's extension; null if that does not tell. */

@@ -146,18 +146,14 @@ describe("skyhook config", () => {
     CODE_HOST_WEBHOOK_SECRET: "a secret nobody sees",
   };
 
-  test("prints an aligned table without a secret", async () => {
+  test("prints each setting in 100 columns, without a secret", async () => {
     const { out, code } = await skyhook(["config"], { env });
-    const [head = "", ...lines] = out.split("\n");
-    const column = head.indexOf("MEANING");
-    const settings = lines.slice(0, lines.indexOf(""));
-    expect(settings.length).toBeGreaterThan(10);
-    for (const line of settings) expect(line.slice(column - 2, column + 1)).toMatch(/^ {2}\S$/);
-    expect(out).toMatch(/^PORT +8080 +3111 +Port to listen on/m);
-    expect(out).toMatch(/^JWT_SECRET +\(set\) +- /m);
-    expect(out).toMatch(
-      /^code_host +CODE_HOST_WEBHOOK_SECRET +secrets\/code_host_webhook_secret +set in/m,
-    );
+    const lines = out.split("\n");
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(out).toMatch(/^PORT {2}8080 \(default 3111\)\n {4}Port to listen on/m);
+    expect(out).toMatch(/^JWT_SECRET {2}\(set\)\n/m);
+    expect(out).toMatch(/^code_host +secrets\/code_host_webhook_secret +set in/m);
     expect(out).toMatch(/^task_tracker .* missing$/m);
     expect(out).not.toMatch(/thirty-two bytes!!|hunter2|nobody sees|BwcHBwcH/);
     expect(out).not.toContain("\u001b");

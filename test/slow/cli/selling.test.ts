@@ -96,6 +96,8 @@ describe("skyhook import", () => {
     expect(refused.err).toMatch(/^line 4: .*seats/m);
     expect(refused.err).toContain("2 bad lines: nothing was imported");
     expect(existsSync(join(cwd, "data/skyhook.db"))).toBe(false);
+    const same = write("same.csv", header, ...Array.from({ length: 9 }, () => line({ seats: -1 })));
+    expect((await skyhook("import", same)).err).toMatch(/^lines 2, 3, 4, 5, 6 and 4 more: .*seats/);
     const skipped = await skyhook("import", file, "--skip-bad");
     expect(skipped.out).toBe("1 flight imported, 2 bad lines skipped\n");
     expect(flights()).toHaveLength(1);
