@@ -160,5 +160,8 @@ function printTest(answer: JsonObject, name: string, env: NodeJS.ProcessEnv): vo
     console.log(`${painter(env)("green", "delivered")} to ${name} (${how})`);
     return;
   }
-  throw new Error(`${name} did not accept the test: ${textAt(answer, "error")} (${took})`);
+  const advice = `To see where it posts to: ${programName} destination show ${name}`;
+  throw new Error(
+    `${name} did not accept the test: ${textAt(answer, "error")} (${took}). ${advice}`,
+  );
 }

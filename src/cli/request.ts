@@ -1,4 +1,4 @@
-import { errorCode } from "../base/errors.ts";
+import { connectionError, errorCode } from "../base/errors.ts";
 import { isObject, printable } from "../base/payload.ts";
 import { plainFetch } from "../base/plain-fetch.ts";
 import { responseText } from "../base/response-text.ts";
@@ -73,8 +73,8 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `no response within ${timeoutMs / 1_000} s`;
   }
-  if (isRefused(error)) return "connection refused";
-  if (errorCode(error) === "ENOTFOUND") return "host not found";
+  const known = connectionError(error);
+  if (known !== null) return known;
   // Bun's messages end in advice for the program's authors. Those of its JSON parser quote the server.
   const reason = messageOf(error).replace(/\.? For more information, .*$/, "");
   return printable(reason, maxProblemLength) ?? "unknown error";
