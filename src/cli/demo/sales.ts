@@ -18,7 +18,7 @@ const cabinShares: Readonly<Record<string, number>> = { business: 0.8, first: 0.
 
 /** The share of seats to sell: fewer the later the departure, and differently by route, day and cabin. */
 function soldShare({ id, origin, destination, cabinClass }: DepartureLoad, daysAhead: number) {
-  const route = 0.6 + 0.7 * chance(Bun.hash.crc32(origin + destination));
+  const route = 0.5 + 0.6 * chance(Bun.hash.crc32(origin + destination));
   const booked = 0.12 + 0.86 * Math.exp(-Math.max(0, daysAhead) / 24);
   return Math.min(1, booked * route * (cabinShares[cabinClass] ?? 1) * (0.8 + 0.4 * chance(id)));
 }
