@@ -24,7 +24,8 @@ const [event] = await idsOf("/v1/events?provider=deploy_platform&type=deploy.err
 const [rejection] = await idsOf("/v1/rejections");
 const [booking] = await idsOf("/v1/api/bookings");
 const destinations = await idsOf("/v1/destinations");
-const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+/** The history has no departures tomorrow. */
+const day = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
 
 const views = {
   events: "#/events",
@@ -34,7 +35,7 @@ const views = {
   providers: "#/providers",
   destinations: `#/destinations/${destinations.at(-1)}`,
   bookings: `#/bookings/${booking}`,
-  flights: `#/flights/${tomorrow}`,
+  flights: `#/flights/${day}`,
 };
 
 mkdirSync(folder, { recursive: true });
