@@ -4,6 +4,7 @@ import { AppError, type ErrorCode } from "../../base/errors.ts";
 import { prefersHtml } from "../accept.ts";
 import { htmlPage, pageHeaders } from "../asset.ts";
 import { isErrorCode, problems } from "../errors.ts";
+import { markUri } from "../mark.ts";
 
 import { problemReferences } from "./problem.schema.ts";
 
@@ -66,9 +67,11 @@ const textOf = (code: ErrorCode): string => `${headingOf(code)}\n\n${problems[co
 const pageOf = (code: ErrorCode): string =>
   htmlPage(
     headingOf(code),
-    `<main>
+    `<main class="start">
+      <p><a href="../"><img src="${markUri()}" width="36" height="36" alt="Skyhook" /></a></p>
       <h1>${headingOf(code)}</h1>
       <p>${Bun.escapeHTML(problems[code].explanation).replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>
-      <p><a href="../swagger">API reference</a></p>
+      <p><a href="../swagger">API reference</a> · <a href="../docs">Docs</a></p>
     </main>`,
+    `<link rel="stylesheet" href="../docs/page.css" />`,
   );

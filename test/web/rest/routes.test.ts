@@ -35,6 +35,7 @@ const publicRoutes = [
   "GET /docs/:page",
   "GET /docs/:page/:inner",
   "GET /docs/page.css",
+  "GET /docs/page.js",
   "GET /docs/search",
   "GET /llms.txt",
   // A page without data. It reads everything from the API with the operator's token.

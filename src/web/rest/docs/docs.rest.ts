@@ -13,6 +13,14 @@ import { type Found, indexOf, search, wordsIn } from "./search.ts";
 import palette from "../../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
 
+/** As in the console, `/` leads to the search. The only script of the pages, which work without it. */
+const searchKey = `addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+  event.preventDefault();
+  document.querySelector("[type=search]").focus();
+});
+`;
+
 /** The pages have a form that searches them. */
 const searchHeaders = pageHeaders({ "form-action": "'self'" });
 
@@ -43,6 +51,7 @@ export const docsRest = () => {
         // https://llmstxt.org
         "/llms.txt": asset("text", async () => llmsText(await files())),
         "/docs/page.css": asset("css", async () => palette + styles),
+        "/docs/page.js": asset("js", async () => searchKey),
       }),
     )
     .get("/docs/search", ({ request }) => found(request), hidden)
@@ -128,14 +137,15 @@ function frameOf(root: string, title: string, menu: string, body: string, query 
       <a class="home" href="${root || "./"}"><img src="${markUri()}" width="24" height="24" alt="" /> Skyhook</a>
       <nav aria-label="Service"><a href="${root}docs">Docs</a> <a href="${root}console">Console</a> <a href="${root}swagger">API reference</a> <a class="to-pages" href="#pages">All pages</a></nav>
       <form role="search" action="${root}docs/search">
-        <input type="search" name="q" value="${Bun.escapeHTML(query)}" placeholder="Search" aria-label="Search all pages" maxlength="100" />
+        <input type="search" name="q" value="${Bun.escapeHTML(query)}" placeholder="Search (press /)" aria-label="Search all pages" aria-keyshortcuts="/" maxlength="100" />
       </form>
     </header>
     <div class="columns">
       <nav class="pages" id="pages" aria-label="Pages"><ul>${menu}</ul></nav>
       <main>${body}</main>
     </div>`,
-    `<link rel="stylesheet" href="${root}docs/page.css" />`,
+    `<link rel="stylesheet" href="${root}docs/page.css" />
+    <script defer src="${root}docs/page.js"></script>`,
   );
 }
 

@@ -75,8 +75,18 @@ function withServedLinks(html: string, docs: DocsFolder, file: string): string {
     const url = urlOf(docs, target);
     return url === null ? null : toRoot + url + (anchor === undefined ? "" : `#${anchor}`);
   };
+  let heads: string[] = [];
+  let column = 0;
   return (
     new HTMLRewriter()
+      // On a phone, each cell of a wide table is on its own line, after the head of its column.
+      .on("thead", { element: () => void (heads = []) })
+      .on("th", {
+        element: () => void heads.push(""),
+        text: ({ text }) => void heads.push((heads.pop() ?? "") + text),
+      })
+      .on("tr", { element: () => void (column = 0) })
+      .on("td", { element: (cell) => void cell.setAttribute("data-head", heads[column++] ?? "") })
       .on("a[href]", {
         element(link) {
           const url = served(link.getAttribute("href") ?? "");
