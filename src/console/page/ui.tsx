@@ -80,13 +80,16 @@ export function Delivery({ of: state }: Of<DeliveryState>) {
 }
 
 interface SourceParts extends Of<string> {
+  /** By default the name by which the console knows it. */
+  readonly name?: string;
   /** Whether to show the initials only. */
   readonly isShort?: boolean;
 }
 
 /** A provider: its initials in a colour of its own, and its name. */
-export function Source({ of: provider, isShort = false }: SourceParts) {
-  const name = useName(provider);
+export function Source({ of: provider, name: given, isShort = false }: SourceParts) {
+  const known = useName(provider);
+  const name = given ?? known;
   const initials = name
     .split(/[_\-\s]+|(?<=[a-z])(?=[A-Z])/)
     .map((word) => word.charAt(0))

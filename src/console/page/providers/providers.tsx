@@ -1,3 +1,4 @@
+import { brandOf } from "../../../inbound/providers/brand.ts";
 import { lastDelivery } from "../durations.ts";
 import { ActivityBadge } from "../health/health-panels.tsx";
 import { Page } from "../layout.tsx";
@@ -67,7 +68,7 @@ function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly pro
     <section class="panel" aria-labelledby={`provider-${id}`}>
       <header class="panel-bar">
         <h2 id={`provider-${id}`} class="origin" title={displayName}>
-          <Source of={id} />
+          <Source of={id} name={brandOf(displayName)} />
         </h2>
         {hasSecret ? <ActivityBadge of={provider} /> : <Badge tone="warn">No secret</Badge>}
       </header>
