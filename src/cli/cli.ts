@@ -67,8 +67,8 @@ const demoOption = "--demo";
 
 /** The environment with the variables of the demo that runs. */
 async function demoVariables(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { runningDemo } = await import("./demo/state.ts");
-  return { ...env, ...runningDemo(env).variables };
+  const { envOfDemo } = await import("./demo/state.ts");
+  return envOfDemo(env);
 }
 
 /** A command loads its own file only. Help and the suggestion for a misspelt name need them all. */

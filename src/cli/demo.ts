@@ -14,7 +14,6 @@ import { demoSchedule } from "../booking/flights/schedule.ts";
 import { readConfig } from "../config/config.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretStore } from "../config/secrets.ts";
-import { settings } from "../config/settings.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
@@ -27,7 +26,7 @@ import { pastPayments } from "./demo/payments.ts";
 import { connectReceivers } from "./demo/receivers.ts";
 import { pastRequests, type Sender, sendSamples } from "./demo/requests.ts";
 import { contextOf, pastSales } from "./demo/sales.ts";
-import { publishDemo, runningDemo } from "./demo/state.ts";
+import { isOurs, publishDemo, runningDemo } from "./demo/state.ts";
 import { pastStory } from "./demo/story.ts";
 import { liveThrough } from "./demo/timeline.ts";
 import { welcome } from "./demo/welcome.ts";
@@ -85,10 +84,7 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
     await livePast(serving, sender, previous, clock, inMemory);
   }
   const kept = keep === undefined ? null : resolve(keep);
-  publishDemo(
-    { variables: variablesFor(demoEnv, env, url), tokens: await tokensOf(services) },
-    env,
-  );
+  publishDemo({ variables: variablesFor(demoEnv, url), tokens: await tokensOf(services) }, env);
   console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory }));
   sendSamples(sender);
 }
@@ -152,15 +148,9 @@ async function departuresOf({ flightLoads }: Services): Promise<readonly Departu
 }
 
 /** The variables with which other commands find this demo: what it made, and the settings that it was given. */
-function variablesFor(
-  demoEnv: NodeJS.ProcessEnv,
-  env: NodeJS.ProcessEnv,
-  url: string,
-): Readonly<Record<string, string>> {
-  const named = new Set(Object.values(settings).map(({ key }) => key));
-  const isOurs = (name: string) => named.has(name) || /_WEBHOOK_SECRET(?:_PREVIOUS)?$/.test(name);
+function variablesFor(demoEnv: NodeJS.ProcessEnv, url: string): Readonly<Record<string, string>> {
   const ours = Object.entries(demoEnv).flatMap(([name, value]) =>
-    value !== undefined && (isOurs(name) || value !== env[name]) ? [[name, value] as const] : [],
+    value !== undefined && isOurs(name) ? [[name, value] as const] : [],
   );
   return { ...Object.fromEntries(ours), PORT: new URL(url).port };
 }

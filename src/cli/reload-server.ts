@@ -20,8 +20,12 @@ export async function reloadServer({ databaseUrl }: Config): Promise<string> {
       : `No server runs here: start it with \`${programName} serve\`.`;
   }
   const { pid, reloads } = server;
+  if (reloads === undefined) {
+    return `The running server (process ${pid}) is of an older version. To load them, send it kill -HUP ${pid}, or restart it.`;
+  }
   try {
-    process.kill(pid, "SIGHUP");
+    // Not SIGHUP, which a server takes for the end of its terminal if that is gone.
+    process.kill(pid, "SIGUSR2");
   } catch {
     return `The running server belongs to another user. To load them, run kill -HUP ${pid} as that user.`;
   }
@@ -29,9 +33,9 @@ export async function reloadServer({ databaseUrl }: Config): Promise<string> {
   while (systemClock.now() < deadlineMs) {
     await pause(systemClock, pollMs);
     if ((serverOf(file)?.reloads ?? 0) > reloads)
-      return `The running server (process ${pid}) has loaded them.`;
+      return `The running server (process ${pid}) has loaded its secrets again.`;
   }
-  return `The running server (process ${pid}) has not loaded them: see its log.`;
+  return `The running server (process ${pid}) has not loaded its secrets again: see its log.`;
 }
 
 /** Those of the providers that have no secret at the server. Throws if it cannot be asked. */

@@ -38,6 +38,9 @@ const logPatienceMs = 500;
 /** The time limit of a stop; then the process ends in any case. */
 const stopTimeoutMs = 9_500;
 
+/** Signals to load all secrets again. A terminal that closes sends the first too; commands send the second. */
+const reloading = ["SIGHUP", "SIGUSR2"] as const;
+
 /** The compiled program delays the JIT at its start, because code that runs once is not worth compiling. */
 const usualJitPolicy = 1;
 
@@ -64,7 +67,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const isOnTerminal = hasTerminal();
   let isHungUp = false;
   const remember = () => void (isHungUp = true);
-  process.on("SIGHUP", remember);
+  for (const signal of reloading) process.on(signal, remember);
   const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
   const secrets = secretStore(env, config.secretsDir);
   const file = databaseFile(config.databaseUrl);
@@ -127,15 +130,18 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  const loadAgain = () => {
+    if (!reload(services, log)) return;
+    lock?.reloaded();
+    warnOfSecrets(secrets, services.registered(), config, log);
+  };
   const hangUp = () => {
     // A closing terminal sends the same signal.
     if (isOnTerminal && !hasTerminal()) void stop("SIGHUP");
-    else if (reload(services, log)) {
-      lock?.reloaded();
-      warnOfSecrets(secrets, services.registered(), config, log);
-    }
+    else loadAgain();
   };
-  process.on("SIGHUP", hangUp).off("SIGHUP", remember);
+  process.on("SIGHUP", hangUp).on("SIGUSR2", loadAgain);
+  for (const signal of reloading) process.off(signal, remember);
 
   const url = urlHere(config.host, app.server?.port ?? config.port);
   log.info(

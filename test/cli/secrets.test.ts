@@ -59,22 +59,22 @@ describe("skyhook secrets init", () => {
     const run = (...args: string[]) => skyhook(args, server);
     const made = await run("secrets", "init");
     expect(made.out).toContain("The running server (process ");
-    expect(made.out).toContain("has loaded them.");
+    expect(made.out).toContain("has loaded its secrets again.");
     const sent = await run("send", "code_host", "package.published");
     expect(sent.out).toStartWith("200 accepted");
     const set = await skyhook(["secrets", "set", "task_tracker", "--keep", "current"], {
       ...server,
       input: "another-secret-of-it",
     });
-    expect(set.out).toContain("has loaded them.");
+    expect(set.out).toContain("has loaded its secrets again.");
     expect((await run("doctor")).out).not.toContain("has not loaded");
     // All or nothing: an empty secret of another provider prevents it.
     writeFileSync(join(cwd, "secrets/code_host_webhook_secret"), "\n");
     const next = { ...server, input: "yet-another-secret-of-it" };
     const kept = await skyhook(["secrets", "set", "task_tracker", "--keep", "current"], next);
-    expect(kept.out).toContain("has not loaded them: see its log.");
+    expect(kept.out).toContain("has not loaded its secrets again: see its log.");
     writeFileSync(join(cwd, "secrets/code_host_webhook_secret"), "a-secret-written-by-hand");
-    expect((await run("secrets", "init")).out).toContain("has loaded them.");
+    expect((await run("secrets", "init")).out).toContain("has loaded its secrets again.");
     await server.stop();
 
     const later = await serve({ cwd, env: { WEBHOOK_PROVIDERS: "deploy_platform" } });

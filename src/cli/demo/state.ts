@@ -1,9 +1,10 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Role } from "../../base/context.ts";
 import { writePrivately } from "../../base/private-file.ts";
+import { settings } from "../../config/settings.ts";
 import { messageOf } from "../errors.ts";
 import { UsageError } from "../output.ts";
 import { programName } from "../program.ts";
@@ -46,14 +47,32 @@ export function runningDemo(env: NodeJS.ProcessEnv): DemoState {
   );
 }
 
+const settingKeys = new Set<string>(Object.values(settings).map(({ key }) => key));
+
+/** Whether a variable configures Skyhook or its commands. */
+export const isOurs = (name: string): boolean =>
+  settingKeys.has(name) ||
+  /(?:_WEBHOOK_SECRET(?:_PREVIOUS)?|^(?:ADMIN|OPERATOR)_TOKEN)$/.test(name);
+
+/** The environment with the settings of the demo that runs, and no other: those of the caller may be of a real server. */
+export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const others = Object.entries(env).filter(([name]) => !isOurs(name));
+  const its = Object.entries(runningDemo(env).variables).filter(([name]) => isOurs(name));
+  return Object.fromEntries([...others, ...its]);
+}
+
 function readState(place: string): DemoState | null {
+  let file: number | null = null;
   try {
     // Everyone can write to a temporary folder: another user's file must not set our variables.
-    if (statSync(place).uid !== process.getuid?.()) return null;
+    file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW);
+    if (fstatSync(file).uid !== process.getuid?.()) return null;
     // Guarantee: only `publishDemo` of this user writes it, atomically.
-    return JSON.parse(readFileSync(place, "utf8")) as DemoState;
+    return JSON.parse(readFileSync(file, "utf8")) as DemoState;
   } catch {
     return null;
+  } finally {
+    if (file !== null) closeSync(file);
   }
 }
 

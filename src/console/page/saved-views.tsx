@@ -41,14 +41,16 @@ export function SavedViews({ route }: { readonly route: Route }) {
   const query = route.query.toString();
   const offered = [...presets, ...saved].filter(({ view }) => view === route.view);
   const isOffered = offered.some((one) => one.query === query);
-  const keep = (views: readonly SavedView[]) => {
-    localStorage.setItem(storageKey, JSON.stringify(views.slice(-maxSaved)));
+  /** Replaces the view of this name, among those that other tabs have saved too. */
+  const put = (name: string, ...views: readonly SavedView[]) => {
+    const isOther = (one: SavedView) => one.view !== route.view || one.name !== name;
+    const kept = [...savedViews().filter(isOther), ...views].slice(-maxSaved);
+    localStorage.setItem(storageKey, JSON.stringify(kept));
     setSaved(savedViews());
   };
   const save = (name: string) => {
     setNaming(false);
-    const isOther = (one: SavedView) => one.view !== route.view || one.name !== name;
-    if (name !== "") keep([...saved.filter(isOther), { view: route.view, name, query }]);
+    if (name !== "") put(name, { view: route.view, name, query });
   };
   return (
     <>
@@ -85,7 +87,7 @@ export function SavedViews({ route }: { readonly route: Route }) {
               type="button"
               class="remove"
               aria-label={`Delete the view ${one.name}`}
-              onClick={() => keep(saved.filter((other) => other !== one))}
+              onClick={() => put(one.name)}
             >
               ✕
             </button>

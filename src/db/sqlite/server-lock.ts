@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -26,8 +26,10 @@ interface Holder {
   readonly host: string;
   /** The result of `identityOf` for each database file; empty before they are open. */
   readonly files: readonly (string | null)[];
-  /** How often it has loaded all secrets again. */
-  readonly reloads: number;
+  /** How often it has loaded all secrets again. An older version does not say. */
+  readonly reloads?: number;
+  /** Where its process id counts: containers can share the host's name. Null where that is not known. */
+  readonly processes?: string | null;
 }
 
 /**
@@ -57,7 +59,13 @@ export function lockFolder(file: string): ServerLock {
   }
 
   function say(): void {
-    const holder: Holder = { pid: process.pid, host: hostname(), files, reloads };
+    const holder: Holder = {
+      pid: process.pid,
+      host: hostname(),
+      processes: processNamespace(),
+      files,
+      reloads,
+    };
     writePrivately(note, `${JSON.stringify(holder)}\n`);
   }
 
@@ -122,7 +130,17 @@ export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
   const { lock, note } = placesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;
   const holder = holderIn(note);
-  return holder?.host === hostname() ? holder : null;
+  const isHere = holder?.host === hostname() && (holder.processes ?? null) === processNamespace();
+  return isHere ? holder : null;
+}
+
+/** The PID namespace of this process (Linux, namespaces(7)); null elsewhere. */
+function processNamespace(): string | null {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return null;
+  }
 }
 
 function placesOf(file: string) {

@@ -351,7 +351,15 @@ describe("skyhook demo", () => {
       const paste = (command: string, follows: boolean) =>
         Bun.spawn(["bash", "-c", `exec ${command}${follows ? " 2>&1" : ""}`], {
           cwd: elsewhere,
-          env: { PATH: process.env["PATH"], HOME: home, XDG_RUNTIME_DIR: runtime },
+          env: {
+            PATH: process.env["PATH"],
+            HOME: home,
+            XDG_RUNTIME_DIR: runtime,
+            // Settings of another server, which no command for the demo may use.
+            DATABASE_URL: "postgres://nobody@127.0.0.1:1/real",
+            JWT_SECRET: "the key of another server, not the demo's",
+            OPERATOR_TOKEN: "a.token.of-another",
+          },
         });
       // These follow what happens, and do not end by themselves.
       const following = {

@@ -83,6 +83,13 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".end", "End of list · 1 booking");
   });
 
+  test("bookings: an address with a day that is none shows the error beside the filters", async () => {
+    await browser.go("#/bookings?departsTo=x");
+    await browser.shows(".state.error", "departsTo");
+    await browser.has(".chip.day", 2);
+    await browser.go(`#/bookings/${bookingId}`);
+  });
+
   test("bookings: shows the booker's email address", async () => {
     await browser.shows(".booking-cards", "grace@example.com");
     await browser.shows(".step", "by grace@example.com");

@@ -73,7 +73,7 @@ describe("README", () => {
     })();
     await until(() => /skyhook serves on http:\/\/[^:]+:(\d+)/.test(log), 15_000);
     port = Number(/skyhook serves on http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
-    expect(await run(commands("run: secrets"))).toContain("has loaded them");
+    expect(await run(commands("run: secrets"))).toContain("has loaded its secrets again");
   });
   afterAll(async () => {
     server.kill("SIGTERM");

@@ -15,9 +15,10 @@ export function dayText(date: string): string {
 /** `Fri 27 Nov 18:25`, of a local time with its offset. */
 export const localText = (local: string): string => `${dayText(local)} ${local.slice(11, 16)}`;
 
-/** The start of a day in UTC, or of the day that is `days` later. */
+/** The start of a day in UTC, or of the day that is `days` later; empty if there is no such day. */
 export function startOf(date: string, days = 0): string {
   const day = new Date(`${date}T00:00:00Z`);
+  if (Number.isNaN(day.getTime())) return "";
   return new Date(day.getTime() + days * 86_400_000).toISOString();
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -28,17 +28,25 @@ export function useChecklist(): Checklist | null {
   const reload = () => [providers, destinations, events].forEach((one) => one.reload());
   useInterval(reload, pollIntervalMs);
   useNews(reload);
-  if (providers.value === null || destinations.value === null || events.value === null) return null;
+  const isComplete =
+    hasSecret({ providers: providers.value?.data ?? [] }) &&
+    (destinations.value?.data.length ?? 0) > 0 &&
+    (events.value?.data.length ?? 0) > 0;
   const hide = () => {
     localStorage.setItem(doneKey, "");
     setDone(true);
   };
+  useEffect(() => void (isComplete && hide()), [isComplete]);
+  if (
+    isComplete ||
+    providers.value === null ||
+    destinations.value === null ||
+    events.value === null
+  )
+    return null;
   const hasDestination = destinations.value.data.length > 0;
   const hasEvent = events.value.data.length > 0;
-  const found = { providers: providers.value.data, hasDestination, hasEvent, hide };
-  if (!hasSecret(found) || !hasDestination || !hasEvent) return found;
-  localStorage.setItem(doneKey, "");
-  return null;
+  return { providers: providers.value.data, hasDestination, hasEvent, hide };
 }
 
 const hasSecret = ({ providers }: Pick<Checklist, "providers">): boolean =>
