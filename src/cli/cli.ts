@@ -50,7 +50,7 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
   const isForDemo = argv[2] === demoOption;
   const words = isForDemo ? argv.toSpliced(2, 1) : [...argv];
   try {
-    const known = isForDemo ? await demoVariables(env) : env;
+    const known = isForDemo ? (await import("./demo/state.ts")).envOfDemo(env) : env;
     for (const load of commandsNeeded(words[2])) (await load()).declare(program, known);
     await program.parseAsync(words);
   } catch (error) {
@@ -64,12 +64,6 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
 }
 
 const demoOption = "--demo";
-
-/** The environment with the variables of the demo that runs. */
-async function demoVariables(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { envOfDemo } = await import("./demo/state.ts");
-  return envOfDemo(env);
-}
 
 /** A command loads its own file only. Help and the suggestion for a misspelt name need them all. */
 function commandsNeeded(name = ""): readonly (() => Promise<CommandFile>)[] {

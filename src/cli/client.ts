@@ -13,7 +13,6 @@ import { tokens } from "../identity/auth/token.ts";
 import { argument, example, parseLine } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { jsonOption, type ListOptions, printList } from "./lists.ts";
-import {} from "./output.ts";
 import { programName } from "./program.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {

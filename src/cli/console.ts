@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
 import type { Role } from "../base/context.ts";
+import { urlHere } from "../base/loopback.ts";
 import { readConfig } from "../config/config.ts";
 import { codeTtlSeconds, isConsoleName, mintConsoleCode } from "../identity/auth/console-codes.ts";
 
@@ -51,9 +52,7 @@ async function consoleCommand(
   const name = given ?? userName(env);
   const server = url ?? localUrl(config);
   // The host that `serve` prints: a browser keeps its session for that host only.
-  const shown =
-    url ?? (config.host === "0.0.0.0" ? server.replace("127.0.0.1", "localhost") : server);
-  const address = `${shown}/console`;
+  const address = `${url ?? urlHere(config.host, config.port)}/console`;
   if (config.jwksUrl !== null) {
     console.error(
       "JWKS_URL is set, so only tokens of that identity provider are accepted. Open the console and paste one.",

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 
 import { createApp } from "../app.ts";
 import { errorCode } from "../base/errors.ts";
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback, urlHere } from "../base/loopback.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { collectErrors, ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
@@ -143,7 +143,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   process.on("SIGHUP", hangUp).on("SIGUSR2", loadAgain);
   for (const signal of reloading) process.off(signal, remember);
 
-  const url = urlHere(config.host, app.server?.port ?? config.port);
+  const url = `${urlHere(config.host, app.server?.port ?? config.port)}/`;
   log.info(
     { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
@@ -169,12 +169,6 @@ async function drained(server: Pick<Bun.Server<unknown>, "pendingRequests"> | nu
 /** An ordinary exit closes the database, which waits for the disk: if that is what hangs, it never ends. */
 function killItself(): void {
   process.kill(process.pid, "SIGKILL");
-}
-
-/** The server's URL for a browser on this machine. */
-function urlHere(host: string, port: number): string {
-  if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}/`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }
 
 /** Throws a `ConfigError` that names all invalid settings and secrets. */

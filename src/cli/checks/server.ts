@@ -1,9 +1,9 @@
+import { isTrueAt, itemsAt, textAt } from "../../base/payload.ts";
 import type { Config } from "../../config/config.ts";
 import { registeredProviders } from "../../config/providers.ts";
 import { secretStore } from "../../config/secrets.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
-import { unloaded } from "../reload-server.ts";
 import { localUrl, problemOf, request } from "../request.ts";
 import { calling } from "../server-api.ts";
 
@@ -34,20 +34,14 @@ function checkGateway({ operatorGatewayUrl: url }: Config): Finding {
 async function checkLoaded(config: Config, env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const store = secretStore(env, config.secretsDir);
   try {
-    const stored = registeredProviders(config).filter(
-      ({ id }) => store.webhookSecrets(id) !== null,
-    );
     const call = calling({}, env, { path: "/v1/providers", role: "operator" });
-    const missing = await unloaded(
-      call,
-      stored.map(({ id }) => id),
-    );
-    return missing.map((id) =>
-      bad(
-        id,
-        `has a secret that the running server has not loaded: run \`${programName} secrets init\`, or restart the server`,
-      ),
-    );
+    const lacking = itemsAt(await call("GET", ""), "data")
+      .filter((each) => !isTrueAt(each, "hasSecret"))
+      .map((each) => textAt(each, "provider"));
+    const detail = `has a secret that the running server has not loaded: run \`${programName} secrets init\`, or restart the server`;
+    return registeredProviders(config)
+      .filter(({ id }) => store.webhookSecrets(id) !== null && lacking.includes(id))
+      .map(({ id }) => bad(id, detail));
   } catch {
     // Other checks report invalid secrets and files, and the server may accept other tokens only.
     return [];

@@ -14,7 +14,7 @@ const systemActors: ReadonlyMap<string, string> = new Map([
   ["skyhook-cli", "Command line"],
 ]);
 
-/** A user's id says nothing to people. */
+/** Users have a UUID, which is not worth showing. */
 const isUserId = (id: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/.test(id);
 
 /** `Ada (admin)`; only `admin` where the name is not known. */

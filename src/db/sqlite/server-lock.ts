@@ -125,7 +125,7 @@ export function requireServedFiles(file: string): void {
   );
 }
 
-/** The server of the database on this machine; null if there is none, or it cannot be known. */
+/** The server that uses the database from this machine; null if there is none or its process is unknown. */
 export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
   const { lock, note } = placesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;

@@ -18,7 +18,7 @@ export const codeTtlSeconds = 120;
 const tokenTtlSeconds = 8 * 3_600;
 /** How long a used code is remembered after it expires: an instance whose clock is behind still accepts it. */
 const usedCodeKeptMs = 600_000;
-/** The actor of sessions opened with a link for nobody in particular. It is not a user. */
+/** The actor of sessions opened with a link that has no name. It is not a user. */
 const consoleActorId = "skyhook-console";
 
 /** The most codes of this process at a time. */
@@ -34,8 +34,8 @@ export function isConsoleName(name: string): boolean {
 }
 
 /**
- * Makes a code that signs in to the console once. Needs the server's signing key. `name`: whom it is for, a label that
- * proves nothing.
+ * Makes a code that signs in to the console once. Needs the server's signing key. `name`: a label for
+ * the audit list. It is not verified.
  */
 export function mintConsoleCode(
   issuing: TokenOptions,
@@ -112,7 +112,7 @@ export function consoleCodes(
 
   return {
     issue(role, ttlSeconds) {
-      // 128 bits, which nobody guesses (RFC 6749 section 10.10).
+      // 128 random bits cannot be guessed (RFC 6749 section 10.10).
       const code = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
       const untilMs = clock.now() + ttlSeconds * 1_000;
       setNewest(issued, code, { role, untilMs }, maxIssued);

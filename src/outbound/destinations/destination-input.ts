@@ -34,8 +34,15 @@ const readFields = bodyReader(destinationInputSchema, "validation-failed");
 /** What the destinations of an owner may be. Null for the operators. */
 type OwnerRules = readonly [rules: AddressRules, ownerId: string | null];
 
-/** Reads fields that are valid each. Where one is not, the error also names the rules that the others break. */
+/** Reads a new destination. Throws one error that names every invalid field and every broken rule. */
 export function readDestination(body: unknown, ...owner: OwnerRules): DestinationInput {
+  const input = readValidFields(body, owner);
+  validate(input, ...owner);
+  return input;
+}
+
+/** Where a field is invalid, the error also names the rules that the others break. */
+function readValidFields(body: unknown, owner: OwnerRules): DestinationInput {
   try {
     return readFields(body);
   } catch (error) {

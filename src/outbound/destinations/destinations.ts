@@ -38,7 +38,6 @@ import {
   invalid,
   readDestination,
   readDestinationChanges,
-  validate,
 } from "./destination-input.ts";
 import type { DestinationWithSecret } from "./destination.schema.ts";
 import { insertion, newDestination, noRoom } from "./new-destination.ts";
@@ -180,9 +179,7 @@ export function destinations(parts: Parts): Destinations {
   return {
     async create(ctx, body, idempotencyKey = null) {
       const ownerId = isAdmin(ctx) ? null : ctx.actor.id;
-      const rules = rulesFor(parts.privateAllowed, ownerId);
-      const input = readDestination(body, rules, ownerId);
-      validate(input, rules, ownerId);
+      const input = readDestination(body, rulesFor(parts.privateAllowed, ownerId), ownerId);
       const now = new Date(clock.now());
       const keyed = idempotencyKey && {
         actor: ctx.actor,

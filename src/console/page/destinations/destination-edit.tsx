@@ -9,7 +9,7 @@ import type { Destination } from "../wire.ts";
 
 import { operatorGateway } from "./destination-actions.tsx";
 import { fieldsOfFormat, limits } from "./destination-fields.ts";
-import { FilterFields } from "./filter-fields.tsx";
+import { FilterFields, useFilterInput } from "./filter-fields.tsx";
 
 interface Parts {
   readonly destination: Destination;
@@ -26,8 +26,7 @@ const changedLimits = { ...limits, maxConcurrent: { ...maxConcurrent, hint: "Fro
 export function DestinationEdit({ destination, path, done }: Parts) {
   /** As it was when the form was opened, but for the fields whose conflicts were shown. */
   const [base, setBase] = useState(destination);
-  const [filter, setFilter] = useState(base.filter ?? "");
-  const [hasAlerts, setHasAlerts] = useState(base.alerts);
+  const [input, watch] = useFilterInput({ filter: base.filter ?? "", hasAlerts: base.alerts });
   const isOfSettings = destination.name === operatorGateway;
   const first = isOfSettings ? {} : { name, ...keptFields(base) };
   const last: FormFields = base.ownerId === null ? { alerts } : {};
@@ -56,10 +55,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
       }
       submit={["Save", "Saving…"]}
       shows={Object.keys(fields)}
-      watch={(textOf) => {
-        setFilter(textOf("filter"));
-        setHasAlerts(textOf("alerts") !== "");
-      }}
+      watch={watch}
       send={save}
       cancel={
         <button type="button" onClick={done}>
@@ -75,12 +71,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
         </p>
       )}
       <Fields of={first} values={{ ...destination }} />
-      <FilterFields
-        of={filterField}
-        filter={filter}
-        stored={destination.filter}
-        hasAlerts={hasAlerts}
-      />
+      <FilterFields of={filterField} input={input} stored={destination.filter} />
       <MoreFields title="Order and limits" of={changedLimits} values={{ ...destination }} isOpen />
       <Fields of={last} values={{ ...destination }} />
     </Form>

@@ -7,7 +7,7 @@ import { Detail } from "../layout.tsx";
 import type { DestinationSecret } from "../wire.ts";
 
 import { fieldsOfFormat, limits } from "./destination-fields.ts";
-import { FilterFields } from "./filter-fields.tsx";
+import { FilterFields, useFilterInput } from "./filter-fields.tsx";
 
 interface Parts {
   readonly close: string;
@@ -19,8 +19,7 @@ const { name, format: formatField, filter: filterField, alerts } = destinationFi
 /** Creates a destination. */
 export function DestinationForm({ close, created }: Parts) {
   const [format, setFormat] = useState("slack");
-  const [filter, setFilter] = useState("");
-  const [hasAlerts, setHasAlerts] = useState(false);
+  const [input, watchFilter] = useFilterInput({ filter: "", hasAlerts: false });
   const first = { name, format: formatField, ...fieldsOfFormat(format) };
   const fields = { ...first, filter: filterField, ...limits, alerts };
   return (
@@ -31,8 +30,7 @@ export function DestinationForm({ close, created }: Parts) {
         shows={Object.keys(fields)}
         watch={(textOf) => {
           setFormat(textOf("format"));
-          setFilter(textOf("filter"));
-          setHasAlerts(textOf("alerts") !== "");
+          watchFilter(textOf);
         }}
         send={async (values) => {
           const body = valuesIn(values, fields);
@@ -45,7 +43,7 @@ export function DestinationForm({ close, created }: Parts) {
         }
       >
         <Fields of={first} values={{ format }} />
-        <FilterFields of={filterField} filter={filter} stored={null} hasAlerts={hasAlerts} />
+        <FilterFields of={filterField} input={input} stored={null} />
         <MoreFields title="Order and limits" of={limits} />
         <Fields of={{ alerts }} />
       </Form>

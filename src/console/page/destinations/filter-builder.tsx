@@ -1,10 +1,9 @@
 import { useContext, useId } from "preact/hooks";
 
 import { severities } from "../../../event/new-notification.ts";
-import { useLoad } from "../load.ts";
+import { useNewestTypes } from "../events/event-filters.tsx";
 import { nameIn, NamesContext, ownSources } from "../names.ts";
 import { words } from "../text.tsx";
-import type { EventItem, Page } from "../wire.ts";
 
 import {
   type Choices,
@@ -27,7 +26,7 @@ interface Parts {
 /** Chooses the conditions of a filter, as long as its expression consists of them. */
 export function FilterBuilder({ filter, change }: Parts) {
   const choices = choicesIn(filter);
-  const types = useTypes();
+  const types = useNewestTypes();
   if (choices === null) {
     return <p class="quiet">This expression is more than conditions to choose: edit it below.</p>;
   }
@@ -65,12 +64,6 @@ export function FilterBuilder({ filter, change }: Parts) {
 }
 
 const firstCondition: Condition = { field: "severity", operator: "==", value: "error" };
-
-/** The types of the newest events. */
-function useTypes(): readonly string[] {
-  const { value } = useLoad<Page<EventItem>>("v1/events?limit=100");
-  return [...new Set(value?.data.map(({ type }) => type))].toSorted();
-}
 
 interface RowParts {
   readonly of: Condition;

@@ -1,25 +1,39 @@
+import { useState } from "preact/hooks";
+
 import type { FormField } from "../../../web/input.ts";
 import { Fields } from "../form.tsx";
 
 import { FilterBuilder } from "./filter-builder.tsx";
 import { FilterPreview } from "./filter-preview.tsx";
 
-interface Parts {
-  readonly of: FormField;
-  /** The expression in the form. */
+/** What the form has now. */
+interface FilterInput {
   readonly filter: string;
-  /** The expression at first. */
-  readonly stored: string | null;
   readonly hasAlerts: boolean;
 }
 
+/** Follows the fields of a form that the filter and its preview depend on: the input, and the form's `watch`. */
+export function useFilterInput(first: FilterInput) {
+  const [input, setInput] = useState(first);
+  const watch = (textOf: (name: string) => string) =>
+    setInput({ filter: textOf("filter"), hasAlerts: textOf("alerts") !== "" });
+  return [input, watch] as const;
+}
+
+interface Parts {
+  readonly of: FormField;
+  readonly input: FilterInput;
+  /** The expression at first. */
+  readonly stored: string | null;
+}
+
 /** A filter to choose or to write, with what it does to the newest notifications. */
-export function FilterFields({ of: field, filter, stored, hasAlerts }: Parts) {
+export function FilterFields({ of: field, input, stored }: Parts) {
   return (
     <>
-      <FilterBuilder filter={filter} change={write} />
+      <FilterBuilder filter={input.filter} change={write} />
       <Fields of={{ filter: field }} values={{ filter: stored }} />
-      <FilterPreview filter={filter} hasAlerts={hasAlerts} />
+      <FilterPreview {...input} />
     </>
   );
 }

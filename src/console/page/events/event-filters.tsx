@@ -1,5 +1,9 @@
+import { useMemo } from "preact/hooks";
+
 import { DestinationFilter, ProviderFilter } from "../filters.tsx";
+import { useLoad } from "../load.ts";
 import { TimeFilter } from "../time-filter.tsx";
+import type { EventItem, Page } from "../wire.ts";
 
 /** The controls of the filters of events, for a list and for a replay, with the types on offer. */
 export const eventControls = (types: readonly string[]) => ({
@@ -11,6 +15,12 @@ export const eventControls = (types: readonly string[]) => ({
   type: { options: types },
   status: { all: "All statuses" },
 });
+
+/** The types of the newest events; none unless they are wanted. */
+export function useNewestTypes(isWanted = true): readonly string[] {
+  const { value } = useLoad<Page<EventItem>>(isWanted ? "v1/events?limit=100" : null);
+  return useMemo(() => [...new Set(value?.data.map(({ type }) => type))].toSorted(), [value]);
+}
 
 /** The search as the API takes it. While the last word is being typed, it matches longer ones too. */
 export function searchIn(query: URLSearchParams) {

@@ -3,15 +3,14 @@ import { useRef } from "preact/hooks";
 import { eventFilters } from "../../../events/event-filters.ts";
 import { apiQuery, Filters } from "../filters.tsx";
 import { listView } from "../list-view.tsx";
-import { useLoad } from "../load.ts";
 import { idIn } from "../palette/command.ts";
 import { writeRoute } from "../route.ts";
 import { providerColumn, timeColumn } from "../rows.tsx";
 import { type Of, Text, words } from "../text.tsx";
 import { Delivery, Empty } from "../ui.tsx";
-import type { EventItem, Page } from "../wire.ts";
+import type { EventItem } from "../wire.ts";
 
-import { eventControls, searchIn } from "./event-filters.tsx";
+import { eventControls, searchIn, useNewestTypes } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
 import { Histogram } from "./histogram.tsx";
 
@@ -74,9 +73,9 @@ export const Events = listView<EventItem>({
 /** The types of all events loaded so far and, while a filter is set, of the newest events. */
 function useKnownTypes(items: readonly EventItem[] | null, isFiltered: boolean): readonly string[] {
   const known = useRef(new Set<string>());
-  const newest = useLoad<Page<EventItem>>(isFiltered ? "v1/events?limit=100" : null);
-  for (const { type } of items ?? []) known.current.add(type);
-  for (const { type } of newest.value?.data ?? []) known.current.add(type);
+  const newest = useNewestTypes(isFiltered);
+  for (const type of [...(items ?? []).map((event) => event.type), ...newest])
+    known.current.add(type);
   return [...known.current].toSorted();
 }
 

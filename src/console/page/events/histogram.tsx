@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 
+import { dateAndTime } from "../durations.ts";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { timesOf } from "../ranges.ts";
@@ -14,8 +15,6 @@ const maxBars = 72;
 /** The most that the statistics reach back. */
 const maxDays = 30;
 const pollIntervalMs = 15_000;
-
-const hours = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 /** Deliveries over the chosen time. A bar leads to what was received in its time. */
 export function Histogram({ route }: { readonly route: Route }) {
@@ -35,7 +34,7 @@ export function Histogram({ route }: { readonly route: Route }) {
           key={from}
           href={writeRoute(route.view, null, between(route.query, from, to))}
           tabIndex={-1}
-          title={`${hours.format(new Date(from))}: ${accepted} received, ${rejected} rejected`}
+          title={`${dateAndTime(new Date(from))}: ${accepted} received, ${rejected} rejected`}
         >
           <Bar count={accepted + rejected} of={highest} look="rejected" />
           <Bar count={accepted} of={highest} look="accepted" />
@@ -78,16 +77,13 @@ function usePath(query: URLSearchParams): string {
 function barsOf(deliveries: Deliveries, provider: string | null) {
   const stepLengthMs = deliveries.stepSeconds * 1_000;
   const series = deliveries.series.filter((one) => provider === null || one.provider === provider);
-  const sum = (index: number, isWanted: (verdict: string) => boolean) =>
-    series.reduce(
-      (all, { verdict, counts }) => all + (isWanted(verdict) ? (counts[index] ?? 0) : 0),
-      0,
-    );
+  const sum = (index: number, verdict: string) =>
+    series.reduce((all, one) => all + (one.verdict === verdict ? (one.counts[index] ?? 0) : 0), 0);
   return timesOf(deliveries).map((seconds, index) => ({
     from: seconds * 1_000,
     to: seconds * 1_000 + stepLengthMs,
-    accepted: sum(index, (verdict) => verdict === "accepted"),
-    rejected: sum(index, (verdict) => verdict === "rejected"),
+    accepted: sum(index, "accepted"),
+    rejected: sum(index, "rejected"),
   }));
 }
 

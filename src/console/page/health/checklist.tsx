@@ -28,29 +28,19 @@ export function useChecklist(): Checklist | null {
   const reload = () => [providers, destinations, events].forEach((one) => one.reload());
   useInterval(reload, pollIntervalMs);
   useNews(reload);
-  const isComplete =
-    hasSecret({ providers: providers.value?.data ?? [] }) &&
-    (destinations.value?.data.length ?? 0) > 0 &&
-    (events.value?.data.length ?? 0) > 0;
+  const hasDestination = (destinations.value?.data.length ?? 0) > 0;
+  const hasEvent = (events.value?.data.length ?? 0) > 0;
+  const hasSecret = providers.value?.data.some((provider) => provider.hasSecret) === true;
+  const isComplete = hasSecret && hasDestination && hasEvent;
   const hide = () => {
     localStorage.setItem(doneKey, "");
     setDone(true);
   };
   useEffect(() => void (isComplete && hide()), [isComplete]);
-  if (
-    isComplete ||
-    providers.value === null ||
-    destinations.value === null ||
-    events.value === null
-  )
-    return null;
-  const hasDestination = destinations.value.data.length > 0;
-  const hasEvent = events.value.data.length > 0;
+  const isKnown = destinations.value !== null && events.value !== null;
+  if (isComplete || !isKnown || providers.value === null) return null;
   return { providers: providers.value.data, hasDestination, hasEvent, hide };
 }
-
-const hasSecret = ({ providers }: Pick<Checklist, "providers">): boolean =>
-  providers.some((provider) => provider.hasSecret);
 
 interface Parts extends Checklist {
   readonly isAdmin: boolean;

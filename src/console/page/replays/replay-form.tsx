@@ -1,6 +1,6 @@
 import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
 import { callApi } from "../api.ts";
-import { eventControls, searchIn } from "../events/event-filters.tsx";
+import { eventControls, searchIn, useNewestTypes } from "../events/event-filters.tsx";
 import { Controls, FilterControls, filtersIn } from "../filters.tsx";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
@@ -9,7 +9,7 @@ import { filterAll, go, type Route, writeRoute } from "../route.ts";
 import { counted } from "../text.tsx";
 import { useTimeRange } from "../time-filter.tsx";
 import { Empty, Loading } from "../ui.tsx";
-import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
+import type { Replay, ReplayPreview } from "../wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
 import { Differences, Samples, Summary } from "./replay-preview.tsx";
@@ -41,11 +41,9 @@ export function ReplayForm({ route, close, started }: Parts) {
 }
 
 function Filters({ route }: { readonly route: Route }) {
-  const newest = useLoad<Page<EventItem>>("v1/events?limit=100").value?.data ?? [];
-  const types = [...new Set(newest.map(({ type }) => type))].toSorted();
   return (
     <Controls label="Events to replay">
-      <FilterControls of={replayFilters} route={route} controls={eventControls(types)} />
+      <FilterControls of={replayFilters} route={route} controls={eventControls(useNewestTypes())} />
     </Controls>
   );
 }

@@ -40,7 +40,8 @@ export const docsRest = () => {
   const found = async (request: Request): Promise<Response> => {
     const query = requestUrl(request).searchParams.get("q") ?? "";
     index ??= files().then(indexOf);
-    const results = search(await index, wordsIn(query));
+    const words = wordsIn(query);
+    const results = words.length === 0 ? null : search(await index, words);
     const headers = { ...searchHeaders, "content-type": "text/html; charset=utf-8" };
     return new Response(resultsOf(await files(), query, results), { headers });
   };
@@ -108,21 +109,17 @@ function neighbours(docs: DocsFolder, root: string, file: string): string {
   return `<nav class="neighbours" aria-label="Neighbours">${link(previous, "prev")}${link(next, "next")}</nav>`;
 }
 
-/** What a search of all pages finds. */
-function resultsOf(docs: DocsFolder, query: string, found: readonly Found[]): string {
-  const items = found.map(({ title, url, excerpt }) => {
+/** What a search of all pages finds; null for a search without words. */
+function resultsOf(docs: DocsFolder, query: string, found: readonly Found[] | null): string {
+  const items = found?.map(({ title, url, excerpt }) => {
     const [name, text] = [title, excerpt].map((each) => Bun.escapeHTML(each));
     return `<li><a href="../${url}">${name}</a><p>${text}</p></li>`;
   });
-  const list = items.length === 0 ? "" : `<ol class="results">${items.join("")}</ol>`;
-  const said =
-    wordsIn(query).length === 0
-      ? "Write some words."
-      : found.length === 0
-        ? "No section has all these words."
-        : "";
+  const isFound = items !== undefined && items.length > 0;
+  const list = isFound ? `<ol class="results">${items.join("")}</ol>` : "";
+  const none = items === undefined ? "Write some words." : "No section has all these words.";
   const menu = mainPages(docs).map((page) => `<li>${linkTo(docs, "../", page)}</li>`);
-  const body = `<h1>Search</h1><p role="status">${said}</p>${list}`;
+  const body = `<h1>Search</h1><p role="status">${isFound ? "" : none}</p>${list}`;
   return frameOf("../", "Search", menu.join(""), body, query);
 }
 

@@ -50,9 +50,8 @@ export async function indexOf(docs: DocsFolder): Promise<readonly Indexed[]> {
   return sections;
 }
 
-/** The sections with all words, those with them in the title first. */
+/** The sections with all words, of which there is at least one; those with them in the title first. */
 export function search(sections: readonly Indexed[], words: readonly string[]): readonly Found[] {
-  if (words.length === 0) return [];
   const rankOf = ({ lowerTitle, isRecord }: Indexed) =>
     words.filter((word) => lowerTitle.includes(word)).length - (isRecord ? maxWords : 0);
   return sections
