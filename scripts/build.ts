@@ -51,7 +51,9 @@ export async function compile(
     splitting: true,
     format: "esm",
     bytecode: true,
-    minify: true,
+    // Not the identifiers: the bundler names the module of a CommonJS package `m` wherever it is imported on demand,
+    // also where its own helper has got the name `m` (Bun 1.4.5), and the import then fails.
+    minify: { syntax: true, whitespace: true },
     define: {
       SKYHOOK_COMMIT: JSON.stringify(builtCommit()),
       SKYHOOK_PACKAGES: JSON.stringify(installedPackages(root)),

@@ -2,8 +2,11 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { AppError, isServerError } from "./base/errors.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
+import { changesRest } from "./booking/bookings/changes.rest.ts";
+import { flightChangesRest } from "./booking/bookings/flight-changes.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
+import { waitlistRest } from "./booking/waitlist/waitlist.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { eventStreamsRest } from "./events/event-streams.rest.ts";
 import { eventsRest } from "./events/events.rest.ts";
@@ -25,6 +28,7 @@ import { destinationLatencyRest } from "./operations/statistics/destination-late
 import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
 import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
 import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
+import { personsRest } from "./persons/persons.rest.ts";
 import type { Services } from "./services.ts";
 import { authenticate, authenticated } from "./web/auth.ts";
 import { type AddressOf, clientAddress } from "./web/client-address.ts";
@@ -94,8 +98,12 @@ export function createApp(services: Services) {
     .use(webhooksRest(services.receive, addressOf, config.publicUrl))
     .use(rejectionsRest(services.rejections, callers))
     .use(usersRest(services.users, callers))
+    .use(personsRest(services.persons, callers))
     .use(flightsRest(services.flights))
     .use(bookingsRest(services.bookings, callers))
+    .use(flightChangesRest(services.flightChanges, callers))
+    .use(waitlistRest(services.waitlist, callers))
+    .use(changesRest(services.changes, services.corrections, callers))
     .use(
       authRest({
         clients: services.clients,
@@ -149,12 +157,30 @@ export function createApp(services: Services) {
     .use(consoleRest(services.oidc?.host ?? null))
     .use(docsRest())
     .use(
-      apiPageRest(async (): Promise<unknown> => {
-        const { openApiDocument } = await import("./web/rest/openapi.ts");
-        return openApiDocument(app, [acknowledgementSchema, healthSchema, serviceStatusSchema]);
-      }),
+      apiPageRest(
+        async (): Promise<unknown> => {
+          const { openApiDocument } = await import("./web/rest/openapi.ts");
+          const schemas = [acknowledgementSchema, healthSchema, serviceStatusSchema];
+          const { webhooksOf, described } = await eventDocuments(services);
+          return openApiDocument(app, schemas, webhooksOf(described));
+        },
+        async (): Promise<unknown> => {
+          const { withSchemas } = await import("./web/rest/openapi.ts");
+          const { asyncApi, described } = await eventDocuments(services);
+          return withSchemas(asyncApi(described));
+        },
+      ),
     );
   return app;
+}
+
+/** What describes the events that destinations receive. Loaded when a document is made. */
+async function eventDocuments({ eventCatalogue }: Services) {
+  const [{ schemasOf }, documents] = await Promise.all([
+    import("./events/event-schemas.ts"),
+    import("./events/event-documents.ts"),
+  ]);
+  return { ...documents, described: eventCatalogue().map(schemasOf) };
 }
 
 /** The typed routes, for a client made with Elysia's Eden. */

@@ -1,6 +1,10 @@
 import { nextTurn } from "./base/own-turn.ts";
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
+import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
+import { flightChangesGraphql } from "./booking/bookings/flight-changes.graphql.ts";
+import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
+import { waitlistGraphql } from "./booking/waitlist/waitlist.graphql.ts";
 import { eventsGraphql } from "./events/events.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
@@ -23,9 +27,23 @@ export async function createSchema(services: Services) {
   await nextTurn();
   const flightTypes = flightsGraphql(builder, services);
   await nextTurn();
+  flightSearchesGraphql(builder, services.flights, flightTypes);
+  await nextTurn();
   const notificationTypes = notificationsGraphql(builder, services);
   await nextTurn();
-  bookingsGraphql(builder, services.bookings, flightTypes, userTypes, notificationTypes);
+  const { bookings } = services;
+  const bookingTypes = bookingsGraphql(
+    builder,
+    bookings,
+    flightTypes,
+    userTypes,
+    notificationTypes,
+  );
+  changesGraphql(builder, services, flightTypes, bookingTypes);
+  await nextTurn();
+  flightChangesGraphql(builder, services.flightChanges, bookingTypes);
+  await nextTurn();
+  waitlistGraphql(builder, services.waitlist, flightTypes, userTypes);
   await nextTurn();
   destinationsGraphql(builder, services);
   await nextTurn();

@@ -2,20 +2,23 @@ import { systemClock } from "./base/clock.ts";
 import { AppError } from "./base/errors.ts";
 import { makeId } from "./base/ids.ts";
 import { lazy } from "./base/lazy.ts";
-import { bookingsProvider } from "./booking/bookings/booking-event.ts";
+import { bookingsProvider } from "./booking/booking-words.ts";
 import { seats } from "./booking/flights/seats.ts";
-import { requestHashKeys } from "./booking/personal-data/personal-data.ts";
+import { personalDataSeal, requestHashKeys } from "./booking/personal-data/personal-data.ts";
 import type { Config } from "./config/config.ts";
 import { providersFetch, registeredProviders } from "./config/providers.ts";
 import type { SecretStore } from "./config/secrets.ts";
 import type { Storage } from "./db/storage.ts";
+import type { DescribedEvent } from "./events/described-event.ts";
 import { providerFilter } from "./inbound/providers/provider-filter.ts";
 import { registry } from "./inbound/providers/registry.ts";
 import { keyStore } from "./inbound/signatures/key-store.ts";
 import { skyhookProvider } from "./operations/alerts.ts";
+import { type Persons, persons } from "./persons/persons.ts";
 import type { ProgramLog } from "./telemetry/log.ts";
 import { type HttpMetrics, httpMetrics } from "./web/rest/http-metrics.ts";
 import { type BookingServices, bookingServices } from "./wiring/booking.ts";
+import { eventCatalogue } from "./wiring/event-catalogue.ts";
 import { type EventServices, eventServices } from "./wiring/events.ts";
 import { type IdentityServices, identityServices } from "./wiring/identity.ts";
 import { type NotificationServices, notificationServices } from "./wiring/notifications.ts";
@@ -32,6 +35,9 @@ export interface Services
     NotificationServices,
     BookingServices {
   readonly requests: HttpMetrics;
+  readonly persons: Persons;
+  /** The types of event that destinations receive from the registered providers and from this service. */
+  readonly eventCatalogue: () => readonly DescribedEvent[];
   /** Why the service is not ready for traffic, or null if it is. */
   unready(): Promise<AppError | null>;
   /**
@@ -46,6 +52,9 @@ export interface Services
   /** Waits for running deliveries, writes what is in memory, closes the database. */
   stop(): Promise<void>;
 }
+
+/** The first page of a list, as long as pages get. */
+const newestEvents = { limit: 100, withTotal: false, direction: "forward", cursor: null } as const;
 
 type State = "starting" | "serving" | "draining";
 
@@ -80,7 +89,7 @@ export async function createServices(
     onNews: () => sales.refresh(),
   });
   const { outbox, destinationCache, eventFeed } = notifying;
-  const booking = bookingServices(platform, { seats: sales, outbox, hashKeys });
+  const booking = bookingServices(platform, { seats: sales, outbox, audit, hashKeys });
   const { effectOf } = booking;
   const webhooks = webhookServices(platform, {
     registry: providers,
@@ -100,6 +109,17 @@ export async function createServices(
     eventFeed,
     destinationCache,
     checkProvider,
+  });
+
+  const erasing = persons({
+    storage,
+    seal: personalDataSeal(platform.keys),
+    erasures: identity.erasures,
+    audit,
+    clock,
+    makeId: platform.makeId,
+    eventsWith: async (ctx, q) =>
+      (await stored.services.events.list(ctx, newestEvents, { q })).data,
   });
 
   let state: State = "starting";
@@ -125,6 +145,8 @@ export async function createServices(
     ...notifying.services,
     ...booking.services,
     requests: httpMetrics(platform.metrics),
+    persons: erasing,
+    eventCatalogue: () => eventCatalogue(Array.from(providers, ({ provider }) => provider)),
     unready: () => whyUnready(state, storage),
     prepare,
     async start() {

@@ -49,10 +49,26 @@ const answers: Readonly<Record<string, string>> = {
   // 415: authorized, but without a body.
   "POST /v1/api/bookings": "401 415 415 415 415",
   "DELETE /v1/api/bookings/:id": "401 404 200 404 200",
+  "POST /v1/api/bookings/:id/flight-change": "401 415 415 415 415",
+  "GET /v1/api/waitlist": "401 200 200 200 200",
+  "GET /v1/api/waitlist/:id": "401 404 200 404 200",
+  "POST /v1/api/waitlist": "401 415 415 415 415",
+  "DELETE /v1/api/waitlist/:id": "401 404 200 404 200",
+  "POST /v1/api/bookings/:id/refund": "401 403 403 403 415",
+  "POST /v1/api/bookings/:id/cancellation": "401 415 415 415 415",
+  "POST /v1/api/bookings/:id/changes": "401 415 415 415 415",
+  "GET /v1/api/bookings/:id/changes/:changeId": "401 404 404 404 404",
+  "POST /v1/api/bookings/:id/changes/:changeId/confirm": "401 404 404 404 404",
+  "DELETE /v1/api/bookings/:id/changes/:changeId": "401 404 404 404 404",
+  "PATCH /v1/api/bookings/:id/passengers/:position": "401 415 415 415 415",
   // The specification lets any token list users.
   "GET /v1/users": "401 200 200 200 200",
   "GET /v1/users/:id": "401 200 200 200 200",
   "POST /v1/users": "401 415 415 415 415",
+  "GET /v1/flight-changes": operators,
+  "GET /v1/me/export": "401 200 200 200 200",
+  "POST /v1/persons/export": "401 403 403 403 415",
+  "POST /v1/persons/erase": "401 403 403 403 415",
   "GET /v1/events": operators,
   "GET /v1/events/feed": operators,
   "GET /v1/events/:id": operators,
@@ -117,11 +133,16 @@ const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
 const schema = await createSchema(setUp.services);
 await setUp.stop();
 
-let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;
+type Known = "booking" | "reference" | "owner" | "event" | "rejection" | "flight" | "entry";
+let ids: Record<Known, string>;
 let day: string;
 const app = appForAll(gatewayEnv("http://127.0.0.1:9/"));
 beforeAll(async () => {
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
+  const full = await addFlight(app, { flightNumber: "SK2", seats: 1 });
+  await app.as("user", "/v1/api/bookings", post(bookingBody(full.id)));
+  const wait = { flightId: full.id, seats: 1 };
+  const entry = await json(await app.as("user", "/v1/api/waitlist", post(wait), user.id));
   const flight = await addFlight(app, { seats: 500 });
   const booked = await json(
     await app.as("user", "/v1/api/bookings", post(secretBody(flight.id)), user.id),
@@ -137,6 +158,7 @@ beforeAll(async () => {
     event: String(bookings[0]?.["id"]),
     rejection: String(rejection?.["id"]),
     flight: String(flight.id),
+    entry: String(entry["id"]),
   };
   day = flight.departureTime.toISOString().slice(0, 10);
 });
@@ -162,6 +184,7 @@ function send(who: Caller, path: string, init: RequestInit = {}): Promise<Respon
 function addressOf(path: string): string {
   const known: Readonly<Record<string, string>> = {
     "bookings/:id": ids.booking,
+    "waitlist/:id": ids.entry,
     "users/:id": ids.owner,
     "events/:id": ids.event,
     "rejections/:id": ids.rejection,
@@ -270,6 +293,7 @@ function argumentsOf({ name, args }: Field): string {
   const globalId = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString("base64");
   const nodes = [
     globalId("Booking", ids.booking),
+    globalId("WaitlistEntry", ids.entry),
     globalId("Event", ids.event),
     globalId("Flight", ids.flight),
   ];
@@ -277,21 +301,34 @@ function argumentsOf({ name, args }: Field): string {
   const values: Readonly<Record<string, string>> = {
     bookingId: JSON.stringify(ids.booking),
     eventId: JSON.stringify(ids.event),
+    entryId: JSON.stringify(ids.entry),
     id: JSON.stringify(nodes[0]),
     ids: JSON.stringify(nodes),
     flightId: ids.flight,
+    changeId: '"chg_0"',
+    passengers: "[1]",
+    position: "1",
     first: "12",
     origin: '"JFK"',
     destination: '"LHR"',
     destinationId: JSON.stringify(operatorGateway.id),
     state: "active",
+    answer: "accept",
+    changes: "{maxConcurrent: 4}",
     departureDate: JSON.stringify(day),
+    returnDate: JSON.stringify(day),
+    from: JSON.stringify(day),
+    to: JSON.stringify(day),
     input:
       name === "createUser"
         ? '{name: "N", email: "n@example.com"}'
         : name === "createDestination"
           ? '{name: "n", format: json, url: "https://example.com/"}'
-          : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
+          : name === "joinWaitlist"
+            ? `{flightId: ${ids.flight}, seats: 1}`
+            : name === "correctPassenger"
+              ? '{firstName: "N"}'
+              : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
   };
   // With whole pages, a selection of every field would exceed the limit for the size of an answer.
   const chosen = ["departureDate", "first"];

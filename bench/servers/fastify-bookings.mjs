@@ -203,10 +203,10 @@ app.post(
   },
 );
 
-app.listen({ host: "127.0.0.1", port: Number(PORT) });
+await app.listen({ host: "127.0.0.1", port: Number(PORT) });
 
 process.on("SIGTERM", () => {
-  app.close().then(() => {
+  void app.close().then(() => {
     database.close();
     process.exit(0);
   });

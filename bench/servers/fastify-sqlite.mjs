@@ -100,10 +100,10 @@ function eventOf(payload, { headers, body, ip }) {
   };
 }
 
-app.listen({ host: "127.0.0.1", port: Number(PORT) });
+await app.listen({ host: "127.0.0.1", port: Number(PORT) });
 
 process.on("SIGTERM", () => {
-  app.close().then(() => {
+  void app.close().then(() => {
     database.close();
     process.exit(0);
   });

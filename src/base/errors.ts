@@ -20,7 +20,13 @@ export type ErrorCode =
   | "unknown-provider"
   | "method-not-allowed"
   | "no-seats"
+  | "price-changed"
+  | "seats-available"
+  | "already-waiting"
+  | "offer-ended"
+  | "change-pending"
   | "email-taken"
+  | "open-bookings"
   | "replay-running"
   | "idempotency-in-flight"
   | "body-too-large"
@@ -39,11 +45,19 @@ export type FieldError = { readonly code: string; readonly detail: string } & (
   { readonly parameter: string } | { readonly pointer: string }
 );
 
+/** As `Money`, which throws these errors. */
+interface Price {
+  readonly amount: number;
+  readonly currency: string;
+}
+
 interface ErrorExtras {
   /** The invalid fields or parameters. */
   readonly errors?: readonly FieldError[];
-  /** Seats left, for `no-seats`. */
+  /** Seats for sale, for `no-seats` and `seats-available`. */
   readonly seatsAvailable?: number;
+  /** The price that the caller expected and the one that holds now, for `price-changed`. */
+  readonly prices?: Readonly<Record<"expectedPrice" | "currentPrice", Price>>;
   /** Whole seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
   /** The methods that the path supports, for `method-not-allowed`. */

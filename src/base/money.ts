@@ -94,6 +94,19 @@ export function moneyOf(minor: number, currency: string): Money {
   return { amount: minor / 10 ** decimals, currency };
 }
 
+/**
+ * The inverse of `moneyOf`. Null if no whole number of minor units is shown as this amount, such as 1.234 USD, or
+ * for an unknown currency.
+ */
+export function minorOf({ amount, currency }: Money): number | null {
+  const decimals = decimalsByCode.get(currency);
+  if (decimals === undefined) return null;
+  const minor = Math.round(amount * 10 ** decimals);
+  const isExact =
+    minor >= 0 && minor <= maxExactMinor && moneyOf(minor, currency).amount === amount;
+  return isExact ? minor : null;
+}
+
 /** Formats an amount for people, with all decimals of its currency: `USD 1,498.50`. */
 export function moneyText({ amount, currency }: Money): string {
   const digits = decimalsByCode.get(currency);

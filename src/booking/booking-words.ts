@@ -1,5 +1,20 @@
+/** The `provider` of events about bookings and waiting lists. */
+export const bookingsProvider = "bookings";
+
 /** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
 export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expired"] as const;
 
 /** What a list of bookings can be filtered by. A booking that was never held has no payment, but may have a refund due. */
 export const paymentStates = ["unpaid", "paid", "refund-due", "problem"] as const;
+
+/**
+ * What a booking's owner answered to a change of its flight. `cancelled`, `changed`: the booking was. `notified`: a
+ * small move, which needs no answer.
+ */
+export const flightChangeStatuses = [
+  "unanswered",
+  "accepted",
+  "cancelled",
+  "changed",
+  "notified",
+] as const;

@@ -37,10 +37,21 @@ export const bookingsTable = defineTable("bookings", {
   refundMinor: "bigint or null",
   refundPercent: "integer or null",
   refundReason: "text or null",
-  /** What a payment event paid, in minor units: the total, or null. Null too if it was never held. */
+  /**
+   * What the booking was charged in all, in minor units: its price once it is confirmed, and what its changes cost. The
+   * database checks that no other sum of money exceeds it.
+   */
+  chargedMinor: "bigint",
+  /** What payment events paid of it, in minor units; null if none did. */
   paidMinor: "bigint or null",
-  /** What was refunded of it so far, in minor units. */
+  /** What is to be refunded in all, in minor units: of the cancellation, cancelled parts and changes. */
+  refundDueMinor: "bigint",
+  /** What was refunded so far, in minor units. */
   refundedMinor: "bigint",
+  /** What a change made non-refundable, in minor units. */
+  keptMinor: "bigint",
+  /** Changes of the price, the seats or the flight. What is decided from them requires the number that was read. */
+  revision: "integer",
   /** Payment events recorded. Changes that depend on them require the number that was read. */
   paymentCount: "integer",
 });
@@ -55,8 +66,12 @@ export const emptyBooking = {
   refundMinor: null,
   refundPercent: null,
   refundReason: null,
+  chargedMinor: 0,
   paidMinor: null,
+  refundDueMinor: 0,
   refundedMinor: 0,
+  keptMinor: 0,
+  revision: 0,
   paymentCount: 0,
 };
 
@@ -75,6 +90,10 @@ export const passengersTable = defineTable("passengers", {
   email: "text",
   /** Birth date and passport number, encrypted; see `personal-data.ts`. */
   sealed: "bytes",
+  /** When the passenger was taken out of the booking; null for those who fly. */
+  cancelledAt: "instant or null",
+  /** How often the passenger was corrected. */
+  corrections: "integer",
 });
 
 export interface Passenger extends Stored<typeof passengersTable> {}

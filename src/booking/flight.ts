@@ -1,24 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { defineTable, type Stored } from "../db/table.ts";
-import { amount, count, instant, resource, text, word } from "../web/schema.ts";
+import { count, instant, moneySchema, resource, text, word } from "../web/schema.ts";
 
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
 
 /** The most seats in one booking. */
 export const maxPassengers = 9;
-
-export const currencySchema = Type.String({
-  pattern: "^[A-Z]{3}$",
-  description: "ISO 4217 code.",
-  examples: ["USD"],
-});
-
-export const moneySchema = resource("Money", "An amount of money.", {
-  amount: amount("In major units of the currency, with the currency's decimals (ISO 4217).", 499.5),
-  currency: currencySchema,
-});
 
 export const airportSchema = (description: string, example: string) =>
   Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: [example] });
@@ -51,6 +40,7 @@ export const flightSchema = resource("Flight", "One cabin of one departure, whic
   price: moneySchema,
   seatsAvailable: count("Seats left in this cabin.", 42),
   createdAt: instant("When the flight was put on sale."),
+  cancelledAt: Type.Optional(instant("When the airline cancelled the flight. Only if cancelled.")),
 });
 
 /** A flight as the API shows it: the specified fields and additional ones. */
@@ -75,16 +65,21 @@ export const flightsTable = defineTable("flights", {
   priceMinor: "bigint",
   /** ISO 4217 code. */
   currency: "text",
+  /** When an import removed it from sale; null while it is scheduled. */
+  cancelledAt: "instant or null",
 });
 
 /** One cabin of one departure, as stored. */
 export interface Flight extends Stored<typeof flightsTable> {}
 
 /** A flight that is not stored yet. */
-export interface FlightPlan extends Omit<Flight, "id" | "seatsAvailable" | "createdAt"> {}
+export interface FlightPlan extends Omit<
+  Flight,
+  "id" | "seatsAvailable" | "createdAt" | "cancelledAt"
+> {}
 
 /** Sales of a flight end this long before its departure. */
-const closesBeforeMs = 60 * 60_000;
+export const closesBeforeMs = 60 * 60_000;
 
 /** Flights that depart after the returned time can be booked now. */
 export function closesAfter(now: Date): Date {
@@ -96,6 +91,30 @@ export function closesAt(departureTime: Date): Date {
   return new Date(departureTime.getTime() - closesBeforeMs);
 }
 
-export function departed({ departureTime }: Pick<Flight, "departureTime">, now: Date): boolean {
-  return departureTime <= now;
+/** Whether seats of the flight can be sold now. */
+export function isOnSale(
+  { departureTime, cancelledAt }: Pick<Flight, "departureTime" | "cancelledAt">,
+  now: Date,
+): boolean {
+  return departureTime > closesAfter(now) && cancelledAt === null;
+}
+
+/** Never of a cancelled flight. */
+export function departed(
+  { departureTime, cancelledAt }: Pick<Flight, "departureTime" | "cancelledAt">,
+  now: Date,
+): boolean {
+  return departureTime <= now && cancelledAt === null;
+}
+
+/** `2 seats`. */
+export function seatsText(seats: number): string {
+  return seats === 1 ? "1 seat" : `${seats} seats`;
+}
+
+/** `2 seats on N4003 JFK → LHR, 2026-12-08`, with the day of departure in UTC. */
+export function seatsOnFlight(seats: number, flight: Flight): string {
+  const { flightNumber, origin, destination, departureTime } = flight;
+  const day = departureTime.toISOString().slice(0, 10);
+  return `${seatsText(seats)} on ${flightNumber} ${origin} → ${destination}, ${day}`;
 }

@@ -3,10 +3,18 @@ import { eventFields } from "../event/event.ts";
 import { prefixedId, word } from "../web/schema.ts";
 
 /**
- * What came of an event about a payment: `confirmed` the booking; `mismatch`: another amount or currency than the
- * price; `unseated`: paid too late, and no seats are left; `surplus`: the booking was paid before; `failed`.
+ * What came of an event about a payment: `confirmed` the booking; `changed`: it paid for a change; `mismatch`: another
+ * amount or currency than the price; `unseated`: paid too late, and no seats are left; `surplus`: the booking was paid
+ * before; `failed`.
  */
-export const paymentStatuses = ["confirmed", "mismatch", "unseated", "surplus", "failed"] as const;
+export const paymentStatuses = [
+  "confirmed",
+  "changed",
+  "mismatch",
+  "unseated",
+  "surplus",
+  "failed",
+] as const;
 
 /**
  * What came of an event about a refund: `refunded`; `overrefunded`: more than was paid, not counted; `unmatched`: of
@@ -19,7 +27,7 @@ export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
 /** Events about bookings' payments. */
 export const paymentsTable = defineTable("payments", {
-  /** The provider's event. Kept after retention has deleted the event. */
+  /** The provider's event, or ours about a refund that an admin recorded. Kept after retention has deleted the event. */
   eventId: eventFields.id,
   bookingId: prefixedId("bk_"),
   provider: "text",
@@ -34,6 +42,17 @@ export const paymentsTable = defineTable("payments", {
   outcome: word(paymentOutcomes),
   /** Time of receipt. */
   createdAt: "instant",
+  /** The admin who recorded a refund; null for an event of a provider. */
+  actor: "text or null",
+  /** What the admin wrote. */
+  note: "text or null",
 });
 
 export interface Payment extends Stored<typeof paymentsTable> {}
+
+/** Whether a payment confirmed a booking or paid for a change. */
+export function hasCounted<Record extends Pick<Payment, "outcome">>(
+  record: Record | undefined,
+): record is Record {
+  return record?.outcome === "confirmed" || record?.outcome === "changed";
+}

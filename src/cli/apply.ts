@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 
 import { type JsonObject, textAt } from "../base/payload.ts";
-import { defaultMaxConcurrent } from "../outbound/destination-fields.ts";
+import { destinationDefaults } from "../outbound/destination-fields.ts";
+import { headersIn, namesOf } from "../outbound/destination-headers.ts";
 import { shownAddress } from "../outbound/destination-secrets.ts";
 import { operatorGateway } from "../outbound/destination.ts";
+import { formats } from "../outbound/formats/formats.ts";
 
 import { example } from "./arguments.ts";
 import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
@@ -87,7 +89,9 @@ function creation(entry: DestinationEntry): Change {
   return {
     sign: "+",
     name: entry.name,
-    details: Object.entries(fieldsOf(entry)).map(([field, value]) => `${field}: ${String(value)}`),
+    details: Object.entries(fieldsOf(entry)).flatMap(([field, value]) =>
+      value === null ? [] : [`${field}: ${String(value)}`],
+    ),
     async make(call) {
       const made = await call("POST", "", body);
       const secret = textAt(made, "secret");
@@ -100,25 +104,15 @@ function creation(entry: DestinationEntry): Change {
 const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as const;
 
 /** The fields that can be compared: the server shows addresses without their secret parts. */
-function fieldsOf({
-  format,
-  url,
-  filter,
-  orderBy,
-  ratePerSecond,
-  maxConcurrent,
-  alerts,
-  state,
-}: DestinationEntry) {
+function fieldsOf(entry: DestinationEntry) {
+  const { name: _, url, secret: __, headers = null, ...others } = entry;
   return {
-    format,
     address: shownAddress(url),
-    filter: filter ?? null,
-    orderBy: orderBy ?? null,
-    ratePerSecond: ratePerSecond ?? null,
-    maxConcurrent: maxConcurrent ?? defaultMaxConcurrent,
-    alerts: alerts ?? false,
-    state: state ?? "active",
+    transport: formats[entry.format].transport,
+    ...destinationDefaults,
+    state: "active",
+    ...others,
+    headerNames: namesOf(headersIn(headers)),
   };
 }
 
@@ -127,7 +121,7 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
   const changed = Object.entries(fields).filter(([field, value]) => found[field] !== value);
   if (changed.length === 0) return [];
   const path = `/${textAt(found, "id")}`;
-  const { name: _, url, secret, state: __, ...given } = entry;
+  const { name: _, url, secret, headers = null } = entry;
   return [
     {
       sign: "~",
@@ -137,8 +131,8 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
       ),
       async make(call) {
         const names = changed.map(([field]) => field);
-        const { address: _, ...rest } = fields;
-        const body = { ...rest, ...given, ...(secret !== undefined && { secret }) };
+        const { address: _, headerNames: __, ...rest } = fields;
+        const body = { ...rest, headers, ...(secret !== undefined && { secret }) };
         await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
       },
     },

@@ -1,4 +1,4 @@
-import { parseMinor } from "../base/money.ts";
+import { moneyText, parseMinor } from "../base/money.ts";
 import { at, isObject, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { paymentKind, paymentSample } from "../inbound/providers/payment-sample.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
@@ -10,8 +10,24 @@ interface BookingOptions extends ServerOptions {
   readonly booking: string;
 }
 
+/** `skyhook booking refund`: records that a refund was made, on the server, as an admin. */
+export async function recordRefund(
+  options: BookingOptions & { readonly amount?: number; readonly note?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const found = await bookingOf(options, env);
+  const { amount, note } = options;
+  const path = `/${encodeURIComponent(textAt(found, "bookingId") ?? "")}/refund`;
+  const refund = await bookingsAt(options, env)("POST", path, { amount, note });
+  const currency = textAt(refund, "currency") ?? "";
+  const text = (name: string) => moneyText({ amount: Number(at(refund, name)), currency });
+  console.log(
+    `Refunded ${text("refunded")} of ${text("amount")}: ${textAt(refund, "status") ?? ""}`,
+  );
+}
+
 /**
- * The provider with a sample that pays a booking its price, or refunds what is due. Reads the booking from
+ * The provider with a sample that pays a booking its price or its pending change, or refunds what is due. Reads the booking from
  * the server, as an admin. Throws if the event is not about payments or the server has no such booking.
  */
 export async function withBooking(
@@ -34,9 +50,12 @@ export async function withBooking(
   const booking = textAt(found, "bookingId") ?? options.booking;
   const currency = textAt(found, "currency") ?? "";
   const due = kind === "refunded" ? at(found, "refund", "amount") : undefined;
-  const amountMinor = parseMinor(String(due ?? at(found, "totalPrice")), currency);
+  const changes = kind === "paid" ? itemsAt(found, "changes") : [];
+  const pending = changes.find((change) => at(change, "status") === "pending");
+  const price = pending === undefined ? at(found, "totalPrice") : at(pending, "changeTotal");
+  const amountMinor = parseMinor(String(due ?? price), currency);
   // Derived from the booking, so that a refund is one of the payment that was sent before.
-  const payment = `pi_${booking.slice(-12)}`;
+  const payment = `pi_${(textAt(pending, "id") ?? booking).slice(-12)}`;
   const changed = paymentSample(provider, type, sample, {
     booking,
     amountMinor,
@@ -46,11 +65,14 @@ export async function withBooking(
   return { ...provider, samples: { ...provider.samples, [type]: changed } };
 }
 
+const bookingsAt = (server: ServerOptions, env: NodeJS.ProcessEnv) =>
+  calling(server, env, { path: "/v1/api/bookings", role: "admin" });
+
 async function bookingOf(
   { booking, ...server }: BookingOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<JsonObject> {
-  const call = calling(server, env, { path: "/v1/api/bookings", role: "admin" });
+  const call = bookingsAt(server, env);
   const page = await call("GET", `?${new URLSearchParams({ q: booking }).toString()}`);
   const [found] = itemsAt(page, "data").filter(isObject);
   const id = found === undefined ? null : textAt(found, "bookingId");

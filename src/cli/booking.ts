@@ -1,5 +1,3 @@
-import { userInfo } from "node:os";
-
 import type { Command } from "commander";
 
 import { systemClock } from "../base/clock.ts";
@@ -10,18 +8,48 @@ import { readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
+import { recordRefund } from "./booking-payment.ts";
 import { show } from "./booking-show.ts";
 import { useDatabase } from "./database.ts";
+import { operatorName } from "./operator-name.ts";
 import { table } from "./output.ts";
+import { serverOption, type ServerOptions } from "./server-api.ts";
+
+interface RefundOptions extends ServerOptions {
+  readonly amount?: number;
+  readonly note?: string;
+}
+
+function parseAmount(text: string): number {
+  if (/^\d{1,15}(?:\.\d{1,4})?$/.test(text)) return Number(text);
+  throw new Error("Write a decimal in the currency of the booking, such as 99.50.");
+}
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  const booking = program.command("booking").description("show bookings and their personal data");
+  const booking = program
+    .command("booking")
+    .description("show bookings and their personal data, and record refunds");
   booking
     .command("show")
     .description("show the status, payments, refund and history of a booking")
     .argument("<booking>", "its id or reference")
     .addHelpText("after", example("skyhook booking show KXQWZA"))
     .action((named: string) => show(named, env));
+  booking
+    .command("refund")
+    .description("record that a refund was made, so that it is no longer pending")
+    .argument("<booking>", "its id or reference")
+    .option(
+      "--amount <decimal>",
+      "what was refunded in all; default: all that is due",
+      argument(parseAmount),
+    )
+    .option("--note <text>", "part of the booking's history", argument(parseLine))
+    .addOption(serverOption())
+    .addHelpText("after", example("skyhook booking refund KXQWZA --note 'bank transfer 2026-117'"))
+    .action((named: string, options: RefundOptions) =>
+      recordRefund({ ...options, booking: named }, env),
+    );
   booking
     .command("reveal")
     .description("show birth dates and passports of a booking; the access is recorded")
@@ -34,12 +62,6 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       ),
     )
     .action((id: string, options: { reason: string }) => reveal(id, options, env));
-}
-
-/** The name of the operating system's user. */
-function operatorName(env: NodeJS.ProcessEnv): string {
-  const { username, uid } = userInfo();
-  return username === "unknown" ? (env["USER"] ?? `uid ${uid}`) : username;
 }
 
 /** `skyhook booking reveal`: prints the identity data of a booking's passengers and records the access. */

@@ -41,6 +41,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["import", () => import("./import.ts")],
   ["client", () => import("./client.ts")],
   ["booking", () => import("./booking.ts")],
+  ["person", () => import("./person.ts")],
   ["completion", () => import("./completion.ts")],
 ]);
 

@@ -85,6 +85,7 @@ async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): P
 const columns = {
   name: "name",
   format: "format",
+  transport: "transport",
   state: "state",
   failures: "failures",
   filter: "filter",

@@ -15,6 +15,10 @@ const destinationSchema = inputSchema(
       ...destinationFields.secret,
       description: "For pagerduty: ${NAME} of a variable.",
     },
+    headers: {
+      ...destinationFields.headers,
+      description: "Headers to send, as lines such as `Authorization: Bearer ${NAME}`.",
+    },
     state: { ...stateField, isOptional: true, description: "Default: active." },
   },
   { additionalProperties: false },
@@ -51,17 +55,18 @@ export function readDestinationsFile(
       return messages.map((message) => ({ path, message }));
     }),
   );
-  return destinations.map((entry) => ({
+  return destinations.map(({ url, secret, headers, ...entry }) => ({
     ...entry,
-    url: withVariables(entry.url, env),
-    ...(entry.secret !== undefined && { secret: withVariables(entry.secret, env) }),
+    url: withVariables(url, env),
+    ...(secret !== undefined && { secret: withVariables(secret, env) }),
+    ...(typeof headers === "string" && { headers: withVariables(headers, env) }),
   }));
 }
 
 const variable = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
-function variablesIn({ url, secret = "" }: DestinationEntry): readonly string[] {
-  return [...`${url} ${secret}`.matchAll(variable)].map(([, name = ""]) => name);
+function variablesIn({ url, secret = "", headers }: DestinationEntry): readonly string[] {
+  return [...`${url} ${secret} ${headers ?? ""}`.matchAll(variable)].map(([, name = ""]) => name);
 }
 
 function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {

@@ -1,14 +1,20 @@
 import type { Command } from "commander";
 
+import { nearest } from "../base/nearest.ts";
 import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
+import { readConfig } from "../config/config.ts";
+import { knownProviders } from "../config/providers.ts";
 import { eventFilters } from "../events/event-filters.ts";
+import { eventCatalogue } from "../wiring/event-catalogue.ts";
 
-import { declareList } from "./lists.ts";
-import { table } from "./output.ts";
+import { declareList, printList, type StoredListOptions } from "./lists.ts";
+import { table, UsageError } from "./output.ts";
+import { findProvider } from "./provider.ts";
 
 /** `skyhook events`. */
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  declareList(program.command("events"), env, {
+  const command = program.command("events");
+  const printEvents = declareList(command, env, {
     name: "events",
     description: "list and search events",
     filters: eventFilters,
@@ -25,9 +31,58 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     examples: [
       "skyhook events --delivery dead --from 2h --type 'deploy.*'",
       "skyhook events evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
+      "skyhook events --types --provider code_host",
+      "skyhook events --types code_host.workflow_run.completed",
     ],
     print: printTimeline,
   });
+  command
+    .option("--types", "list what destinations receive; with a type, print its schema and example")
+    .action(async (id: string | undefined, options: StoredListOptions & { types?: true }) =>
+      options.types === true ? printTypes(id, options, env) : printEvents(id, options),
+    );
+}
+
+const typeColumns = { type: "name", provider: "from", example: "summary", data: "data" };
+
+/** `skyhook events --types`. Needs no server. */
+async function printTypes(
+  name: string | undefined,
+  options: StoredListOptions & { readonly provider?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const { schemasOf } = await import("../events/event-schemas.ts");
+  const providers = knownProviders(readConfig(env));
+  const { provider } = options;
+  const isOwn = provider === "bookings" || provider === "skyhook";
+  const wanted = provider === undefined || isOwn ? provider : findProvider(provider, providers).id;
+  const all = eventCatalogue(providers)
+    .filter(({ event }) => wanted === undefined || event.provider === wanted)
+    .map((each) => {
+      const { json, cloudevents, ...shown } = schemasOf(each);
+      const others = (each.others ?? []).map((type) => `${each.event.provider}.${type}`);
+      return { ...shown, others, from: each.from, data: Object.keys(each.data), json, cloudevents };
+    });
+  if (name === undefined) {
+    const lines = all.map(({ name: type, from, summary, data }) => ({
+      name: type,
+      from,
+      summary,
+      data,
+    }));
+    return printList(lines, typeColumns, options);
+  }
+  const found = all.find((each) => each.name === name || each.others.includes(name));
+  if (found === undefined) {
+    const near = nearest(
+      name,
+      all.map((each) => each.name),
+    );
+    throw new UsageError(
+      `There is no type ${name}.${near === null ? "" : ` Did you mean ${near}?`}`,
+    );
+  }
+  console.log(JSON.stringify(found, null, options.json === true ? 0 : 2));
 }
 
 const facts = ["id", "provider", "type", "title", "status", "delivery", "subject", "actor", "url"];

@@ -1,13 +1,9 @@
 import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
-import type { FlightPlan } from "../booking/flight.ts";
-import {
-  type ImportedLine,
-  type ImportFormat,
-  readFlightPlans,
-} from "../booking/flights/flight-plans.ts";
+import { type ImportFormat, readFlightPlans } from "../booking/flights/flight-plans.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
+import type { FlightLine } from "../booking/flights/planned-changes.ts";
 import { readConfig } from "../config/config.ts";
 
 import { example } from "./arguments.ts";
@@ -28,7 +24,7 @@ const maxLinesOfError = 5;
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("import")
-    .description("add or update flights from CSV or NDJSON")
+    .description("add, update, move or cancel flights from CSV or NDJSON")
     .argument("<file>", "CSV or NDJSON; - for standard input")
     .addOption(
       new Option(
@@ -58,16 +54,18 @@ export async function importCommand(
       `${counted(bad.count, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
     );
   }
-  const skipped = await useDatabase(config, (storage) =>
-    importFlights(storage, flights, new Date(systemClock.now()), { skipBad }),
+  const smallMoveMinutes = config.flightChangeMinutes;
+  const { skipped, moved, cancelled, notified } = await useDatabase(config, (storage) =>
+    importFlights(storage, flights, new Date(systemClock.now()), { skipBad, smallMoveMinutes }),
   );
   for (const line of skipped) bad.add(line);
   bad.print();
   const suffix = bad.count > 0 ? `, ${counted(bad.count, "bad line")} skipped` : "";
   console.log(`${counted(flights.length - skipped.length, "flight")} imported${suffix}`);
+  if (moved + cancelled + notified === 0) return;
+  const bookings = `${counted(notified, "booking")} will be notified`;
+  console.log(`${counted(moved, "flight")} moved, ${cancelled} cancelled, ${bookings}`);
 }
-
-type FlightLine = Extract<ImportedLine, { readonly plan: FlightPlan }>;
 
 async function readAll(
   file: string,

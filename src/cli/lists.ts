@@ -62,15 +62,19 @@ interface StoredList {
   readonly print: (item: JsonObject) => void;
 }
 
-type StoredListOptions = ServerOptions &
+export type StoredListOptions = ServerOptions &
   ListOptions & { readonly limit: number } & GivenFilters<Filters>;
 
 /** The most items of one page of the API. */
 const pageSize = 100;
 
-/** Makes a command print a list of the server at `/v1/<name>`, or one item of it. */
-export function declareList(command: Command, env: NodeJS.ProcessEnv, list: StoredList): void {
+type PrintList = (id: string | undefined, options: StoredListOptions) => Promise<void>;
+
+/** Makes a command print a list of the server at `/v1/<name>`, or one item of it. Returns what it does. */
+export function declareList(command: Command, env: NodeJS.ProcessEnv, list: StoredList): PrintList {
   const { name, description, filters, id: sample, examples } = list;
+  const act: PrintList = (id, options) =>
+    id === undefined ? printStored(list, options, env) : printOne(list, id, options, env);
   command
     .description(`${description}, newest first (through the running server)`)
     .argument("[id]", `show this one in full, such as ${sample}`);
@@ -84,9 +88,8 @@ export function declareList(command: Command, env: NodeJS.ProcessEnv, list: Stor
     .addOption(jsonOption())
     .addOption(serverOption())
     .addHelpText("after", example(...examples))
-    .action((id: string | undefined, options: StoredListOptions) =>
-      id === undefined ? printStored(list, options, env) : printOne(list, id, options, env),
-    );
+    .action(act);
+  return act;
 }
 
 async function printOne(

@@ -1,3 +1,4 @@
+import { pointerKeys } from "../base/place.ts";
 import type { Provider, Sample } from "../inbound/providers/provider.ts";
 import { signedSample } from "../inbound/providers/signed-sample.ts";
 import {
@@ -8,7 +9,6 @@ import {
 import { kindOf } from "../inbound/signatures/jwt.ts";
 import { type KeyStore, noKeys } from "../inbound/signatures/key-store.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
-import { pointerKeys } from "../inbound/signatures/place.ts";
 import {
   coversBody,
   hasFetchedKey,

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
 import { type Role, roles } from "../base/context.ts";
+import { parseDuration } from "../base/duration.ts";
 import { readConfig } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { tokens } from "../identity/auth/token.ts";
@@ -9,7 +10,6 @@ import { users } from "../identity/users/users.ts";
 
 import { argument, example } from "./arguments.ts";
 import { isInMemory, useDatabase } from "./database.ts";
-import { parseDuration } from "./durations.ts";
 import { UsageError } from "./output.ts";
 import { hasSigningKey } from "./signing-key.ts";
 

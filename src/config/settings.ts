@@ -175,11 +175,29 @@ export const settings = {
     "Whether destinations, and the keys of provider files, may have private addresses and use http, for your own network: false, operators (not users' destinations) or true",
     oneOf("false", "operators", "true"),
   ),
+  disableAfterDays: setting(
+    "DISABLE_AFTER_DAYS",
+    "5",
+    "Days after which a destination that failed all the time is disabled, with an alert; 0: never",
+    integer(0, 365),
+  ),
   holdMinutes: setting(
     "HOLD_MINUTES",
     "20",
     "Minutes that seats are held for a payment, but never beyond the end of sales",
     integer(1, 1_440),
+  ),
+  waitlistOfferMinutes: setting(
+    "WAITLIST_OFFER_MINUTES",
+    null,
+    "Minutes that seats are held for who is first on a [waiting list](waitlist.md), but never beyond the end of sales; unset: `HOLD_MINUTES`",
+    integer(1, 1_440),
+  ),
+  flightChangeMinutes: setting(
+    "FLIGHT_CHANGE_MINUTES",
+    "0",
+    "Owners of bookings are notified of moves of their flights by less than this many minutes, but need not answer; 0: they are asked about every move",
+    integer(0, 1_440),
   ),
   refundFreeWithinHours: setting(
     "REFUND_FREE_WITHIN_HOURS",
@@ -197,6 +215,12 @@ export const settings = {
     "REFUND_STEPS",
     "72:90,24:50",
     "Otherwise: `hours:percent` list; the first entry with more hours left until departure counts; no match: no refund",
+    refundSteps,
+  ),
+  changeSteps: setting(
+    "CHANGE_STEPS",
+    "72:95,24:75,0:50",
+    "What counts of the price when a booking changes the flight: `hours:percent` list as in REFUND_STEPS, with the same free hours after booking; no match: nothing",
     refundSteps,
   ),
   graphiql: setting(

@@ -33,8 +33,8 @@ export const telemetrySettings = {
   otlpProtocol: setting(
     "OTEL_EXPORTER_OTLP_PROTOCOL",
     "http/json",
-    "Only http/json is supported",
-    oneOf("http/json"),
+    "http/json or http/protobuf; for any other, http/json is used, with a warning",
+    text,
   ),
   otlpTimeoutMs: setting(
     "OTEL_EXPORTER_OTLP_TIMEOUT",

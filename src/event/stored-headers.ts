@@ -33,7 +33,8 @@ const plainHeaders: ReadonlySet<string> = new Set([
 
 /** Header names stored per rejected request. */
 const maxNames = 64;
-const maxValueLength = 512;
+/** A signature by an RSA key of 4,096 bits has 684 characters. */
+const maxValueLength = 1_024;
 
 type Kept = Readonly<Record<string, string>>;
 

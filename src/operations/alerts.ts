@@ -3,19 +3,26 @@ import type { Clock } from "../base/clock.ts";
 import type { MakeId } from "../base/ids.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import { emptyEvent, type StoredEvent } from "../event/event.ts";
+import type { DataFields } from "../event/data-fields.ts";
+import { emptyEvent, emptyFields, type StoredEvent } from "../event/event.ts";
 import { insertEvent } from "../event/events.sql.ts";
 import type { NewNotification } from "../event/new-notification.ts";
+import {
+  type DescribedEvent,
+  exampleNotification,
+  exampleTimes,
+} from "../events/described-event.ts";
 import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
-import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
+import { deadCounts } from "../outbound/deliveries.sql.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
+import { type Destination, nameInLogs } from "../outbound/destination.ts";
 import type { Log } from "../telemetry/log.ts";
+import { count } from "../web/schema.ts";
 
 /**
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
- * letters, open circuits, destinations that are gone, silent providers, many rejected requests. A storm is one
+ * letters, open circuits, destinations that were disabled, silent providers, many rejected requests. A storm is one
  * message with a count.
  */
 export type Alerts = Pick<BackgroundTask, "start" | "stop">;
@@ -59,6 +66,28 @@ const titles: Readonly<Record<Trouble["kind"], string>> = {
   rejections: "Many deliveries are rejected",
 };
 
+export const alertData = {
+  count: count("How many destinations or providers it is about.", 1),
+} as const satisfies DataFields;
+
+/** The types of alert, with an example each. */
+export function alertEvents(): readonly DescribedEvent[] {
+  return Object.entries(titles).map(([kind, title]) => {
+    const event = {
+      ...emptyFields,
+      ...exampleTimes,
+      provider: skyhookProvider,
+      type: `alert.${kind}`,
+      status: "accepted",
+      idempotencyKey: `${skyhookProvider}:alert.${kind}:29762712`,
+      title: `${title}: deploys`,
+      data: { count: 1 },
+    } as const;
+    const notification = exampleNotification(alertNotification(event));
+    return { from: "Skyhook", data: alertData, event, notification };
+  });
+}
+
 export function alerts(parts: Parts): Alerts {
   const { clock, log, destinations } = parts;
   let known: Troubles | null = null;
@@ -94,9 +123,8 @@ async function troublesOf({
   clock,
 }: Parts): Promise<Troubles> {
   const since = new Date(clock.now() - rejectionWindowMs);
-  const [dead, gone, rejected, silent] = await Promise.all([
+  const [dead, rejected, silent] = await Promise.all([
     storage.all(deadCounts, {}, "long"),
-    storage.all(goneDestinations, {}),
     storage.all(rejectionsSince, { since }),
     silentProviders(),
   ]);
@@ -104,6 +132,9 @@ async function troublesOf({
     const cached = destinations.find(id);
     return cached === undefined ? id : nameInLogs(cached.destination);
   };
+  const disabled = destinations.list().flatMap(({ destination: { id, state, disabledReason } }) => {
+    return state === "disabled" && disabledReason !== null ? [{ id, disabledReason }] : [];
+  });
   const open = destinations.list().filter(({ destination }) => destination.openUntil !== null);
   return new Map<string, Trouble>([
     ...dead.map(({ destinationId, count }): [string, Trouble] => [
@@ -124,11 +155,11 @@ async function troublesOf({
         destinationId: id,
       },
     ]),
-    ...gone.map(({ id }): [string, Trouble] => [
+    ...disabled.map(({ id, disabledReason }): [string, Trouble] => [
       `destination_gone:${id}`,
       {
         kind: "destination_gone",
-        line: `${nameOf(id)}: ${goneReason}`,
+        line: `${nameOf(id)}: ${disabledReason}`,
         count: 1,
         destinationId: id,
       },

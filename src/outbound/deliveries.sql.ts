@@ -166,19 +166,6 @@ export const deadCounts = statement()((db, { deliveries }) => {
     .groupBy(destinationId);
 });
 
-/** The disabled destinations that answered 410 then, to an attempt of at most 15 s. Reads the 64 attempts that can run at once. */
-export const goneDestinations = statement()((db, { destinations }) => {
-  const last = sql`select attempts.started_at, attempts.response_status from attempts
-      where attempts.destination_id = destinations.id order by attempts.started_at desc limit 64`;
-  return db
-    .select({ id: destinations.id })
-    .from(destinations)
-    .where(
-      sql`${destinations.state} = 'disabled' and exists (select 1 from (${last}) as recent
-      where recent.response_status = 410 and recent.started_at > destinations.updated_at - 15000)`,
-    );
-});
-
 /**
  * Destinations that were removed while a delivery to them was stored. Reads one index entry per destination, however
  * many deliveries wait (sqlite.org/lang_with.html: a recursive query that skips to the next value).

@@ -15,6 +15,8 @@ import { isSigned } from "./formats/formats.ts";
 export interface DestinationSecrets {
   /** The whole address, which may hold a token or a password. */
   readonly address: string;
+  /** Sent with every message, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Signs, or authenticates, what is sent; null if the format has none. */
   readonly secret: string | null;
   /** Also signs until then, in milliseconds since the epoch, so that receivers can change theirs meanwhile. */
@@ -40,8 +42,8 @@ export function openSecrets(
       missingKey(`the secrets of destination ${name} are`, sealingKey(sealed), keys),
     );
   }
-  // Guarantee: the tag proves that this text is what `sealSecrets` wrote.
-  return JSON.parse(text) as DestinationSecrets;
+  // Guarantee: the tag proves that this text is what `sealSecrets` wrote. Earlier versions had no headers.
+  return { headers: {}, ...(JSON.parse(text) as Omit<DestinationSecrets, "headers">) };
 }
 
 /** Like `openSecrets`, for a request: throws `unavailable` if the key is missing; the log names the key. */
@@ -60,9 +62,9 @@ export function keptSecrets(
   secrets: DestinationSecrets,
   before: string,
   after: string,
-): Pick<DestinationSecrets, "secret" | "previous"> {
+): Pick<DestinationSecrets, "secret" | "previous" | "headers"> {
   const isKept = before === after || (isSigned(before) && isSigned(after));
-  return isKept ? secrets : { secret: null, previous: null };
+  return isKept ? secrets : { secret: null, previous: null, headers: {} };
 }
 
 function placeOf(id: Destination["id"]): string {

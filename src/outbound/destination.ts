@@ -5,11 +5,14 @@ import { count, flag, instant, nullable, prefixedId, resource, text, word } from
 
 import { destinationStates } from "./destination-fields.ts";
 import { formatNames } from "./formats/formats.ts";
+import { usualRetryDelays } from "./retry-delays.ts";
+import { transportNames } from "./transports/transports.ts";
 
 export type DestinationState = (typeof destinationStates)[number];
 
 /** Why Skyhook disables a destination by itself. */
 export const goneReason = "the destination answered 410 Gone";
+export const failedReason = (days: number) => `the destination failed for ${days} days`;
 
 export const destinationSchema = resource(
   "Destination",
@@ -19,6 +22,7 @@ export const destinationSchema = resource(
     name: text("Unique among the destinations of its owner.", "deploys"),
     ownerId: nullable(text("The user whose booking events it receives; null for the operators'.")),
     format: word(formatNames, "Format of its messages."),
+    transport: word(transportNames, "What carries its messages."),
     address: text("The address without its secret parts.", "https://hooks.slack.com/…"),
     filter: nullable(text("The expression that an event must match.", 'event.severity == "error"')),
     orderBy: nullable(
@@ -26,11 +30,24 @@ export const destinationSchema = resource(
     ),
     ratePerSecond: nullable(count("Deliveries per second; null for no limit.", 5)),
     maxConcurrent: count("Deliveries at the same time, per process.", 8),
+    retryDelays: nullable(
+      text(`Delays before retries; null for ${usualRetryDelays}.`, "10s 1m 10m 1h"),
+    ),
+    batchMaxItems: nullable(count("Most deliveries in one message; null: one at a time.", 100)),
+    batchMaxWaitMs: nullable(
+      count("How long a batch waits to be full, in milliseconds; null for 1000.", 500),
+    ),
+    headerNames: nullable(text("The names of its own headers; their values are secret.")),
+    template: nullable(text("The template of its messages' bodies; null for the usual body.")),
     alerts: flag("Whether it receives alerts about Skyhook itself."),
     state: word(destinationStates, "`paused`: deliveries wait. `disabled`: none are stored."),
+    disabledReason: nullable(
+      text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
+    ),
     createdAt: instant("Time of creation."),
     updatedAt: instant("When it last changed."),
     failures: count("Failed attempts since the last success.", 0),
+    failingSince: nullable(instant(), "When the first of these failed; null without."),
     openUntil: nullable(
       instant(),
       "Set after ten failures in a row: until then nothing is sent, then one probe at a time.",
@@ -48,11 +65,15 @@ export function nameInLogs({ id, name, ownerId }: Pick<Destination, "id" | "name
   return ownerId === null ? name : id;
 }
 
-/** What decides whether anything is sent to a destination now. */
-export type Health = Pick<Destination, "failures" | "openUntil">;
+/** What decides whether anything is sent to a destination now, and whether it is disabled. */
+export type Health = Pick<Destination, "failures" | "openUntil" | "failingSince">;
 
 export function isSameHealth(one: Health, other: Health): boolean {
-  return one.failures === other.failures && one.openUntil?.getTime() === other.openUntil?.getTime();
+  return (
+    one.failures === other.failures &&
+    one.openUntil?.getTime() === other.openUntil?.getTime() &&
+    one.failingSince?.getTime() === other.failingSince?.getTime()
+  );
 }
 
 export const destinationsTable = defineTable("destinations", {

@@ -15,6 +15,7 @@ import {
   type Destination,
   destinationSchema,
   destinationsTable,
+  type Health,
   type StoredDestination,
 } from "./destination.ts";
 
@@ -62,9 +63,9 @@ export const allDestinations = statement()((db, { destinations }) =>
 
 /** The columns that show whether a destination has changed since it was read. */
 export const destinationVersions = statement()((db, { destinations }) => {
-  const { id, updatedAt, failures, openUntil } = destinations;
+  const { id, updatedAt, failures, openUntil, failingSince } = destinations;
   return db
-    .select({ id, updatedAt, failures, openUntil })
+    .select({ id, updatedAt, failures, openUntil, failingSince })
     .from(destinations)
     .orderBy(asc(destinations.createdAt), asc(destinations.id));
 });
@@ -106,20 +107,27 @@ export const destinationById = statement<Pick<Destination, "id">>()((db, { desti
 
 /** Replaces what users can change. Its health stays. Touches no row if it changed since `before`. */
 export const updateDestination = statement<
-  Omit<StoredDestination, "ownerId" | "createdAt" | "failures" | "openUntil"> & { before: Date }
+  Omit<StoredDestination, "ownerId" | "createdAt" | keyof Health> & { before: Date }
 >()((db, { destinations }, p) =>
   db
     .update(destinations)
     .set({
       name: p.name,
       format: p.format,
+      transport: p.transport,
       address: p.address,
       filter: p.filter,
       orderBy: p.orderBy,
       ratePerSecond: p.ratePerSecond,
       maxConcurrent: p.maxConcurrent,
+      retryDelays: p.retryDelays,
+      batchMaxItems: p.batchMaxItems,
+      batchMaxWaitMs: p.batchMaxWaitMs,
+      headerNames: p.headerNames,
+      template: p.template,
       alerts: p.alerts,
       state: p.state,
+      disabledReason: p.disabledReason,
       updatedAt: p.updatedAt,
       sealed: p.sealed,
     })
@@ -133,12 +141,12 @@ export const updateDestination = statement<
 
 /** Touches no row if it changed since `before`, or is disabled. */
 export const disableDestination = statement<
-  Pick<Destination, "id" | "updatedAt"> & { before: Date }
+  Pick<Destination, "id" | "updatedAt" | "disabledReason"> & { before: Date }
 >()((db, { destinations }, p) => {
   const { id, updatedAt, state } = destinations;
   return db
     .update(destinations)
-    .set({ state: "disabled", updatedAt: p.updatedAt })
+    .set({ state: "disabled", disabledReason: p.disabledReason, updatedAt: p.updatedAt })
     .where(
       sql`${id} = ${p.id} and ${updatedAt} = ${encoded(p.before, updatedAt)} and ${state} <> 'disabled'`,
     );
@@ -155,12 +163,12 @@ export const healthIsContended = {
 
 const resetHealth = (options: Partial<typeof healthIsContended>) =>
   statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
-    const { id, failures, openUntil } = destinations;
+    const { id, failures, openUntil, failingSince } = destinations;
     return db
       .update(destinations)
-      .set({ failures: sql`0`, openUntil: sql`null` })
+      .set({ failures: sql`0`, openUntil: sql`null`, failingSince: sql`null` })
       .where(sql`${id} = ${p.id} and ${failures} > 0`)
-      .returning({ failures, openUntil });
+      .returning({ failures, openUntil, failingSince });
   }, options);
 
 /** Records a success. Touches no row if the last attempt succeeded too, so it does not wait for others. */
@@ -171,22 +179,27 @@ export const recordRecovery = resetHealth(healthIsContended);
 
 /** Counts a failure. Opens the circuit until `openUntil` once there are `threshold` in a row. */
 export const recordFailure = statement<
-  Pick<Destination, "id"> & { openUntil: Date; threshold: number }
+  Pick<Destination, "id"> & { now: Date; openUntil: Date; threshold: number }
 >()((db, { destinations }, p) => {
-  const { id, failures, openUntil } = destinations;
+  const { id, failures, openUntil, failingSince } = destinations;
   return db
     .update(destinations)
     .set({
       failures: sql`${failures} + 1`,
       openUntil: sql`case when ${failures} + 1 >= ${p.threshold} then ${encoded(p.openUntil, openUntil)} else ${openUntil} end`,
+      failingSince: sql`coalesce(${failingSince}, ${encoded(p.now, failingSince)})`,
     })
     .where(eq(id, p.id))
-    .returning({ failures, openUntil });
+    .returning({ failures, openUntil, failingSince });
 }, healthIsContended);
 
 export const healthById = statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
-  const { id, failures, openUntil } = destinations;
-  return db.select({ failures, openUntil }).from(destinations).where(eq(id, p.id)).limit(1);
+  const { id, failures, openUntil, failingSince } = destinations;
+  return db
+    .select({ failures, openUntil, failingSince })
+    .from(destinations)
+    .where(eq(id, p.id))
+    .limit(1);
 });
 
 export const destinationPages = pagesOver(tables)<Destination, "ownerId">({

@@ -64,36 +64,3 @@ export const attemptSchema = resource(
 export interface Attempt extends Static<typeof attemptSchema> {}
 
 export const attemptsTable = defineTable("attempts", attemptSchema.properties);
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
-/** Delay before each retry, in milliseconds. If the last retry fails, the notification is dead. */
-export const retryDelaysMs = [
-  5 * second,
-  30 * second,
-  2 * minute,
-  10 * minute,
-  hour,
-  6 * hour,
-] as const;
-
-/** The longest delay that the gateway's `Retry-After` can cause. Longer than every delay of the schedule. */
-export const longestRetryAfterMs = 24 * hour;
-
-/**
- * Milliseconds until the next attempt, or null if none is left. `attempts`: attempts made so far.
- * Adds up to 10 % of jitter, so that a recovering gateway does not get all retries at once. A longer
- * `Retry-After` takes precedence (RFC 9110 section 10.2.3), capped at 24 h. `random` is in [0, 1).
- */
-export function nextRetryMs(
-  attempts: number,
-  retryAfterMs: number | null,
-  random: number,
-): number | null {
-  const delayMs = retryDelaysMs[attempts - 1];
-  if (delayMs === undefined) return null;
-  const jitteredMs = Math.round(delayMs * (1 + random / 10));
-  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));
-}

@@ -134,6 +134,14 @@ export const notificationsOfEvents = statement<{
     .orderBy(asc(t.notifications.seq)),
 );
 
+export const notificationsByIds = statement<{ ids: readonly Notification["id"][] }>()(
+  (db, t, p, dialect) =>
+    db
+      .select(notificationColumns(t))
+      .from(t.notifications)
+      .where(dialect.among(t.notifications.id, p.ids)),
+);
+
 export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
   const { notificationId, startedAt } = t.attempts;
   return db

@@ -1,8 +1,11 @@
+import { bookingChangesTable } from "../booking/booking-change.ts";
 import { bookingsTable, passengersTable } from "../booking/booking.ts";
+import { flightChangeNoticesTable, flightChangesTable } from "../booking/flight-change.ts";
 import { flightsTable } from "../booking/flight.ts";
 import { paymentsTable } from "../booking/payment.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import { waitingRefundsTable } from "../booking/waiting-refund.ts";
+import { waitlistTable } from "../booking/waitlist-entry.ts";
 import type { Schema } from "../db/schema.ts";
 import { eventsTable } from "../event/event.ts";
 import { eventStatesTable, searchQueueTable } from "../events/event-index.ts";
@@ -11,6 +14,7 @@ import { auditTable } from "../identity/audit/audit-entry.ts";
 import { clientsTable } from "../identity/auth/client.ts";
 import { idempotencyTable } from "../identity/idempotency/idempotency.ts";
 import { sessionsTable } from "../identity/sessions/session.ts";
+import { erasuresTable } from "../identity/users/erasure.ts";
 import { usersTable } from "../identity/users/user.ts";
 import { paymentSearchesTable } from "../inbound/payment-search.ts";
 import { reconciliationsTable } from "../inbound/reconciliation.ts";
@@ -47,6 +51,12 @@ import eventsOfPostgres from "./postgres/0022_events_of_destination.sql" with { 
 import itemsPostgres from "./postgres/0023_delivery_items.sql" with { type: "text" };
 import roomPostgres from "./postgres/0024_room_for_updates.sql" with { type: "text" };
 import filteredPostgres from "./postgres/0025_filtered_lists.sql" with { type: "text" };
+import optionsPostgres from "./postgres/0026_destination_options.sql" with { type: "text" };
+import flightChangesPostgres from "./postgres/0027_flight_changes.sql" with { type: "text" };
+import changesPostgres from "./postgres/0028_booking_changes.sql" with { type: "text" };
+import waitlistPostgres from "./postgres/0029_waitlist.sql" with { type: "text" };
+import recordedPostgres from "./postgres/0030_recorded_refunds.sql" with { type: "text" };
+import erasuresPostgres from "./postgres/0031_erasures.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -73,6 +83,12 @@ import eventsOfSqlite from "./sqlite/0023_events_of_destination.sql" with { type
 import itemsSqlite from "./sqlite/0024_delivery_items.sql" with { type: "text" };
 import progressSqlite from "./sqlite/0025_search_progress.sql" with { type: "text" };
 import filteredSqlite from "./sqlite/0026_filtered_lists.sql" with { type: "text" };
+import optionsSqlite from "./sqlite/0027_destination_options.sql" with { type: "text" };
+import flightChangesSqlite from "./sqlite/0028_flight_changes.sql" with { type: "text" };
+import changesSqlite from "./sqlite/0029_booking_changes.sql" with { type: "text" };
+import waitlistSqlite from "./sqlite/0030_waitlist.sql" with { type: "text" };
+import recordedSqlite from "./sqlite/0031_recorded_refunds.sql" with { type: "text" };
+import erasuresSqlite from "./sqlite/0032_erasures.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -84,13 +100,17 @@ export const tables = {
   rejections: rejectionsTable,
   users: usersTable,
   flights: flightsTable,
+  flightChanges: flightChangesTable,
+  flightChangeNotices: flightChangeNoticesTable,
   bookings: bookingsTable,
   passengers: passengersTable,
+  bookingChanges: bookingChangesTable,
   idempotency: idempotencyTable,
   clients: clientsTable,
   audit: auditTable,
   payments: paymentsTable,
   waitingRefunds: waitingRefundsTable,
+  waitlist: waitlistTable,
   paymentSearches: paymentSearchesTable,
   sessions: sessionsTable,
   mutes: mutesTable,
@@ -102,6 +122,7 @@ export const tables = {
   replayFailures: replayFailuresTable,
   searchQueue: searchQueueTable,
   eventStates: eventStatesTable,
+  erasures: erasuresTable,
 } as const;
 
 /** What the program stores. Never edit a released migration: add a file and a line. */
@@ -135,6 +156,12 @@ export const schema: Schema = {
       { name: "0024_delivery_items", sql: itemsSqlite },
       { name: "0025_search_progress", sql: progressSqlite },
       { name: "0026_filtered_lists", sql: filteredSqlite },
+      { name: "0027_destination_options", sql: optionsSqlite },
+      { name: "0028_flight_changes", sql: flightChangesSqlite },
+      { name: "0029_booking_changes", sql: changesSqlite },
+      { name: "0030_waitlist", sql: waitlistSqlite },
+      { name: "0031_recorded_refunds", sql: recordedSqlite },
+      { name: "0032_erasures", sql: erasuresSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -162,6 +189,12 @@ export const schema: Schema = {
       { name: "0023_delivery_items", sql: itemsPostgres },
       { name: "0024_room_for_updates", sql: roomPostgres },
       { name: "0025_filtered_lists", sql: filteredPostgres },
+      { name: "0026_destination_options", sql: optionsPostgres },
+      { name: "0027_flight_changes", sql: flightChangesPostgres },
+      { name: "0028_booking_changes", sql: changesPostgres },
+      { name: "0029_waitlist", sql: waitlistPostgres },
+      { name: "0030_recorded_refunds", sql: recordedPostgres },
+      { name: "0031_erasures", sql: erasuresPostgres },
     ],
   },
 };

@@ -79,6 +79,12 @@ export const amount = (description: string, ...examples: readonly number[]) =>
     [graphqlScalar]: "Money",
   });
 
+/** An amount that is negative where money is paid back. */
+export const signedAmount = (description: string, ...examples: readonly number[]) => {
+  const { minimum: _, ...schema } = amount(description, ...examples);
+  return Type.Unsafe<number>(schema);
+};
+
 export const emailAddress = (description: string) =>
   Type.String({ description, examples: ["ada@example.com"], [graphqlScalar]: "EmailAddress" });
 
@@ -106,6 +112,17 @@ export const count = (description: string, ...examples: readonly number[]) =>
 export const flag = (description: string) => Type.Boolean({ description });
 
 export const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+export const currencySchema = Type.String({
+  pattern: "^[A-Z]{3}$",
+  description: "ISO 4217 code.",
+  examples: ["USD"],
+});
+
+export const moneySchema = resource("Money", "An amount of money.", {
+  amount: amount("In major units of the currency, with the currency's decimals (ISO 4217).", 499.5),
+  currency: currencySchema,
+});
 
 /** An object with any names, whose values have the same type. */
 export const mapOf = <Schema extends TSchema>(schema: Schema, description: string) =>

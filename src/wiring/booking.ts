@@ -1,5 +1,9 @@
 import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
+import { type Changes, changes } from "../booking/bookings/changes.ts";
+import { type Corrections, corrections } from "../booking/bookings/corrections.ts";
+import { flightChangeSending } from "../booking/bookings/flight-change-sending.ts";
+import { type FlightChanges, flightChanges } from "../booking/bookings/flight-changes.ts";
 import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
 import { nameFolding } from "../booking/bookings/name-folding.ts";
 import { paymentEffects } from "../booking/bookings/payment-effects.ts";
@@ -8,6 +12,10 @@ import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts
 import { type Flights, flights } from "../booking/flights/flights.ts";
 import type { Seats } from "../booking/flights/seats.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
+import { line as lineOf } from "../booking/waitlist/line.ts";
+import { offerExpiry } from "../booking/waitlist/offer-expiry.ts";
+import { type Waitlist, waitlist } from "../booking/waitlist/waitlist.ts";
+import type { Audit } from "../identity/audit/audit.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
 import type { Platform } from "./platform.ts";
@@ -17,20 +25,30 @@ export interface BookingServices {
   readonly flightLoads: FlightLoads;
   readonly seats: Seats;
   readonly bookings: Bookings;
+  readonly waitlist: Waitlist;
+  readonly changes: Changes;
+  readonly corrections: Corrections;
+  readonly flightChanges: FlightChanges;
 }
 
 interface Parts {
   readonly seats: Seats;
   readonly outbox: Outbox;
+  readonly audit: Audit;
   /** Keys for the hashes of requests. */
   readonly hashKeys: () => KeyRing;
 }
 
 /** Flights, bookings and what payments change of them. */
-export function bookingServices(platform: Platform, { seats, outbox, hashKeys }: Parts) {
+export function bookingServices(platform: Platform, { seats, outbox, audit, hashKeys }: Parts) {
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
-  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
+  const offerMs = (config.waitlistOfferMinutes ?? config.holdMinutes) * 60_000;
+  const lineParts = { storage, outbox, clock, makeId, offerMs };
+  const line = lineOf({ ...lineParts, wake: () => offering.wake() });
+  const offering = offerExpiry({ ...lineParts, log, line, seatsChanged });
+  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, line, seatsChanged });
+  const sending = flightChangeSending({ storage, outbox, clock, log, makeId });
   const folding = nameFolding({ storage, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
@@ -42,28 +60,25 @@ export function bookingServices(platform: Platform, { seats, outbox, hashKeys }:
     testMode,
     seatsChanged,
   });
+  const freely = {
+    freeWithinHours: config.refundFreeWithinHours,
+    freeBeforeDays: config.refundFreeBeforeDays,
+  };
+  const refundPolicy = { ...freely, tiers: config.refundSteps };
+  const changePolicy = { ...freely, tiers: config.changeSteps };
+  const holdMs = config.holdMinutes * 60_000;
+  const held = () => expiring.wake();
+  const common = { storage, outbox, clock, makeId, line, refundPolicy, holdMs, seatsChanged, held };
+  const seal = personalDataSeal(keys);
   const services: BookingServices = {
+    changes: changes({ ...common, changePolicy }),
     flights: flights(storage, clock),
     flightLoads: flightLoads(storage),
     seats,
-    bookings: bookings({
-      storage,
-      outbox,
-      tracer,
-      seal: personalDataSeal(keys),
-      hashKeys,
-      refundPolicy: {
-        freeWithinHours: config.refundFreeWithinHours,
-        freeBeforeDays: config.refundFreeBeforeDays,
-        tiers: config.refundSteps,
-      },
-      clock,
-      makeId,
-      makeReference,
-      holdMs: config.holdMinutes * 60_000,
-      seatsChanged,
-      held: () => expiring.wake(),
-    }),
+    bookings: bookings({ ...common, audit, tracer, seal, hashKeys, makeReference }),
+    corrections: corrections({ storage, clock, seal, audit }),
+    flightChanges: flightChanges(storage, clock),
+    waitlist: waitlist({ ...lineParts, line, hashKeys, seatsChanged }),
   };
   return {
     services,
@@ -72,13 +87,21 @@ export function bookingServices(platform: Platform, { seats, outbox, hashKeys }:
     start() {
       seats.start();
       expiring.start();
+      offering.start();
+      sending.start();
       folding.start();
       payments.start();
     },
     /** Ends the streams. */
     close: () => seats.close(),
     async stop() {
-      await Promise.all([expiring.stop(), folding.stop(), payments.stop()]);
+      await Promise.all([
+        expiring.stop(),
+        offering.stop(),
+        sending.stop(),
+        folding.stop(),
+        payments.stop(),
+      ]);
     },
   };
 }

@@ -1,4 +1,10 @@
-import { bookingNotification, bookingsProvider } from "../booking/bookings/booking-event.ts";
+import { bookingsProvider } from "../booking/booking-words.ts";
+import { bookingNotification } from "../booking/bookings/booking-event.ts";
+import {
+  flightChangeNotification,
+  isFlightChangeEvent,
+} from "../booking/bookings/flight-change-event.ts";
+import { isWaitlistEvent, waitlistNotification } from "../booking/waitlist/waitlist-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";
@@ -56,7 +62,10 @@ export function eventServices(platform: Platform, parts: Parts) {
 
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
   function notificationsFor(event: Event, notice: Notice | null): readonly NewNotification[] {
-    if (event.provider === bookingsProvider) return [bookingNotification(event)];
+    if (event.provider === bookingsProvider) {
+      if (isFlightChangeEvent(event)) return [flightChangeNotification(event)];
+      return [isWaitlistEvent(event) ? waitlistNotification(event) : bookingNotification(event)];
+    }
     if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);
     return provider === undefined ? [] : notificationsOf(provider, event, notice);

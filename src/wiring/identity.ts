@@ -10,6 +10,7 @@ import { jwksVerifier } from "../identity/auth/jwks.ts";
 import { loggedRefusals } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { type Tokens, tokens } from "../identity/auth/token.ts";
+import { unlessErased } from "../identity/auth/unless-erased.ts";
 import {
   type FailureLimiter,
   failureLimiter,
@@ -19,6 +20,7 @@ import {
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
 import { type Sessions, sessions } from "../identity/sessions/sessions.ts";
+import { type Erasures, erasures } from "../identity/users/erasures.ts";
 import { type Users, users } from "../identity/users/users.ts";
 
 import type { Platform } from "./platform.ts";
@@ -34,6 +36,7 @@ export interface IdentityServices {
   readonly signInLimiter: FailureLimiter;
   readonly tests: TestLimiter;
   readonly users: Users;
+  readonly erasures: Erasures;
   readonly audit: Audit;
   readonly sessions: Sessions;
   /** Null if it is not configured. */
@@ -47,15 +50,18 @@ export function identityServices(platform: Platform): IdentityServices {
   const minting = tokens(issuing, clock);
   const verify = externalVerifier(config, clock) ?? minting.verify;
   const audited = audit(storage, clock, makeId, writeLimiter(clock));
+  const erased = erasures(storage, clock);
+  const unerased = unlessErased(rememberedSessions(verify, clock), erased);
   return {
     tokens: minting,
-    verify: rememberedSessions(loggedRefusals(verify, log, clock), clock),
+    verify: loggedRefusals(unerased, log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     limiter: failureLimiter(clock),
     signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),
     users: users(storage, clock, config.usersAccess),
+    erasures: erased,
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),
     oidc: openIdConnect(platform),

@@ -5,6 +5,7 @@ import type { Audit } from "../identity/audit/audit.ts";
 import type { TestLimiter } from "../identity/limiter.ts";
 import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
+import { originals } from "../inbound/receive/originals.ts";
 import { alerts } from "../operations/alerts.ts";
 import { issues, type IssueService } from "../operations/issues/issues.ts";
 import {
@@ -76,6 +77,7 @@ export async function notificationServices(
     privateAllowed,
     resolve: systemResolve,
     keys: () => keys,
+    originalOf: originals(storage, registry),
   });
   const labelOf = destinationLabels();
   destinationMetrics(metrics, {
@@ -89,6 +91,7 @@ export async function notificationServices(
       ...platform,
       metrics: notificationMetrics(metrics, readBacklog, labelOf),
       destinations: known,
+      disableAfterDays: config.disableAfterDays || null,
       onNews,
     },
     { logs: config.logLevel === "debug" || config.logLevel === "info" },

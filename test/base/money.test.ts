@@ -6,6 +6,7 @@ import { AppError } from "../../src/base/errors.ts";
 import {
   isCurrency,
   maxMinor,
+  minorOf,
   moneyOf,
   moneyText,
   parseMinor,
@@ -54,6 +55,7 @@ describe("an amount", () => {
           const fixed = Number(json).toFixed(places);
           expect(fixed).toBe(decimalOf(value * seats, places));
           expect(Number(fixed)).toBe(Number(json));
+          expect(minorOf({ amount: Number(json), currency: code })).toBe(value * seats);
         },
       ),
     );

@@ -36,7 +36,7 @@ const file = (filter: string) => `destinations:
 
 test("skyhook apply prints the difference, makes it so, and then has nothing to change", async () => {
   const dry = await applying(file('event.severity == "error"'), "--dry-run");
-  expect(dry.out).toContain("+ deploys\n    format: json\n    address: http://127.0.0.1:1099/…\n");
+  expect(dry.out).toContain("+ deploys\n    address: http://127.0.0.1:1099/…\n");
   expect(dry.out).toEndWith("2 changes not made (--dry-run)\n");
   expect((await applying(file('event.severity == "error"'), "--dry-run")).out).toBe(dry.out);
 

@@ -38,7 +38,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   });
   expect(added.out).toMatch(/created deploys \(dst_[0-9a-f]{32}\)\nsecret=whsec_.{44}\nTest it: /);
   expect((await run("list")).out).toMatch(
-    /deploys +json +active +0 +event\.severity == "error" +http:/,
+    /deploys +json +http +active +0 +event\.severity == "error" +http:/,
   );
 
   expect((await run("test", "deploys")).out).toMatch(/delivered to deploys \(HTTP 200, \d+ ms\)/);
@@ -86,7 +86,7 @@ test("skyhook destination add names what is wrong", async () => {
     });
   expect(await run("bad", "--to", "ftp://a", "--secret", "x")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("Leave it out; The address must start with https://\n"),
+    err: expect.stringContaining("The address must start with https://; Only pagerduty"),
   });
   const filter = await run(
     "bad",

@@ -56,6 +56,13 @@ test.each([
     expect(await read(id)).toMatchObject({ status: "confirmed" });
 
     await app.as("user", `${bookings}/${id}`, { method: "DELETE" });
+    const part = ["--amount", "8", "--note", "by transfer"];
+    const recorded = await skyhook(["booking", "refund", reference, ...part, "--url", served.url], {
+      cwd: newFolder(),
+      env: { ADMIN_TOKEN: served.token },
+    });
+    expect([recorded.err, recorded.code]).toEqual(["", 0]);
+    expect(recorded.out).toMatch(/^Refunded [A-Z]{3} 8[.0]* of [A-Z]{3} [\d,.]+: partial\n$/);
     const refunded = await send("payment_processor", "charge.refunded", "--booking", id);
     expect(refunded.code).toBe(0);
     expect(await read(id)).toMatchObject({ status: "cancelled", refund: { status: "succeeded" } });

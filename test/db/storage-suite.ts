@@ -244,6 +244,8 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       firstName: "Ada",
       lastName: "Lovelace",
       lastNameFolded: null,
+      cancelledAt: null,
+      corrections: 0,
       email: "ada@example.com",
     };
     const sealed = (key: number, value: number) => Buffer.from([key, 0, 0, 0, value]);

@@ -2,32 +2,32 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { sizingTable } from "../../bench/sizing.ts";
-import type { MakeId } from "../../src/base/ids.ts";
-import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
-import { emptyBooking } from "../../src/booking/booking.ts";
 import {
-  bookingEvent,
-  bookingEventTypes,
-  bookingNotification,
-} from "../../src/booking/bookings/booking-event.ts";
-import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
-import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
-import type { Event, StoredEvent } from "../../src/event/event.ts";
+  bookingEvents,
+  flightChangeEvents,
+  waitlistEvents,
+} from "../../src/booking/bookings/described-booking-events.ts";
+import type { Event } from "../../src/event/event.ts";
 import type { NewNotification } from "../../src/event/new-notification.ts";
-import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
+import { schemasOf } from "../../src/events/event-schemas.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
 import { publishedSchema } from "../../src/inbound/providers/files/provider-schema.rest.ts";
 import { interpret, notificationsOf } from "../../src/inbound/providers/interpret.ts";
 import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
 import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";
 import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
-import { problems } from "../../src/web/errors.ts";
+import { problems } from "../../src/web/problems.ts";
+import { eventCatalogue } from "../../src/wiring/event-catalogue.ts";
 
 import {
   catalogueTable,
   credentialLines,
   credentials,
   identityTable,
+  personalDataTable,
   providerTable,
   settingsTable,
   transitionTable,
@@ -58,11 +58,50 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/webhooks.md", name: "providers", text: providerTable() },
   { file: "docs/webhooks.md", name: "example", text: wholeExample() },
   { file: "docs/webhooks.md", name: "events", text: eventTable() },
+  ...eventPage(),
+  { file: "docs/personal-data.md", name: "personal", text: personalDataTable() },
   { file: "docs/payments.md", name: "transitions", text: transitionTable() },
   { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
   { file: "docs/providers.md", name: "identities", text: identityTable() },
   { file: "docs/provider.schema.json", name: "schema", text: publishedSchema(), place: /^.*$/s },
 ];
+
+/** What destinations receive of each type. */
+function eventPage(): readonly GeneratedPart[] {
+  const all = eventCatalogue([...catalogue, ...fileProviders]);
+  const kindOf = (id: string) => {
+    if (catalogue.some((provider) => provider.id === id)) return "built-in";
+    return id === "bookings" || id === "skyhook" ? "own" : "catalogue";
+  };
+  const table = (kind: string) =>
+    [
+      "| type | example | its `data` |",
+      "|---|---|---|",
+      ...all
+        .filter(({ event, others }) => kindOf(event.provider) === kind && others === undefined)
+        .map(({ event }) => {
+          const data = Object.keys(event.data).length === 0 ? "" : codeOf(event.data);
+          return `| \`${event.provider}.${event.type}\` | ${cellText(event.title)} | ${data} |`;
+        }),
+    ].join("\n");
+  const shown = all.find(({ event }) => event.type === "workflow_run.completed");
+  const message = shown && schemasOf(shown).json.example;
+  const parts = { message: `\`\`\`json\n${JSON.stringify(message, null, 2)}\n\`\`\`` };
+  const tables = ["own", "built-in", "catalogue"].map((kind) => [kind, table(kind)] as const);
+  return [...Object.entries(parts), ...tables].map(([name, text]) => ({
+    file: "docs/events.md",
+    name,
+    text,
+  }));
+}
+
+const fileProviders = Object.entries(catalogueFiles).map(([id, text]) =>
+  fileProvider(id, `${id}.yaml`, readProviderFile(id, text)),
+);
+
+const cellText = (text: string) => text.replaceAll(/[|\\`*_<>[\]]/g, "\\$&");
+const codeOf = (value: object) =>
+  `\`${JSON.stringify(value).replaceAll("|", "¦").replaceAll("`", "'")}\``;
 
 /** The file with the part put in its place. Throws when the file has no such place. */
 export function withPart(page: string, part: GeneratedPart): string {
@@ -119,84 +158,19 @@ function receivedOf(provider: Provider, sample: Sample): Received {
   return { event, message };
 }
 
-const sampleBooking: BookingOnFlight = {
-  ...emptyBooking,
-  id: `bk_${uuid}`,
-  reference: "KXPQZM",
-  userId: uuid,
-  flightId: 654,
-  status: "confirmed",
-  seats: 2,
-  totalMinor: 99_900,
-  currency: "USD",
-  contactEmail: "ada@example.com",
-  paymentMethod: "card",
-  createdAt: now,
-  updatedAt: now,
-  confirmedAt: now,
-  flight: {
-    id: 654,
-    flightNumber: "N4003",
-    airline: "Northwind",
-    origin: "JFK",
-    destination: "LHR",
-    departureTime: new Date("2026-11-28T13:05:00Z"),
-    arrivalTime: new Date("2026-11-28T20:10:00Z"),
-    cabinClass: "economy",
-    priceMinor: 49_950,
-    currency: "USD",
-    seats: 180,
-    seatsAvailable: 178,
-    createdAt: now,
-  },
-};
-
-const makeId: MakeId = (prefix) => `${prefix}_${uuid}` as const;
-const paymentEvent = { id: eventId } as const;
-const noticeOf = (amount: string): PaymentNotice => ({
-  provider: "payment_processor",
-  kind: "paid",
-  booking: sampleBooking.reference,
-  payment: "pi_1",
-  amountMinor: null,
-  currency: "USD",
-  isForeign: false,
-  isTest: false,
-  amount,
-});
-
-/** The events about bookings: their changes, refunds, and payments that do not match. */
-function bookingEvents(): readonly StoredEvent[] {
-  const actor = { id: uuid, roles: ["user"] } as const;
-  const changes = bookingEventTypes
-    .filter((type) => type !== "booking.refunded")
-    .map((type) => bookingEvent(type, sampleBooking, actor, makeId, now));
-  const paid = { ...sampleBooking, paidMinor: sampleBooking.totalMinor };
-  const refunded = { ...paid, status: "cancelled", refundMinor: paid.totalMinor } as const;
-  const noticed: Readonly<Record<PaymentProblem, readonly [BookingOnFlight, string]>> = {
-    "payment.mismatch": [{ ...sampleBooking, status: "held" }, "USD 900.00"],
-    "payment.unseated": [{ ...sampleBooking, status: "expired" }, "USD 999.00"],
-    "payment.surplus": [paid, "USD 999.00"],
-    "payment.overrefunded": [refunded, "USD 1200.00"],
-  };
-  const unmatched = paymentProblems.map((type) => {
-    const [booking, amount] = noticed[type];
-    return problemEvent(type, booking, noticeOf(amount), paymentEvent, makeId, now);
-  });
-  const refund = refundEvent(refunded, noticeOf("USD 999.00"), paymentEvent, makeId, now);
-  return [...changes, refund, ...unmatched];
-}
-
-function bookingReceived(stored: StoredEvent): Received {
-  const { headers: _, body: __, bodyHash: ___, ...event } = stored;
-  return { event, message: bookingNotification(event) };
-}
-
 function eventTable(): string {
   const ofProviders = catalogue.flatMap((provider) =>
     Object.values(provider.samples).map((sample) => receivedOf(provider, sample)),
   );
-  const all = [...ofProviders, ...bookingEvents().map(bookingReceived)];
+  const all = [
+    ...ofProviders,
+    ...[...bookingEvents(), ...waitlistEvents(), ...flightChangeEvents()].map(
+      ({ event, notification }) => ({
+        event,
+        message: notification,
+      }),
+    ),
+  ];
   const rows = all.map(({ event: { provider, type }, message: { severity, title } }) => {
     return `| \`${provider}\` \`${type}\` | ${severity} | ${title.replaceAll("|", "\\|")} |`;
   });

@@ -14,6 +14,11 @@ import {
   signsCompactJson,
   toleranceOf,
 } from "../../src/inbound/signatures/scheme.ts";
+import {
+  columnsOfClass,
+  type PersonalTable,
+  personalTables,
+} from "../../src/persons/personal-columns.ts";
 
 /** The table of settings in docs/operations.md. */
 export function settingsTable(): string {
@@ -118,4 +123,25 @@ export function transitionTable(): string {
   );
   const head = ["| change | status | by | event | seats | money |"];
   return [...head, "| --- | --- | --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The personal columns of each table, and what erasing does: a table of docs/personal-data.md. */
+export function personalDataTable(): string {
+  const tables: readonly (readonly [string, PersonalTable])[] = Object.entries(personalTables);
+  const rows = tables.flatMap(([, of]) => {
+    const columns = (["identifies", "text", "pseudonym"] as const).map((name) =>
+      columnsOfClass(of, name).join(", "),
+    );
+    if (columns.every((names) => names === "")) return [];
+    const erasing = of.links.map(({ column, erase }) => {
+      const what = typeof erase === "string" ? erase : `rewrite ${Object.keys(erase).join(", ")}`;
+      return `${what} by ${column}`;
+    });
+    const texts = columns[1] === "" ? [] : ["listed by its texts"];
+    return [[`\`${of.definition.name}\``, ...columns, [...erasing, ...texts].join("; ")]];
+  });
+  const head = ["table", "identifies", "text", "pseudonym", "erasing"];
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
 }

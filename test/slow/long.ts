@@ -11,6 +11,7 @@ import { model } from "./model/run.ts";
 import { mutantsRun } from "./mutants/run.ts";
 import { nightly } from "./nightly.ts";
 import { reads } from "./reads/run.ts";
+import { transports } from "./transports/run.ts";
 
 const runs: readonly LongRun[] = [
   crash,
@@ -22,6 +23,7 @@ const runs: readonly LongRun[] = [
   outages,
   reads,
   soak,
+  transports,
 ];
 
 const usage = `Usage: bun run long <run> [options]

@@ -17,6 +17,7 @@ const searches: readonly (readonly string[])[] = [
   ["histories", "--planted"],
   ["mutants"],
   ["reads"],
+  ["transports", "--deliveries", "2000"],
 ];
 
 /** A table with a row for each night, the last one at its end. */

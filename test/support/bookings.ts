@@ -1,5 +1,5 @@
-import { json, type TestApp } from "./app.ts";
-import { bookingBody, post } from "./flights.ts";
+import { json, jsonWith, type TestApp } from "./app.ts";
+import { addFlight, bookingBody, post } from "./flights.ts";
 
 export const bookingsPath = "/v1/api/bookings";
 
@@ -12,6 +12,25 @@ export const bookingCalls = (app: TestApp) => ({
   cancel: (id: unknown, who = "ada") =>
     app.as("user", `${bookingsPath}/${String(id)}`, { method: "DELETE" }, who),
 });
+
+/** Makes flights, whose numbers start with `airline`, and bookings of ada's on them. */
+export function flightBookings(app: TestApp, airline: string) {
+  let number = 0;
+  return {
+    /** The id of a flight that leaves in so many hours. */
+    flightIn: async (hours: number, priceMinor = 10_000, fields: object = {}): Promise<number> => {
+      number += 1;
+      const departureTime = new Date(app.clock.now() + hours * 3_600_000);
+      const plan = { flightNumber: `${airline}${number}`, departureTime, priceMinor, ...fields };
+      return (await addFlight(app, plan)).id;
+    },
+    booked: async (flightId: number, seats: number, extra: object = {}) => {
+      const body = { ...bookingBody(flightId, seats), ...extra };
+      const made = await jsonWith(await app.as("user", bookingsPath, post(body), "ada"), 201);
+      return { id: String(made["bookingId"]), reference: String(made["reference"]) };
+    },
+  };
+}
 
 /** The number of items in a list. */
 export async function totalOf(app: TestApp, list: string): Promise<unknown> {

@@ -76,7 +76,7 @@ async function schemaOn(server: string): Promise<TestDatabase> {
     empty: () => emptied(run),
     async [Symbol.asyncDispose]() {
       await run(`drop schema ${schema} cascade`);
-      await sql.close();
+      await sql.close({ timeout: 5 });
     },
   };
 }

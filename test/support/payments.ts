@@ -1,4 +1,4 @@
-import { json, sample, type TestApp } from "./app.ts";
+import { json, jsonWith, sample, type TestApp } from "./app.ts";
 import { bookingBody, post } from "./flights.ts";
 
 export interface Money {
@@ -37,7 +37,7 @@ export function payer(app: TestApp): (type: string, money: Money) => Promise<str
   return async (type, money) => {
     number += 1;
     const body = paymentEvent(app, number, type, money);
-    return String((await json(await app.deliver("payment_processor", body)))["id"]);
+    return String((await jsonWith(await app.deliver("payment_processor", body), 200))["id"]);
   };
 }
 

@@ -2,6 +2,7 @@ import type { FlightPlan } from "../../src/booking/flight.ts";
 import { emptyEvent, type StoredEvent } from "../../src/event/event.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
 import type { StoredDelivery } from "../../src/outbound/delivery.ts";
+import { destinationDefaults } from "../../src/outbound/destination-fields.ts";
 import { operatorGateway, type StoredDestination } from "../../src/outbound/destination.ts";
 import type { Notification } from "../../src/outbound/notification.ts";
 
@@ -102,19 +103,19 @@ export function destinationRow(
   return {
     id: `dst_${number.toString(16).padStart(32, "0")}`,
     name: `row-${number}`,
+    ...destinationDefaults,
     ownerId: null,
     format: "json",
+    transport: "http",
     address: "https://example.com",
-    filter: null,
-    orderBy: null,
-    ratePerSecond: null,
-    maxConcurrent: 8,
-    alerts: false,
+    headerNames: null,
     state: "disabled",
+    disabledReason: null,
     createdAt: at,
     updatedAt: at,
     failures: 0,
     openUntil: null,
+    failingSince: null,
     sealed: new Uint8Array(1),
     ...fields,
   };

@@ -31,6 +31,7 @@ async function nowhere(): Promise<string> {
 const settings: TracingSettings = {
   otlpEndpoint: "http://127.0.0.1:1",
   otlpHeaders: null,
+  otlpProtocol: "http/json",
   otlpTimeoutMs: 10_000,
   otelServiceName: "skyhook",
   otelResourceAttributes: {},
@@ -42,7 +43,7 @@ const settings: TracingSettings = {
 async function tracerWith(changes: Partial<TracingSettings>) {
   const counts = { exported: 0, dropped: 0, rejected: 0 };
   const logged: string[] = [];
-  const note = (_: unknown, message?: string) => void logged.push(message ?? "");
+  const note = (first: unknown, message?: string) => void logged.push(message ?? String(first));
   const tracer = await tracing(
     { ...settings, ...changes },
     {
@@ -64,6 +65,24 @@ async function tracerWith(changes: Partial<TracingSettings>) {
   };
   return { tracer, counts, logged, endSpans };
 }
+
+test.each([
+  ["http/json", "application/json", 0],
+  ["http/protobuf", "application/x-protobuf", 0],
+  ["grpc", "application/json", 1],
+])("by %s, traces are sent as %s", async (otlpProtocol, type, warnings) => {
+  const collector = collectorThat(() => new Response());
+  const made = await tracerWith({ otlpEndpoint: collector.url, otlpProtocol });
+  made.endSpans(3);
+  await made.tracer.stop(1_000);
+  expect(made.counts).toEqual({ exported: 3, dropped: 0, rejected: 0 });
+  expect(made.logged).toHaveLength(warnings);
+  const [post] = collector.posts;
+  expect(post?.headers["content-type"]).toBe(type);
+  // In both, names are UTF-8. In protobuf, the first byte is the tag of `resource_spans`.
+  expect(post?.body).toContain("service.name");
+  expect(post?.body.startsWith("\n")).toBe(type === "application/x-protobuf");
+});
 
 test("tracing is off without an endpoint", async () => {
   const parts = {

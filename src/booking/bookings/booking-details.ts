@@ -9,6 +9,8 @@ import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 import { bookingDetails, passengerView } from "./booking-view.ts";
 import type { BookingDetails, PassengerView } from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
+import { noticesOfBookings } from "./flight-change-notices.sql.ts";
+import { flightChangeOf } from "./flight-change-notices.ts";
 import { moneyView } from "./payment-view.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
 
@@ -23,13 +25,17 @@ export async function detailsOf(
   { storage, seal, clock }: DetailsParts,
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
-  const { id, expiresAt } = booking;
-  const [passengers, records] = await Promise.all([
+  const { id, paymentCount } = booking;
+  const [passengers, records, notices] = await Promise.all([
     storage.all(passengersOf, { bookingId: id }),
-    expiresAt === null ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
+    paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
+    storage.all(noticesOfBookings, { ids: [id], userId: null }),
   ]);
-  const opened = passengers.map((passenger) => decrypted(seal, passenger));
-  return bookingDetails(booking, opened, moneyView(booking, records), new Date(clock.now()));
+  const opened = passengers.map((passenger) => openedPassenger(seal, passenger));
+  const now = new Date(clock.now());
+  const details = bookingDetails(booking, opened, moneyView(booking, records), now);
+  const flightChange = flightChangeOf(notices);
+  return { ...details, ...(flightChange !== null && { flightChange }) };
 }
 
 /** Returns masked passengers. If their key is missing, returns the `unavailable` error instead of throwing it. */
@@ -38,7 +44,7 @@ export function passengersShown(
   passengers: readonly Passenger[],
 ): readonly PassengerView[] | AppError {
   try {
-    return passengers.map((passenger) => passengerView(decrypted(seal, passenger)));
+    return passengers.map((passenger) => passengerView(openedPassenger(seal, passenger)));
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -52,7 +58,10 @@ const retryAfterSeconds = 60;
  * Decrypts a passenger's personal data. Throws `unavailable` when the key is missing; the log names the key
  * that the operator must restore.
  */
-function decrypted(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
+export function openedPassenger(
+  seal: PersonalDataOpener,
+  passenger: Passenger,
+): Passenger & PersonalData {
   try {
     return { ...passenger, ...seal.open(passenger) };
   } catch (error) {

@@ -1,22 +1,26 @@
 import type { Actor } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
+import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
-import type { PaymentProblem } from "../booking-state.ts";
+import { amount, count, currencySchema, signedAmount, text } from "../../web/schema.ts";
+import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
+import type { FlightChange } from "../flight-change.ts";
+import { seatsOnFlight } from "../flight.ts";
+import type { PaymentProblem } from "../payment-decision.ts";
 
 import type { BookingOnFlight } from "./bookings.sql.ts";
-
-/** The `provider` of booking events. */
-export const bookingsProvider = "bookings";
 
 export const bookingEventTypes = [
   "booking.held",
   "booking.expired",
   "booking.confirmed",
   "booking.cancelled",
+  "booking.changed",
   "booking.refunded",
 ] as const;
 export type BookingEventType = (typeof bookingEventTypes)[number];
@@ -26,12 +30,36 @@ const severityOf: Readonly<Record<BookingEventType, Severity>> = {
   "booking.expired": "info",
   "booking.confirmed": "success",
   "booking.cancelled": "warning",
+  "booking.changed": "info",
   "booking.refunded": "info",
 };
 
-/** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds. */
+/** The data of booking events. Events about a refund or a mismatched payment also describe the payment. */
+export const bookingData = {
+  bookingId: text("The booking.", "bk_019377b07d4070008000000000000001"),
+  reference: text("Its reference.", "KXPQZM"),
+  seats: count("Its seats.", 2),
+  flightId: count("The flight.", 654),
+  flightNumber: text("The number of the flight.", "N4003"),
+  total: amount("Its price in major units of the currency.", 999),
+  currency: currencySchema,
+  changeId: text("The change of the booking.", "chg_019377b07d4070008000000000000003"),
+  previousSeats: count("Its seats before the change.", 3),
+  previousFlightId: count("Its flight before the change.", 653),
+  previousFlightNumber: text("The number of that flight.", "N4001"),
+  previousTotal: amount("Its price before the change, in major units.", 1_498.5),
+  penalty: amount("What was kept of that price, in major units.", 49.95),
+  changeTotal: signedAmount("What was paid, or refunded if negative, in major units.", -449.55),
+  amount: text("What was paid or refunded, if it does not fit.", "USD 900.00"),
+  refunded: text("What was refunded.", "USD 999.00"),
+  provider: text("Who reported the payment.", "payment_processor"),
+  payment: text("The payment at the provider.", "pi_3Pq1"),
+  eventId: text("The provider's event.", "evt_019377b07d4070008000000000000002"),
+} as const satisfies DataFields;
+
+/** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds and changes. */
 export function bookingEventKey(
-  type: BookingEventType | PaymentProblem,
+  type: BookingEventType | PaymentProblem | FlightChange["type"],
   id: Booking["id"],
 ): string {
   return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
@@ -43,16 +71,13 @@ export function bookingEventKey(
  * actor is an admin's id, or null for the owner and where no caller was involved. `actor`: null for the latter.
  */
 export function bookingEvent(
-  type: BookingEventType | PaymentProblem,
+  type: BookingEventType | PaymentProblem | FlightChange["type"],
   { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
   actor: Actor | null,
   makeId: MakeId,
   now: Date,
 ): StoredEvent {
   const status = type.replace("booking.", "");
-  const places = seats === 1 ? "1 seat" : `${seats} seats`;
-  const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
-  const day = flight.departureTime.toISOString().slice(0, 10);
   return {
     ...emptyEvent,
     id: makeId("evt", now.getTime()),
@@ -63,9 +88,9 @@ export function bookingEvent(
     occurredAt: now,
     createdAt: now,
     subject: `booking/${id}`,
-    title: `Booking ${reference} ${status}: ${places} on ${route}, ${day}`,
+    title: `Booking ${reference} ${status}: ${seatsOnFlight(seats, flight)}`,
     actor: actor === null || actor.id === userId ? null : actor.id,
-    data: {
+    data: dataOf(bookingData, {
       bookingId: id,
       reference,
       seats,
@@ -73,7 +98,7 @@ export function bookingEvent(
       flightNumber: flight.flightNumber,
       total: moneyOf(totalMinor, currency).amount,
       currency,
-    },
+    }),
     headers: withTrace(null),
   };
 }
@@ -81,6 +106,6 @@ export function bookingEvent(
 /** The notification about a booking event, or about money that does not fit a booking. */
 export function bookingNotification({ title, type, data, url }: Event): NewNotification {
   const known = bookingEventTypes.find((each) => each === type);
-  const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
-  return { title, text, url, severity: known === undefined ? "error" : severityOf[known] };
+  const details = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
+  return { title, text: details, url, severity: known === undefined ? "error" : severityOf[known] };
 }

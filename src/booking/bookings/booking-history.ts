@@ -4,14 +4,19 @@ import type { Event } from "../../event/event.ts";
 import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
 import type { Notification } from "../../outbound/notification.ts";
 import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
-import { paymentProblems, refundDue } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
+import { seatsText } from "../flight.ts";
+import { paymentProblems } from "../payment-decision.ts";
 import type { Payment, PaymentOutcome } from "../payment.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
 
 import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
 import type { HistoryEntry, Webhook } from "./booking.schema.ts";
+import { changeEventKey } from "./change-event.ts";
+import { flightChangeEventKey, flightChangeText } from "./flight-change-event.ts";
+import { type NoticeOfBooking, noticesOfBookings } from "./flight-change-notices.sql.ts";
+import { asSold, changesMade, madeTitle } from "./made-changes.ts";
 import { paymentEventKey } from "./payment-event.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
 
@@ -21,6 +26,9 @@ interface BookingRecords {
   readonly notifications: readonly Notification[];
   readonly disclosures: readonly Disclosure[];
   readonly payments: readonly Payment[];
+  readonly changes: Awaited<ReturnType<typeof changesMade>>;
+  /** The changes of its flight. */
+  readonly notices: readonly NoticeOfBooking[];
   /** The ids of the payments' events that retention has not deleted. */
   readonly kept: ReadonlySet<Event["id"]>;
 }
@@ -31,11 +39,16 @@ export async function readHistory(
   booking: Booking,
 ): Promise<readonly HistoryEntry[]> {
   const { id } = booking;
-  const payments =
-    booking.expiresAt === null ? [] : await storage.all(paymentsOfBookings, { ids: [id] });
+  const [payments, notices, changes] = await Promise.all([
+    booking.paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
+    storage.all(noticesOfBookings, { ids: [id], userId: null }),
+    changesMade(storage, booking),
+  ]);
   const keys = [
     ...bookingEventTypes.map((type) => bookingEventKey(type, id)),
     ...payments.flatMap(({ eventId }) => keysCausedBy(eventId, id)),
+    ...notices.map(({ change }) => flightChangeEventKey(change, id)),
+    ...changes.map((change) => changeEventKey(id, change.id)),
   ];
   const [events, reports, disclosures] = await Promise.all([
     storage.all(eventsByKeys, { keys }),
@@ -47,7 +60,8 @@ export async function readHistory(
   const eventIds = events.map(({ id }) => id);
   const notifications = await storage.all(notificationsOfEvents, { eventIds });
   const kept = new Set(reports.map((report) => report.id));
-  return historyOf(booking, { events, notifications, disclosures, payments, kept });
+  const records = { events, notifications, disclosures, payments, notices, changes, kept };
+  return historyOf(booking, records);
 }
 
 /** Entries of the same millisecond stay in this order. */
@@ -67,11 +81,13 @@ function historyOf(booking: Booking, records: BookingRecords): readonly HistoryE
         ]),
     ...reports.filter((report) => !isRefund(report)),
     ...confirmation(booking, records),
+    ...changed(booking, records),
     ...(cancelledAt === null
       ? []
       : [own(booking, records, "booking.cancelled", cancelledAt, cancelled)]),
     ...(cancelledAt === null || confirmedAt === null ? [] : [refund(booking, cancelledAt)]),
     ...reports.filter(isRefund),
+    ...records.notices.flatMap((notice) => flightChanged(notice, records)),
     ...records.disclosures.map(revealed),
   ].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
@@ -83,8 +99,8 @@ function own(
   type: Exclude<BookingEventType, "booking.refunded">,
   at: Date,
   title: string,
+  key = bookingEventKey(type, booking.id),
 ): HistoryEntry {
-  const key = bookingEventKey(type, booking.id);
   const event = events.find(({ idempotencyKey }) => idempotencyKey === key);
   return {
     at,
@@ -101,8 +117,30 @@ function sale(booking: Booking, records: BookingRecords): HistoryEntry {
   const { createdAt, expiresAt, userId } = booking;
   const type = expiresAt === null ? "booking.confirmed" : "booking.held";
   const verb = expiresAt === null ? "Booked" : "Held";
-  const entry = own(booking, records, type, createdAt, `${verb}: ${saleOf(booking)}`);
+  const entry = own(
+    booking,
+    records,
+    type,
+    createdAt,
+    `${verb}: ${saleOf(asSold(booking, records.changes))}`,
+  );
   return { ...entry, actor: entry.actor ?? userId };
+}
+
+/** A change of the flight, and its acceptance. What else the owner did about it has entries of its own. */
+function flightChanged(
+  { bookingId, change, flight, createdAt, status, answeredAt, answeredBy }: NoticeOfBooking,
+  { events, notifications }: BookingRecords,
+): readonly HistoryEntry[] {
+  const key = flightChangeEventKey(change, bookingId);
+  const eventId = events.find(({ idempotencyKey }) => idempotencyKey === key)?.id ?? null;
+  const shown = notifications.filter((one) => one.eventId === eventId);
+  const title = flightChangeText(change, flight.flightNumber);
+  const changed = { ...noEvent, at: createdAt, type: change.type, title, actor: null };
+  const entry = { ...changed, eventId, notifications: shown };
+  if (status !== "accepted" || answeredAt === null) return [entry];
+  const accepted = { at: answeredAt, type: "flight.accepted" as const, actor: answeredBy };
+  return [entry, { ...noEvent, ...accepted, title: "Change of the flight accepted" }];
 }
 
 /** The confirmation of a hold by a payment. */
@@ -113,6 +151,19 @@ function confirmation(booking: Booking, records: BookingRecords): readonly Histo
   const payer = records.payments.find(({ outcome }) => outcome === "confirmed");
   const webhook = payer === undefined ? null : webhookOf(payer, records.kept);
   return [{ ...byNobody(entry), webhook }];
+}
+
+/** The changes that were made, one that cost more with the payment that made it. */
+function changed(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
+  const payments = records.payments.filter(({ outcome }) => outcome === "changed");
+  return records.changes.map((change) => {
+    const at = change.confirmedAt ?? change.updatedAt;
+    const key = changeEventKey(booking.id, change.id);
+    const entry = own(booking, records, "booking.changed", at, madeTitle(change), key);
+    const payer = payments.find(({ createdAt }) => createdAt.getTime() === at.getTime());
+    if (change.changeTotalMinor <= 0 || payer === undefined) return entry;
+    return { ...byNobody(entry), webhook: webhookOf(payer, records.kept) };
+  });
 }
 
 /** No caller was involved: time or a payment caused it. */
@@ -129,13 +180,13 @@ function paidTitle({ expiredAt }: Booking): string {
 
 const noEvent = { eventId: null, webhook: null, notifications: [] };
 
-/** An event of a provider, with the notifications about what followed from it. */
+/** An event of a provider, or a refund that an admin recorded, with the notifications about what followed from it. */
 function reported(
   booking: Booking,
   payment: Payment,
   { events, notifications, kept }: BookingRecords,
 ): HistoryEntry {
-  const { eventId, outcome, amount, createdAt } = payment;
+  const { eventId, outcome, amount, createdAt, actor } = payment;
   const keys = keysCausedBy(eventId, booking.id);
   const caused = events.filter(({ idempotencyKey }) => keys.includes(idempotencyKey));
   const shown =
@@ -145,9 +196,9 @@ function reported(
   return {
     at: createdAt,
     ...shown,
-    actor: null,
+    actor,
     eventId,
-    webhook: webhookOf(payment, kept),
+    webhook: actor === null ? webhookOf(payment, kept) : null,
     notifications: notifications.filter((one) => caused.some(({ id }) => id === one.eventId)),
   };
 }
@@ -156,6 +207,7 @@ const paymentTitles: Readonly<
   Record<Exclude<PaymentOutcome, "refunded">, (amount: string) => string>
 > = {
   confirmed: (amount) => `Paid ${amount}`,
+  changed: (amount) => `Paid ${amount} for a change`,
   mismatch: (amount) => `Paid ${amount}, which is not the price`,
   unseated: (amount) => `Paid ${amount} without seats; to be given back`,
   surplus: (amount) => `Paid ${amount} again; to be given back`,
@@ -166,11 +218,12 @@ const paymentTitles: Readonly<
 };
 
 /** What a refund is now: one before the cancellation counts towards what became due then. */
-function refundReport(booking: Booking, { amount, amountMinor }: Payment) {
-  const due = refundDue(booking);
+function refundReport(booking: Booking, { amount, amountMinor, note }: Payment) {
+  const due = booking.refundDueMinor;
   const type = (amountMinor ?? 0) < due ? "refund.partial" : "refund.succeeded";
   const of = due === 0 ? "none was due" : `of ${moneyText(moneyOf(due, booking.currency))} due`;
-  return { type, title: `Refunded ${amount} in all, ${of}` } as const;
+  const suffix = note === null ? "" : `: ${note}`;
+  return { type, title: `Refunded ${amount} in all, ${of}${suffix}` } as const;
 }
 
 function webhookOf({ provider, eventId }: Payment, kept: ReadonlySet<Event["id"]>): Webhook {
@@ -184,7 +237,7 @@ function keysCausedBy(eventId: Event["id"], bookingId: Booking["id"]): readonly 
 
 function saleOf({ seats, totalMinor, currency }: Booking): string {
   const price = moneyText(moneyOf(totalMinor, currency));
-  return `${seats === 1 ? "1 seat" : `${seats} seats`} for ${price}`;
+  return `${seatsText(seats)} for ${price}`;
 }
 
 function refund(

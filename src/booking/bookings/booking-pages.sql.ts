@@ -3,10 +3,11 @@ import { eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { pagesOver } from "../../db/keyset.ts";
 import { columnsOf, encoded } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { paymentProblems } from "../booking-state.ts";
 import type { paymentStates } from "../booking-words.ts";
 import { bookingsTable, passengersTable } from "../booking.ts";
+import { flightChangeNoticesTable } from "../flight-change.ts";
 import { flightsTable } from "../flight.ts";
+import { paymentProblems } from "../payment-decision.ts";
 import { paymentsTable } from "../payment.ts";
 
 import { bookingColumns, type BookingOnFlight } from "./bookings.sql.ts";
@@ -16,12 +17,14 @@ const tables = {
   passengers: passengersTable,
   flights: flightsTable,
   payments: paymentsTable,
+  notices: flightChangeNoticesTable,
 };
 type Tables = TablesOf<typeof tables>;
 
 /** Bookings that another table selects. */
 const selecting = [
   "problem",
+  "flightChange",
   "flight",
   "origin",
   "destination",
@@ -35,7 +38,7 @@ type BookingFilter =
   | "status"
   | (typeof paymentStates)[number]
   | (typeof selecting)[number]
-  | "departsAfter"
+  | "notDepartedBy"
   | "departedBy";
 
 const onFlights =
@@ -44,10 +47,11 @@ const onFlights =
     sql`${bookings.flightId} in (select ${flights.id} from ${flights} where ${term(flights, value)})`;
 
 /** Looks up the flight of each booking in turn: so many match that selecting them would take longer. */
-const departure =
-  (sign: ">" | "<=") =>
-  ({ bookings, flights: { id, departureTime } }: Tables, value: Placeholder) =>
-    sql`(select ${departureTime} from ${departureTime.table} where ${id} = ${bookings.flightId}) ${sql.raw(sign)} ${encoded(value, departureTime)}`;
+const departed = (
+  { bookings, flights: { id, departureTime, cancelledAt } }: Tables,
+  value: Placeholder,
+) =>
+  sql`(select ${departureTime} <= ${encoded(value, departureTime)} and ${cancelledAt} is null from ${id.table} where ${id} = ${bookings.flightId})`;
 
 const misfits = sql.raw(
   paymentProblems.map((problem) => `'${problem.slice("payment.".length)}'`).join(", "),
@@ -59,12 +63,22 @@ const misfits = sql.raw(
  */
 export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
   table: ({ bookings, flights: { flightNumber: flight, origin, destination, departureTime } }) => {
-    const { id, paidMinor, refundMinor } = bookings;
-    const payment = { unpaid: paidMinor, paid: paidMinor, "refund-due": refundMinor, problem: id };
-    const departs = { departsFrom: departureTime, departsTo: departureTime };
-    const departed = { departsAfter: departureTime, departedBy: departureTime };
-    const onFlight = { flight, origin, destination, ...departs, ...departed };
-    return { ...columnsOf(bookings), found: id, ...payment, ...onFlight };
+    const { id, paidMinor, refundDueMinor } = bookings;
+    const states = {
+      unpaid: paidMinor,
+      paid: paidMinor,
+      "refund-due": refundDueMinor,
+      problem: id,
+      flightChange: id,
+    };
+    const departs = {
+      departsFrom: departureTime,
+      departsTo: departureTime,
+      notDepartedBy: departureTime,
+      departedBy: departureTime,
+    };
+    const onFlight = { flight, origin, destination, ...departs };
+    return { ...columnsOf(bookings), found: id, ...states, ...onFlight };
   },
   ignoringCase: "contactEmail",
   indexed: ["userId", "contactEmail"],
@@ -80,17 +94,20 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
     unpaid: ({ bookings: { expiresAt, paidMinor } }) =>
       sql`${expiresAt} is not null and ${paidMinor} is null`,
     paid: ({ bookings: { paidMinor } }) => sql`${paidMinor} is not null`,
-    "refund-due": ({ bookings: { status, refundMinor, refundedMinor } }) =>
-      sql`${status} = 'cancelled' and ${refundMinor} > ${refundedMinor}`,
+    "refund-due": ({ bookings: { refundDueMinor, refundedMinor } }) =>
+      sql`${refundDueMinor} > ${refundedMinor}`,
     problem: ({ bookings, payments: { bookingId, outcome } }) =>
       sql`${bookings.id} in (select ${bookingId} from ${outcome.table} where ${outcome} in (${misfits}))`,
+    // The status is literal, for the partial index.
+    flightChange: ({ bookings: { id, status }, notices }) =>
+      sql`${status} in ('held', 'confirmed') and ${id} in (select ${notices.bookingId} from ${notices} where ${notices.status} = 'unanswered')`,
     flight: onFlights(({ flightNumber }, value) => sql`${flightNumber} = ${value}`),
     origin: onFlights(({ origin }, value) => sql`${origin} = ${value}`),
     destination: onFlights(({ destination }, value) => sql`${destination} = ${value}`),
     departsFrom: onFlights(({ departureTime: at }, value) => sql`${at} >= ${encoded(value, at)}`),
     departsTo: onFlights(({ departureTime: at }, value) => sql`${at} < ${encoded(value, at)}`),
-    departsAfter: departure(">"),
-    departedBy: departure("<="),
+    notDepartedBy: (t, value) => sql`not ${departed(t, value)}`,
+    departedBy: departed,
   },
   select: (db, t) =>
     db

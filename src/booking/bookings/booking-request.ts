@@ -6,6 +6,8 @@ import { emailSchema, nameSchema, storedEmail } from "../../identity/users/field
 import { paymentMethods } from "../booking.ts";
 import { flightIdSchema, maxPassengers } from "../flight.ts";
 
+import { expectedPriceErrors, expectedPriceSchema } from "./expected-price.ts";
+
 export const passengerRequestSchema = Type.Object(
   {
     firstName: nameSchema(60, "Ada"),
@@ -53,6 +55,7 @@ export const bookingRequestSchema = Type.Object(
           "If true, the seats are held at this price until `expiresAt`, and a payment confirms the booking.",
       }),
     ),
+    expectedPrice: Type.Optional(expectedPriceSchema),
   },
   { $id: "BookingRequest", description: "Seats to book." },
 );
@@ -69,22 +72,52 @@ const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleError
  * broken rules.
  */
 export function readBookingRequest(body: unknown, now: Date): BookingRequest {
-  const { flightId, passengers, contactEmail, paymentMethod, hold } = readBody(body, now);
+  const { flightId, passengers, contactEmail, paymentMethod, hold, expectedPrice } = readBody(
+    body,
+    now,
+  );
   return {
     flightId,
-    passengers: passengers.map((passenger) => ({
-      firstName: passenger.firstName.normalize("NFC").trim(),
-      lastName: passenger.lastName.normalize("NFC").trim(),
-      email: storedEmail(passenger.email),
-      dateOfBirth: passenger.dateOfBirth,
-      passportNumber: passportOf(passenger.passportNumber),
-    })),
+    passengers: passengers.map(normalizedPassenger),
     contactEmail: storedEmail(contactEmail),
     paymentMethod,
     // Absent unless true, so that the hash for idempotency is the same with and without `false`.
     ...(hold === true && { hold }),
+    ...(expectedPrice !== undefined && {
+      expectedPrice: { amount: expectedPrice.amount, currency: expectedPrice.currency },
+    }),
   };
 }
+
+type PassengerRequest = Static<typeof passengerRequestSchema>;
+
+/** Only the fields of a request. */
+export function normalizedPassenger(passenger: PassengerRequest): PassengerRequest {
+  return {
+    firstName: passenger.firstName.normalize("NFC").trim(),
+    lastName: passenger.lastName.normalize("NFC").trim(),
+    email: storedEmail(passenger.email),
+    dateOfBirth: passenger.dateOfBirth,
+    passportNumber: passportOf(passenger.passportNumber),
+  };
+}
+
+/** The body of PATCH /v1/api/bookings/{id}/passengers/{position}. */
+export const passengerCorrectionSchema = Type.Partial(passengerRequestSchema, {
+  $id: "PassengerCorrection",
+  description: "The fields of a passenger to correct.",
+});
+
+/** Throws `invalid-body` for wrong types and `validation-failed` for broken rules. */
+export const readCorrection = bodyReader(
+  passengerCorrectionSchema,
+  "validation-failed",
+  (body: unknown, now: Date) => {
+    const [passenger] = passengersOf({ passengers: [body] });
+    const birth = passenger?.dateOfBirth;
+    return errorAt("/dateOfBirth", typeof birth === "string" ? birthError(birth, now) : null);
+  },
+);
 
 function passportOf(text: string): string {
   return text.replaceAll(/[\s\-\u2010\u2011]/g, "").toUpperCase();
@@ -96,7 +129,7 @@ function ruleErrors(body: unknown, now: Date): BodyError[] {
     birth: typeof dateOfBirth === "string" ? birthError(dateOfBirth, now) : null,
     passport: typeof passportNumber === "string" ? passportOf(passportNumber) : null,
   }));
-  return texts.flatMap(({ birth, passport }, index) => {
+  const ofPassengers = texts.flatMap(({ birth, passport }, index) => {
     const first = texts.findIndex((other) => other.passport === passport);
     const repeated =
       passport !== null && first < index ? "Another passenger has the same passport number" : null;
@@ -105,6 +138,13 @@ function ruleErrors(body: unknown, now: Date): BodyError[] {
       ...errorAt(`/passengers/${index}/passportNumber`, repeated),
     ];
   });
+  return [...ofPassengers, ...expectedPriceErrors(priceOf(body), "/expectedPrice")];
+}
+
+function priceOf(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "expectedPrice" in body
+    ? body.expectedPrice
+    : undefined;
 }
 
 function errorAt(pointer: string, detail: string | null): BodyError[] {

@@ -19,7 +19,7 @@ export function bookingsMatching(
       (q.includes("@") ? { contactEmail: storedEmail(q) } : { found: foldedName(q) })),
     status: status === "flown" ? "confirmed" : status,
     ...(payment !== undefined && { [payment]: "" }),
-    ...(status === "confirmed" && { departsAfter: now }),
+    ...(status === "confirmed" && { notDepartedBy: now }),
     ...(status === "flown" && { departedBy: now }),
   };
   return bookingPages(storage, filters, { from, to });

@@ -86,6 +86,7 @@ export function passengerView({
   lastName,
   email,
   passportNumber,
+  cancelledAt,
 }: Passenger & PersonalData): PassengerView {
   return {
     firstName,
@@ -93,6 +94,7 @@ export function passengerView({
     email,
     dateOfBirth: "****-**-**",
     passportNumber: maskedPassport(passportNumber),
+    ...(cancelledAt !== null && { cancelledAt }),
   };
 }
 
@@ -103,7 +105,8 @@ export function cancellationOf(booking: Booking): Cancellation {
     throw new Error(`Booking ${id} is not cancelled`);
   }
   const refund = { minor: refundMinor, percent: refundPercent, reason: refundReason ?? "" };
-  return { bookingId: id, status: "cancelled", cancelledAt, refund: refundView(booking, refund) };
+  const view = refundView(booking, refund, booking.refundDueMinor);
+  return { bookingId: id, status: "cancelled", cancelledAt, refund: view };
 }
 
 export function cancellationQuote(
@@ -111,7 +114,8 @@ export function cancellationQuote(
   refund: Refund,
   quotedAt: Date,
 ): CancellationQuote {
-  return { bookingId: booking.id, quotedAt, refund: refundView(booking, refund) };
+  const dueMinor = booking.refundDueMinor + refund.minor;
+  return { bookingId: booking.id, quotedAt, refund: refundView(booking, refund, dueMinor) };
 }
 
 /** The quote for a booking that is already cancelled: its actual refund. */
@@ -120,15 +124,19 @@ export function quoteOfCancelled(booking: Booking): CancellationQuote {
   return { bookingId, quotedAt: cancelledAt, refund };
 }
 
-function refundView(booking: Booking, { minor, percent, reason }: Refund): RefundView {
-  const { totalMinor, currency, confirmedAt } = booking;
-  const dueMinor = confirmedAt === null ? 0 : totalMinor;
+/** `refundDueMinor`: what is due in all then. */
+function refundView(
+  { totalMinor, currency, confirmedAt, refundedMinor }: Booking,
+  { minor, percent, reason }: Refund,
+  refundDueMinor: number,
+): RefundView {
+  const chargedMinor = confirmedAt === null ? 0 : totalMinor;
   return {
     ...moneyOf(minor, currency),
     percent,
-    fee: moneyOf(dueMinor - minor, currency).amount,
+    fee: moneyOf(chargedMinor - minor, currency).amount,
     method: "original_payment_method",
-    status: refundStatus({ ...booking, status: "cancelled", refundMinor: minor }),
+    status: refundStatus({ refundDueMinor, refundedMinor }),
     reason,
   };
 }

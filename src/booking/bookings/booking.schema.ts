@@ -5,6 +5,7 @@ import { pageOf } from "../../web/page.schema.ts";
 import {
   amount,
   count,
+  currencySchema,
   documented,
   emailAddress,
   flag,
@@ -19,8 +20,10 @@ import {
 import { refundStatuses } from "../booking-state.ts";
 import { bookingStatuses } from "../booking-words.ts";
 import { paymentMethods } from "../booking.ts";
-import { currencySchema, flightSchema } from "../flight.ts";
+import { flightSchema } from "../flight.ts";
 
+import { bookingChangeSchema } from "./change.schema.ts";
+import { bookingFlightChangeSchema } from "./flight-change.schema.ts";
 import { paymentSchema, refundProgressSchema } from "./payment.schema.ts";
 
 const bookingId = prefixedId("bk_", "The booking's id.");
@@ -57,7 +60,7 @@ export const refundSchema = resource("Refund", "A refund and the rule it follows
   method: word(["original_payment_method"], "How it is refunded."),
   status: word(
     refundStatuses,
-    "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, for a booking that was made as a hold.",
+    "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, or an admin recorded it.",
   ),
   reason: text("The rule of the refund policy that applies."),
 });
@@ -117,6 +120,9 @@ export const passengerSchema = resource("Passenger", "A passenger of a booking."
     "Masked except for its last characters, at most a third of them.",
     "*****67",
   ),
+  cancelledAt: Type.Optional(
+    instant("When the passenger was taken out of the booking. Only if the rest of it was kept."),
+  ),
 });
 
 export interface PassengerView extends Static<typeof passengerSchema> {}
@@ -127,7 +133,9 @@ const historyTypes = [
   "booking.expired",
   "booking.confirmed",
   "booking.cancelled",
+  "booking.changed",
   "payment.confirmed",
+  "payment.changed",
   "payment.mismatch",
   "payment.unseated",
   "payment.surplus",
@@ -138,6 +146,9 @@ const historyTypes = [
   "refund.pending",
   "refund.partial",
   "refund.succeeded",
+  "flight.changed",
+  "flight.cancelled",
+  "flight.accepted",
   "passport.revealed",
 ] as const;
 
@@ -179,7 +190,11 @@ export const bookingDetailsSchema = resource("Booking", "A booking with its pass
     paymentSchema,
     "The payments that providers reported, oldest first. Empty unless it was made as a hold.",
   ),
+  changes: Type.Optional(
+    listOf(bookingChangeSchema, "Offers and changes, newest first. Only if there was one."),
+  ),
   refund: nullable(refundProgressSchema, "Null if no refund is due and none was reported."),
+  flightChange: Type.Optional(bookingFlightChangeSchema),
   history: Type.Optional(
     listOf(historyEntrySchema, "The booking's history, oldest first. Only for admins."),
   ),

@@ -1,4 +1,5 @@
 import { decodeCursor } from "../../base/cursor.ts";
+import { AppError } from "../../base/errors.ts";
 import { readFilters } from "../../base/filters.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
@@ -31,8 +32,10 @@ import {
   webhookSchema,
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
-import type { MoneyView } from "./payment-view.ts";
+import { expectedPriceSchema } from "./expected-price.ts";
+import type { BookingMoney } from "./payment-view.ts";
 import { paymentSchema, payoutSchema, refundProgressSchema } from "./payment.schema.ts";
+import { refundRequestSchema } from "./recorded-refund.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(
@@ -41,7 +44,7 @@ export function bookingsGraphql(
   { FlightType }: FlightTypes,
   { UserType, loadUser }: UserTypes,
   { NotificationType }: NotificationTypes,
-): void {
+) {
   const loadBooking = loader(async ({ signedIn }, ids: readonly string[]) =>
     one(await bookings.find(signedIn(), ids), ({ id }): string => id),
   );
@@ -49,7 +52,7 @@ export function bookingsGraphql(
     const found = await bookings.passengers(signedIn(), ids);
     return (id) => found.get(id) ?? [];
   });
-  const loadMoneyOf = loader<string, MoneyView | null>(async ({ signedIn }, ids) => {
+  const loadMoneyOf = loader<string, BookingMoney | null>(async ({ signedIn }, ids) => {
     const found = await bookings.money(signedIn(), ids);
     return (id) => found.get(id) ?? null;
   });
@@ -87,6 +90,15 @@ export function bookingsGraphql(
     notifications: [NotificationType],
   });
 
+  builder.objectField(CancellationType, "booking", (t) =>
+    t.field({
+      type: BookingType,
+      nullable: true,
+      description: "The booking as it is now, so that clients with a cache see its new status.",
+      resolve: ({ bookingId }, _, ctx) => loadBooking(ctx, bookingId),
+    }),
+  );
+
   builder.node(BookingType, {
     description: "Seats on one flight, booked by one user.",
     id: { resolve: ({ id }) => id },
@@ -116,6 +128,15 @@ export function bookingsGraphql(
         nullable: true,
         description: "When a hold that is not paid releases its seats; null if it was never held.",
         resolve: ({ expiresAt }) => expiresAt ?? null,
+      }),
+      paymentMethod: t.field({
+        type: PaymentMethod,
+        description: "The payment method of the request.",
+        async resolve({ id }, _, ctx) {
+          const money = await loadMoneyOf(ctx, id);
+          if (money === null) throw new AppError("booking-not-found", "No booking has this id");
+          return money.paymentMethod;
+        },
       }),
       payments: t.field({
         type: [PaymentType],
@@ -175,7 +196,10 @@ export function bookingsGraphql(
     passengers: [PassengerInput],
     contactEmail: "EmailAddress",
     paymentMethod: PaymentMethod,
+    expectedPrice: inputOf(builder, "ExpectedPriceInput", expectedPriceSchema),
   });
+
+  const RecordRefundInput = inputOf(builder, "RecordRefundInput", refundRequestSchema);
 
   builder.mutationFields((t) => ({
     createBooking: t.field({
@@ -193,7 +217,11 @@ export function bookingsGraphql(
         const ctx = signedIn();
         const key = idempotencyKeyOf(idempotencyKey);
         // REST has no null here; in GraphQL, null for an optional input means that it is absent.
-        const body = { ...input, hold: input.hold ?? undefined };
+        const body = {
+          ...input,
+          hold: input.hold ?? undefined,
+          expectedPrice: input.expectedPrice ?? undefined,
+        };
         return (await bookings.create(ctx, body, key)).made;
       },
     }),
@@ -204,5 +232,25 @@ export function bookingsGraphql(
       args: { bookingId: t.arg.id({ required: true, description: "Id of the booking." }) },
       resolve: (_, { bookingId }, { signedIn }) => bookings.cancel(signedIn(), bookingId),
     }),
+    recordRefund: t.field({
+      type: BookingType,
+      nullable: true,
+      description:
+        "Records that a refund was made, for admins. The amount is the sum of all refunds so far: a repeated request changes nothing.",
+      args: {
+        bookingId: t.arg.id({ required: true, description: "Id of the booking." }),
+        input: t.arg({ type: RecordRefundInput, description: "Default: all that is due." }),
+      },
+      async resolve(_, { bookingId, input }, ctx) {
+        const body = { amount: input?.amount ?? undefined, note: input?.note ?? undefined };
+        await bookings.recordRefund(ctx.signedIn(), bookingId, body);
+        return loadBooking(ctx, bookingId);
+      },
+    }),
   }));
+
+  return { BookingType, PassengerType, loadBooking };
 }
+
+/** Used in the types of other features. */
+export type BookingTypes = ReturnType<typeof bookingsGraphql>;

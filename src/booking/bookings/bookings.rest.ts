@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Callers, routes } from "../../web/rest/route.ts";
+import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
 import { bookingRequestSchema } from "./booking-request.ts";
@@ -14,18 +14,21 @@ import {
   cancellationSchema,
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
+import { refundProgressSchema } from "./payment.schema.ts";
+import { refundRequestSchema } from "./recorded-refund.ts";
 
 const path = "/v1/api/bookings";
 
 /** Bookings: users see their own, admins see all. */
 export const bookingsRest = (bookings: Bookings, callers: Callers) => {
   const { route, list, creation } = routes(callers, "Bookings");
+  const { route: adminRoute } = routes(callers, "Bookings", adminsOnly);
   return new Elysia({ name: "bookings", prefix: path })
     .post(
       "",
       ...creation("createBooking", "Book seats on a flight", {
         description:
-          "Books one seat per passenger, or none at all. Sales end 60 minutes before departure. The error `no-seats` includes the number of seats left.",
+          "Books one seat per passenger, or none at all. Sales end 60 minutes before departure. The error `no-seats` includes the number of seats left, `price-changed` the current price.",
         body: bookingRequestSchema,
         response: bookingCreatedSchema,
         problems: [404, 409],
@@ -67,6 +70,18 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         response: cancellationQuoteSchema,
         problems: [404],
         serve: ({ ctx, params }) => bookings.quote(ctx, params.id),
+      }),
+    )
+    .post(
+      "/:id/refund",
+      ...adminRoute("recordRefund", "Record a refund", {
+        description:
+          "Records that a refund was made, so that it is no longer `pending`. Moves no money. The amount is the sum of all refunds of the booking so far: a repeated request changes nothing.",
+        params: bookingParams,
+        body: refundRequestSchema,
+        response: refundProgressSchema,
+        problems: [404, 429],
+        serve: ({ ctx, params, body }) => bookings.recordRefund(ctx, params.id, body),
       }),
     )
     .delete(

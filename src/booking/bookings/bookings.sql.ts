@@ -8,6 +8,7 @@ import {
   statementsOver,
 } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { bookingChangesTable } from "../booking-change.ts";
 import { type TransitionName, transitions } from "../booking-state.ts";
 import { type Booking, bookingsTable, type Passenger, passengersTable } from "../booking.ts";
 import { type Flight, flightsTable } from "../flight.ts";
@@ -16,9 +17,19 @@ const tables = {
   bookings: bookingsTable,
   passengers: passengersTable,
   flights: flightsTable,
+  changes: bookingChangesTable,
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
+
+/**
+ * Requests and payments may change the same bookings in other instances. Cancellations and expiries wait for each other at
+ * the flight.
+ */
+export const contendedBooking = ({ id }: Pick<Booking, "id">) => ({
+  table: bookingsTable,
+  ids: [id],
+});
 
 /** A booking with its flight. */
 export interface BookingOnFlight extends Booking {
@@ -120,9 +131,14 @@ function startsAt({ bookings }: Tables, name: TransitionName) {
   return sql`${bookings.status} = ${sql.raw(`'${transitions[name].from}'`)}`;
 }
 
+/** The revision after a change of the status. It stays 0 while there were no offers: then readers look for none. */
+function endingOffers({ bookings: { revision } }: Tables) {
+  return sql`case when ${revision} = 0 then 0 else ${revision} + 1 end`;
+}
+
 type Cancelling = Pick<
   Booking,
-  "id" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
+  "id" | "revision" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
 >;
 
 const cancelling = (name: "cancel" | "release") =>
@@ -136,8 +152,12 @@ const cancelling = (name: "cancel" | "release") =>
         refundMinor: p.refundMinor,
         refundPercent: p.refundPercent,
         refundReason: p.refundReason,
+        refundDueMinor: sql`${t.bookings.refundDueMinor} + ${p.refundMinor}`,
+        // The refund for a flight that the airline changed may include what was non-refundable.
+        keptMinor: sql`case when ${t.bookings.keptMinor} + ${t.bookings.refundDueMinor} + ${p.refundMinor} > ${t.bookings.chargedMinor} then ${t.bookings.chargedMinor} - ${t.bookings.refundDueMinor} - ${p.refundMinor} else ${t.bookings.keptMinor} end`,
+        revision: sql`${t.bookings.revision} + 1`,
       })
-      .where(and(eq(t.bookings.id, p.id), startsAt(t, name))),
+      .where(and(eq(t.bookings.id, p.id), eq(t.bookings.revision, p.revision), startsAt(t, name))),
   );
 
 /** Cancels a confirmed booking. Touches no row when it is not confirmed. */
@@ -154,7 +174,10 @@ const confirming = (name: "pay" | "reseat") =>
         status: transitions[name].to,
         updatedAt: p.updatedAt,
         confirmedAt: p.confirmedAt,
+        chargedMinor: sql`${t.bookings.totalMinor}`,
         paidMinor: sql`${t.bookings.totalMinor}`,
+        // An offer that was made before the payment refunds nothing.
+        revision: endingOffers(t),
       })
       .where(and(eq(t.bookings.id, p.id), startsAt(t, name))),
   );
@@ -166,17 +189,25 @@ export const confirmHold = confirming("pay");
 export const reseatBooking = confirming("reseat");
 
 /** Ends a hold. Touches no row when it is not held, or not due. */
-export const expireHold = statement<Pick<Booking, "id" | "updatedAt" | "expiredAt">>()((db, t, p) =>
-  db
-    .update(t.bookings)
-    .set({ status: transitions.expire.to, updatedAt: p.updatedAt, expiredAt: p.expiredAt })
-    .where(
-      and(
-        eq(t.bookings.id, p.id),
-        startsAt(t, "expire"),
-        lte(t.bookings.expiresAt, encoded(p.expiredAt, t.bookings.expiresAt)),
+export const expireHold = statement<Pick<Booking, "id" | "revision" | "updatedAt" | "expiredAt">>()(
+  (db, t, p) =>
+    db
+      .update(t.bookings)
+      .set({
+        status: transitions.expire.to,
+        updatedAt: p.updatedAt,
+        expiredAt: p.expiredAt,
+        // An offer to cancel a part of the hold ends: its seats are released.
+        revision: endingOffers(t),
+      })
+      .where(
+        and(
+          eq(t.bookings.id, p.id),
+          eq(t.bookings.revision, p.revision),
+          startsAt(t, "expire"),
+          lte(t.bookings.expiresAt, encoded(p.expiredAt, t.bookings.expiresAt)),
+        ),
       ),
-    ),
 );
 
 /** Holds that are due, oldest first. */
@@ -203,7 +234,7 @@ export const nextExpiry = statement()((db, t) =>
 );
 
 /**
- * Returns a row if the user has fewer holds on the flight than `limit`. Run it after `takeSeats`, which makes
+ * Returns a row if the user has fewer holds and open offers on the flight than `limit`. Run it after `takeSeats`, which makes
  * concurrent sales of one flight wait for each other.
  */
 export const mayHold = statement<Pick<Booking, "flightId" | "userId"> & { limit: number }>()(
@@ -214,7 +245,7 @@ export const mayHold = statement<Pick<Booking, "flightId" | "userId"> & { limit:
       .where(
         and(
           eq(t.flights.id, p.flightId),
-          sql`(select count(*) from ${t.bookings} where ${t.bookings.flightId} = ${p.flightId} and ${t.bookings.userId} = ${p.userId} and ${startsAt(t, "expire")}) < ${p.limit}`,
+          sql`(select count(*) from ${t.bookings} where ${t.bookings.flightId} = ${p.flightId} and ${t.bookings.userId} = ${p.userId} and ${startsAt(t, "expire")}) + (select count(*) from ${t.changes} where ${t.changes.newFlightId} = ${p.flightId} and ${t.changes.userId} = ${p.userId} and ${t.changes.status} in ('offered', 'pending')) < ${p.limit}`,
         ),
       ),
 );

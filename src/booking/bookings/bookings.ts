@@ -34,15 +34,22 @@ import {
   passengersOfBookings,
 } from "./bookings.sql.ts";
 import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
-import { type MoneyView, moneyView } from "./payment-view.ts";
+import { changesShown } from "./change-view.ts";
+import type { BookingChangeView } from "./change.schema.ts";
+import { openFlightChange } from "./flight-change-notices.ts";
+import { readAsSold } from "./made-changes.ts";
+import { accessibleTo, ownBooking } from "./own-booking.ts";
+import { type BookingMoney, moneyView } from "./payment-view.ts";
+import type { RefundProgress } from "./payment.schema.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
+import { readRefundRequest, recordRefund, type RefundParts } from "./recorded-refund.ts";
 import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {
   /**
    * Takes the seats and stores the booking, confirmed or held, in one transaction. With a key, retries return the original
    * result (`replayed`). Throws `invalid-body`, `validation-failed`, `flight-not-found`,
-   * `booking-closed`, `no-seats`, `idempotency-key-reused`.
+   * `booking-closed`, `no-seats`, `price-changed`, `idempotency-key-reused`.
    */
   create(
     ctx: Context,
@@ -62,8 +69,8 @@ export interface Bookings {
     ctx: Context,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
-  /** The payments and refunds of the bookings among `ids` that the caller may read, by booking id. */
-  money(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, MoneyView>>;
+  /** The payment methods, payments and refunds of the bookings among `ids` that the caller may read, by booking id. */
+  money(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, BookingMoney>>;
   /** The histories of the bookings among `ids`, by booking id. Empty for a caller without the role admin. */
   histories(
     ctx: Context,
@@ -81,15 +88,23 @@ export interface Bookings {
    * Throws `booking-not-found`, `not-cancellable`.
    */
   cancel(ctx: Context, id: string): Promise<Cancellation>;
+  /**
+   * Records that a refund was made, for admins. Idempotent: the amount is the sum of all refunds so far. Returns the
+   * progress of the refund. Throws `insufficient-scope`, `booking-not-found`, `invalid-body`, `validation-failed`.
+   */
+  recordRefund(ctx: Context, id: string, body: unknown): Promise<RefundProgress>;
+  /** The offers and changes of the bookings among `ids` that the caller may read, newest first, by booking id. */
+  changes(
+    ctx: Context,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly BookingChangeView[]>>;
 }
 
-interface Parts extends SaleParts, CancellationParts {
+interface Parts extends SaleParts, CancellationParts, RefundParts {
   /** Keys for the hashes of requests, because requests hold personal data. */
   readonly hashKeys: () => KeyedRequest["hashKeys"];
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
-  /** Called after a commit that changed the number of seats left on a flight. */
-  readonly seatsChanged: (flightId: Booking["flightId"]) => void;
   /** Called after a hold was committed. */
   readonly held: () => void;
 }
@@ -97,16 +112,7 @@ interface Parts extends SaleParts, CancellationParts {
 export function bookings(parts: Parts): Bookings {
   const { storage, tracer, clock } = parts;
 
-  async function findOwn(ctx: Context, id: string): Promise<BookingOnFlight> {
-    // The query filters by owner, so that a booking of another user and a missing one produce the same
-    // error in the same time.
-    const userId = readableBy(ctx);
-    const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId }) : [];
-    if (booking === undefined) {
-      throw new AppError("booking-not-found", "No booking has this id");
-    }
-    return booking;
-  }
+  const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
 
   async function find(id: string): Promise<BookingOnFlight> {
     const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
@@ -123,7 +129,7 @@ export function bookings(parts: Parts): Bookings {
           ? null
           : {
               actor: ctx.actor,
-              operation: "booking",
+              operation: "booking" as const,
               key: idempotencyKey,
               input: request,
               hashKeys: parts.hashKeys(),
@@ -141,18 +147,22 @@ export function bookings(parts: Parts): Bookings {
           if (booking.expiresAt !== null) parts.held();
           return bookingMade(booking);
         },
-        async (id) => bookingMade(await find(id)),
+        async (id) => bookingMade(await readAsSold(storage, await find(id))),
       );
     },
     async read(ctx, id) {
       const booking = await findOwn(ctx, id);
-      const details = await detailsOf(parts, booking);
-      return isAdmin(ctx) ? { ...details, history: await readHistory(storage, booking) } : details;
+      const [details, changes] = await Promise.all([
+        detailsOf(parts, booking),
+        changesShown(storage, booking),
+      ]);
+      const shown = changes.length === 0 ? details : { ...details, changes };
+      return isAdmin(ctx) ? { ...shown, history: await readHistory(storage, booking) } : shown;
     },
     async find(ctx, ids) {
       const found = await storage.all(bookingsByIds, {
         ids: ids.filter(isBookingId),
-        userId: readableBy(ctx),
+        userId: accessibleTo(ctx),
       });
       const now = new Date(clock.now());
       return found.map((booking) => bookingSummary(booking, now));
@@ -160,7 +170,7 @@ export function bookings(parts: Parts): Bookings {
     async passengers(ctx, ids) {
       const found = await storage.all(passengersOfBookings, {
         ids: ids.filter(isBookingId),
-        userId: readableBy(ctx),
+        userId: accessibleTo(ctx),
       });
       const byBooking = Map.groupBy(found, ({ bookingId }): string => bookingId);
       return new Map(
@@ -170,13 +180,24 @@ export function bookings(parts: Parts): Bookings {
     async money(ctx, ids) {
       const found = await storage.all(bookingsByIds, {
         ids: ids.filter(isBookingId),
-        userId: readableBy(ctx),
+        userId: accessibleTo(ctx),
       });
       const records = await storage.all(paymentsOfBookings, { ids: found.map(({ id }) => id) });
       const byBooking = Map.groupBy(records, ({ bookingId }) => bookingId);
-      return new Map(
-        found.map((booking) => [booking.id, moneyView(booking, byBooking.get(booking.id) ?? [])]),
-      );
+      const moneyOf = (booking: Booking): BookingMoney => ({
+        ...moneyView(booking, byBooking.get(booking.id) ?? []),
+        paymentMethod: booking.paymentMethod,
+      });
+      return new Map(found.map((booking) => [booking.id, moneyOf(booking)]));
+    },
+    async changes(ctx, ids) {
+      const found = await storage.all(bookingsByIds, {
+        ids: ids.filter(isBookingId),
+        userId: accessibleTo(ctx),
+      });
+      const shown = async (booking: Booking) =>
+        [booking.id, await changesShown(storage, booking)] as const;
+      return new Map(await Promise.all(found.map(shown)));
     },
     async histories(ctx, ids) {
       if (!isAdmin(ctx)) return new Map();
@@ -201,9 +222,18 @@ export function bookings(parts: Parts): Bookings {
       const now = new Date(clock.now());
       const booking = await findOwn(ctx, id);
       if (booking.status === "cancelled") return quoteOfCancelled(booking);
-      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
+      const open = await openFlightChange(storage, booking.id);
+      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, open, now), now);
     },
     cancel,
+    async recordRefund(ctx, id, body) {
+      requireAdmin(ctx);
+      await recordRefund(parts, ctx, readRefundRequest(body), () => findOwn(ctx, id));
+      const records = await storage.all(paymentsOfBookings, { ids: [id].filter(isBookingId) });
+      const { refund } = moneyView(await find(id), records);
+      if (refund === null) throw new Error(`Booking ${id} has no refund`);
+      return refund;
+    },
   };
 
   async function cancel(ctx: Context, id: string): Promise<Cancellation> {
@@ -211,16 +241,9 @@ export function bookings(parts: Parts): Bookings {
     const isFirst =
       booking.status !== "cancelled" &&
       (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
-    if (isFirst) {
-      parts.seatsChanged(booking.flightId);
-    } else await storage.settled();
+    if (!isFirst) await storage.settled();
     const now = await find(booking.id);
     // A hold that was paid or expired meanwhile is decided again.
     return now.status === "cancelled" ? cancellationOf(now) : cancel(ctx, id);
   }
-}
-
-/** The owner whose bookings the caller may read; null for all owners. */
-function readableBy(ctx: Context): Booking["userId"] | null {
-  return isAdmin(ctx) ? null : ctx.actor.id;
 }

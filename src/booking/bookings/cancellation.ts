@@ -5,27 +5,44 @@ import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
+import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { BookingChange } from "../booking-change.ts";
+import type { Booking } from "../booking.ts";
+import type { FlightChangeNotice } from "../flight-change.ts";
 import { departed } from "../flight.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
+import type { Line } from "../waitlist/line.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
+import { endingOf } from "./change-making.ts";
+import { openChangeOf } from "./changes.sql.ts";
+import { sameOpenChange, settleFlightChange } from "./flight-change-notices.sql.ts";
+import { openFlightChange } from "./flight-change-notices.ts";
 import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts {
   readonly storage: Storage;
   readonly outbox: Outbox;
+  readonly line: Line;
   readonly refundPolicy: RefundPolicy;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  /** Called after a commit that changed the number of seats left on a flight. */
+  readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
 /**
- * The refund for cancelling a booking now. Throws `not-cancellable` after departure, and when the hold has
- * expired.
+ * The refund for cancelling a booking now: a full one if the airline changed or cancelled its flight and the owner has
+ * not accepted that. `open`: the change that is not answered. Throws `not-cancellable` after departure, and when the hold
+ * has expired.
  */
-export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, now: Date): Refund {
+export function refundNow(
+  refundPolicy: RefundPolicy,
+  booking: BookingOnFlight,
+  open: FlightChangeNotice | null,
+  now: Date,
+): Refund {
   if (departed(booking.flight, now)) {
     throw new AppError("not-cancellable", "The flight has departed");
   }
@@ -33,42 +50,81 @@ export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, 
     throw new AppError("not-cancellable", "The hold has expired and its seats were released");
   }
   if (booking.status === "held") return nothingPaid;
+  const isCancelled = booking.flight.cancelledAt !== null;
+  if (isCancelled || open !== null) {
+    const reason = `The flight was ${isCancelled ? "cancelled" : "changed"}`;
+    // Also what an earlier change made non-refundable.
+    const minor = Math.min(booking.totalMinor, booking.chargedMinor - booking.refundDueMinor);
+    return { minor, percent: 100, reason };
+  }
   return refundOf(refundPolicy, booking, booking.flight.departureTime, now);
 }
 
 const nothingPaid: Refund = { minor: 0, percent: 0, reason: "Nothing was paid" };
 
+/** A cancellation of all passengers that was offered, with its refund. */
+interface Offered {
+  readonly refund: Refund;
+  readonly change: BookingChange;
+}
+
 /**
- * Cancels a confirmed or held booking and releases its seats, in one transaction. Returns false and changes nothing
- * if its status changed meanwhile. Throws `not-cancellable`.
+ * Cancels a confirmed or held booking and releases its seats and those of an open offer, in one transaction. Returns false
+ * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`.
  */
 export async function cancelNow(
-  { storage, outbox, refundPolicy, clock, makeId }: CancellationParts,
+  { storage, outbox, line, refundPolicy, clock, makeId, seatsChanged }: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
+  offered?: Offered,
 ): Promise<boolean> {
   const now = new Date(clock.now());
-  const { minor, percent, reason } = refundNow(refundPolicy, booking, now);
+  const open = await openFlightChange(storage, booking.id);
+  const current = refundNow(refundPolicy, booking, open, now);
+  const { minor, percent, reason } = offered?.refund ?? current;
+  const [change] = await storage.all(openChangeOf, { bookingId: booking.id });
+  const status = offered === undefined ? "withdrawn" : "confirmed";
+  const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);
+  // Another request, the payment or the expiry of the hold came first.
+  const onNoRows = ended === undefined ? "stop" : changedMeanwhile;
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
-  const [cancelled] = await storage.atomically(
-    write(
-      booking.status === "held" ? releaseHold : cancelBooking,
-      {
-        id: booking.id,
-        updatedAt: now,
-        cancelledAt: now,
-        refundMinor: minor,
-        refundPercent: percent,
-        refundReason: reason,
-      },
-      // Another request, the payment or the expiry of the hold came first.
-      "stop",
+  const { id } = booking;
+  const settled = { bookingId: id, status: "cancelled", answeredAt: now } as const;
+  const writes = line.freeing(booking, (givenBack) =>
+    storage.atomically(
+      ...(ended === undefined ? [] : [ended]),
+      write(
+        booking.status === "held" ? releaseHold : cancelBooking,
+        {
+          id,
+          revision: booking.revision,
+          updatedAt: now,
+          cancelledAt: now,
+          refundMinor: minor,
+          refundPercent: percent,
+          refundReason: reason,
+        },
+        onNoRows,
+      ),
+      ...held,
+      ...givenBack,
+      // The refund depends on it. Checked once the flight is locked, so that an import has either ended or waits.
+      write(sameOpenChange, { id, openChangeId: open?.changeId ?? "" }, changedMeanwhile),
+      write(settleFlightChange, { ...settled, answeredBy: ctx.actor.id }),
+      write(insertEvent, event),
+      ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
     ),
-    write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-    write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
   );
-  if (cancelled.changes === 0) return false;
+  const results = await writes.catch((error: unknown) => {
+    if (error === changedMeanwhile) return null;
+    throw error;
+  });
+  if (!results?.at(ended === undefined ? 0 : 1)?.changes) return false;
   outbox.committed(event);
+  seatsChanged(booking.flightId);
+  if (change?.newFlightId) {
+    seatsChanged(change.newFlightId);
+    line.wake();
+  }
   return true;
 }

@@ -4,14 +4,18 @@ import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
+import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { BookingChange } from "../booking-change.ts";
 import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
+import type { Line } from "../waitlist/line.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, expiredHolds, expireHold, nextExpiry } from "./bookings.sql.ts";
+import { endingOf } from "./change-making.ts";
+import { expiredChanges, nextChangeExpiry } from "./changes.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
@@ -19,6 +23,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly makeId: MakeId;
+  readonly line: Line;
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
@@ -28,8 +33,8 @@ const batchSize = 100;
 const longestSleepMs = 2_000;
 
 /**
- * Releases the seats of holds that were not paid in time. Wake it after a hold was committed. Other processes may
- * release the same holds at the same time, so each change is guarded.
+ * Releases the seats of holds, and of offers to change, that were not paid or confirmed in time. Wake it after one was
+ * committed. Other processes may release the same seats at the same time, so each change is guarded.
  */
 export function holdExpiry(parts: Parts): BackgroundTask {
   const { storage, clock, log } = parts;
@@ -37,15 +42,23 @@ export function holdExpiry(parts: Parts): BackgroundTask {
     try {
       const now = new Date(clock.now());
       const due = await storage.all(expiredHolds, { now, limit: batchSize });
-      await Promise.all(due.map((booking) => expire(parts, booking)));
-      if (due.length === batchSize) {
+      const offers = await storage.all(expiredChanges, { now, limit: batchSize });
+      await Promise.all([
+        ...due.map((booking) => expire(parts, booking)),
+        ...offers.map((offer) => expireOffer(parts, offer)),
+      ]);
+      if (due.length === batchSize || offers.length === batchSize) {
         task.wake();
         return null;
       }
-      const [next] = await storage.all(nextExpiry, {});
-      if (!next?.expiresAt) return longestSleepMs;
-      const untilMs = next.expiresAt.getTime() - clock.now();
-      return Math.min(Math.max(untilMs, 10), longestSleepMs);
+      const [[hold], [offer]] = await Promise.all([
+        storage.all(nextExpiry, {}),
+        storage.all(nextChangeExpiry, {}),
+      ]);
+      const untilMs = [hold, offer].map((next) =>
+        next?.expiresAt ? next.expiresAt.getTime() - clock.now() : longestSleepMs,
+      );
+      return Math.min(Math.max(Math.min(...untilMs), 10), longestSleepMs);
     } catch (error) {
       log.error({ err: error }, "failed to release expired holds; retrying");
       return longestSleepMs;
@@ -54,18 +67,36 @@ export function holdExpiry(parts: Parts): BackgroundTask {
   return task;
 }
 
+/** Ends one offer, unless it was confirmed, paid or withdrawn. */
+async function expireOffer(
+  { storage, clock, log, seatsChanged }: Parts,
+  offer: BookingChange,
+): Promise<void> {
+  const now = new Date(clock.now());
+  try {
+    await storage.atomically(...endingOf(offer, "expired", now));
+  } catch (error) {
+    if (error !== changedMeanwhile) throw error;
+    return;
+  }
+  log.info({ id: offer.id, bookingId: offer.bookingId }, "offer to change a booking expired");
+  if (offer.newFlightId !== null) seatsChanged(offer.newFlightId);
+}
+
 /** Ends one hold, unless it was paid, cancelled or expired by another process. */
 async function expire(
-  { storage, outbox, clock, log, makeId, seatsChanged }: Parts,
+  { storage, outbox, clock, log, makeId, line, seatsChanged }: Parts,
   booking: BookingOnFlight,
 ): Promise<void> {
   const now = new Date(clock.now());
   const event = bookingEvent(transitions.expire.event, booking, null, makeId, now);
-  const [expired] = await storage.atomically(
-    write(expireHold, { id: booking.id, updatedAt: now, expiredAt: now }, "stop"),
-    write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-    write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+  const [expired] = await line.freeing(booking, (givenBack) =>
+    storage.atomically(
+      write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
+      ...givenBack,
+      write(insertEvent, event),
+      ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+    ),
   );
   if (expired.changes === 0) return;
   log.info({ id: booking.id, reference: booking.reference }, "hold expired");

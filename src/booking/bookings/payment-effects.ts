@@ -10,15 +10,21 @@ import { changedMeanwhile, type Effect, type EffectOf } from "../../inbound/rece
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { decidePayment, type PaymentDecision, transitions } from "../booking-state.ts";
+import type { BookingChange } from "../booking-change.ts";
+import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import { closesAfter } from "../flight.ts";
-import { takeSeats } from "../flights/flights.sql.ts";
-import type { Payment } from "../payment.ts";
+import { closesAfter, isOnSale } from "../flight.ts";
+import { flightById, giveSeatsBack, takeSeats } from "../flights/flights.sql.ts";
+import { seatsForSale } from "../flights/for-sale.ts";
+import { decidePayment, type PaymentDecision } from "../payment-decision.ts";
+import { hasCounted, type Payment } from "../payment.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { findBooking } from "./booking-search.ts";
 import { type BookingOnFlight, confirmHold, reseatBooking } from "./bookings.sql.ts";
+import { type Making, makingOf } from "./change-making.ts";
+import { changesOfBookings } from "./changes.sql.ts";
+import { maxOffers } from "./hold-limit.ts";
 import { problemEvent, refundEvent } from "./payment-event.ts";
 import {
   countEarlyRefunds,
@@ -63,8 +69,7 @@ function effects(parts: Parts): EffectOf {
         ? []
         : await storage.all(paymentsByReference, { provider, reference: payment });
     // A refund belongs to its payment, whatever its text says.
-    const refunded =
-      notice.kind === "refunded" && holder?.outcome === "confirmed" ? holder.bookingId : null;
+    const refunded = notice.kind === "refunded" && hasCounted(holder) ? holder.bookingId : null;
     const named = refunded ?? notice.booking ?? holder?.bookingId ?? null;
     const isTest = notice.isTest && !testMode;
     if (named === null) return isTest ? null : waitingEffect(parts, event, notice);
@@ -73,20 +78,35 @@ function effects(parts: Parts): EffectOf {
     if (booking === undefined) return unknownBooking(named);
     const records = await storage.all(paymentsOfBookings, { ids: [booking.id] });
     const now = new Date(clock.now());
-    const isElsewhere = holder?.outcome === "confirmed" && holder.bookingId !== booking.id;
+    const isElsewhere = hasCounted(holder) && holder.bookingId !== booking.id;
+    const ofBooking = { ids: [booking.id], limit: maxOffers };
+    const offers = booking.revision === 0 ? [] : await storage.all(changesOfBookings, ofBooking);
+    const pending = offers.find(({ status }) => status === "pending") ?? null;
+    const { amountMinor } = notice;
     const decision = decidePayment(
       {
         booking,
         records,
         canReseat:
-          booking.flight.seatsAvailable >= booking.seats &&
-          booking.flight.departureTime > closesAfter(now),
+          (await seatsForSale(storage, booking.flightId, now)) >= booking.seats &&
+          isOnSale(booking.flight, now),
         paidFor: isElsewhere ? holder.bookingId : null,
+        pending,
+        isOfOffer: offers.some((each) => each.changeTotalMinor === amountMinor && amountMinor > 0),
       },
       notice,
     );
-    return decidedBy(parts, booking, event, notice, decision, now);
+    const change = decision.transition === "changeByPayment" ? pending : null;
+    const made = change === null ? null : await madeBy(change, booking, now);
+    return decidedBy(parts, booking, event, notice, decision, made, now);
   };
+
+  /** What makes a change that was paid. */
+  async function madeBy(change: BookingChange, booking: BookingOnFlight, now: Date) {
+    const [newFlight] = await storage.all(flightById, { id: change.newFlightId ?? 0 });
+    const paidBy = { actor: null, paidMinor: change.changeTotalMinor };
+    return makingOf(parts, booking, change, newFlight ?? null, paidBy, now);
+  }
 
   /**
    * The booking that an event names. If it is a payment whose refund waits for it, the refund is recorded first, as one
@@ -145,6 +165,7 @@ function decidedBy(
   event: Pick<Event, "id">,
   notice: PaymentNotice,
   decision: PaymentDecision,
+  made: Making | null,
   now: Date,
 ): Effect {
   const { outcome, transition, explanation } = decision;
@@ -160,6 +181,8 @@ function decidedBy(
     amount: notice.amount,
     outcome,
     createdAt: now,
+    actor: null,
+    note: null,
   };
   const events = eventsOf(parts, booking, event, notice, decision, now);
   return {
@@ -168,7 +191,10 @@ function decidedBy(
     writes: [
       // First, because what was decided holds only if nothing changed since.
       write(countPayment, booking, changedMeanwhile),
-      ...transitionWrites(booking, payment, decision, now),
+      ...(made?.writes([
+        // The background task offers them to who waits.
+        write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
+      ]) ?? transitionWrites(booking, payment, decision, now)),
       write(insertPayment, payment, changedMeanwhile),
       ...events.flatMap(({ own, ownerId }) => [
         write(insertEvent, own),
@@ -181,9 +207,10 @@ function decidedBy(
     ],
     committed() {
       for (const { own } of events) parts.outbox.committed(own);
+      if (made !== null) parts.outbox.committed(made.event);
       const { provider, reference } = payment;
       if (reference !== null) parts.waiting.committed({ provider, reference });
-      if (transition === "reseat") parts.seatsChanged(booking.flightId);
+      if (transition === "reseat" || made !== null) parts.seatsChanged(booking.flightId);
     },
   };
 }
@@ -220,12 +247,13 @@ function eventsOf(
   booking: BookingOnFlight,
   cause: Pick<Event, "id">,
   notice: PaymentNotice,
-  { transition, problem, refundedMinor }: PaymentDecision,
+  { transition, problem, refundedMinor, expectedMinor }: PaymentDecision,
   now: Date,
 ): readonly { readonly own: StoredEvent; readonly ownerId: string | null }[] {
   const isConfirmed = transition === "pay" || transition === "reseat";
   const isRefunded = transition === "refund" || (isConfirmed && refundedMinor > 0);
-  const after = isConfirmed ? { ...booking, paidMinor: booking.totalMinor } : booking;
+  const paid = { paidMinor: booking.totalMinor, chargedMinor: booking.totalMinor };
+  const after = isConfirmed ? { ...booking, ...paid } : booking;
   const refunded = moneyText(moneyOf(refundedMinor, booking.currency));
   // Of a payment whose refund arrived first, what follows is about that refund.
   const about = isConfirmed && isRefunded ? { ...notice, amount: refunded } : notice;
@@ -233,9 +261,12 @@ function eventsOf(
     ...(isConfirmed
       ? [bookingEvent(transitions[transition].event, booking, null, makeId, now)]
       : []),
-    ...(isRefunded ? [refundEvent(after, about, cause, makeId, now)] : []),
+    ...(isRefunded ? [refundEvent(after, about.amount, { cause, actor: null }, makeId, now)] : []),
   ];
-  const wrong = problem === null ? [] : [problemEvent(problem, after, about, cause, makeId, now)];
+  const wrong =
+    problem === null
+      ? []
+      : [problemEvent(problem, after, about, expectedMinor, cause, makeId, now)];
   return [
     ...changed.map((own) => ({ own, ownerId: booking.userId })),
     ...wrong.map((own) => ({ own, ownerId: null })),

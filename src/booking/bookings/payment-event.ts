@@ -1,14 +1,16 @@
+import type { Actor } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
-import { type PaymentProblem, refundDue } from "../booking-state.ts";
+import { dataOf } from "../../inbound/providers/event-fields.ts";
 import type { Booking } from "../booking.ts";
+import type { PaymentProblem } from "../payment-decision.ts";
 
-import { bookingEvent, bookingEventKey } from "./booking-event.ts";
+import { bookingData, bookingEvent, bookingEventKey } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 
-/** The idempotency key of an event that follows from a provider's event. */
+/** The idempotency key of an event that follows from a provider's event, or from itself. */
 export function paymentEventKey(
   type: PaymentProblem | "booking.refunded",
   id: Booking["id"],
@@ -19,10 +21,10 @@ export function paymentEventKey(
 
 /** What operators read, with the amount and what was expected. */
 const problemTitles: Readonly<
-  Record<PaymentProblem, (booking: BookingOnFlight, amount: string) => string>
+  Record<PaymentProblem, (booking: BookingOnFlight, amount: string, expected: string) => string>
 > = {
-  "payment.mismatch": (booking, amount) =>
-    `Payment of booking ${booking.reference} does not match: ${amount} instead of ${priceOf(booking)}`,
+  "payment.mismatch": ({ reference }, amount, expected) =>
+    `Payment of booking ${reference} does not match: ${amount} instead of ${expected}`,
   "payment.unseated": ({ reference, status }, amount) =>
     `Booking ${reference} is ${status} and has no seats: refund ${amount}`,
   "payment.surplus": ({ reference }, amount) =>
@@ -31,41 +33,46 @@ const problemTitles: Readonly<
     `Booking ${booking.reference} was refunded ${amount}; ${dueOf(booking)} was due and ${paidOf(booking)} paid`,
 };
 
-/** Makes the event about money that does not fit a booking. */
+/** Makes the event about money that does not fit a booking. `expectedMinor`: what had to be paid. */
 export function problemEvent(
   type: PaymentProblem,
   booking: BookingOnFlight,
   { provider, payment, amount }: PaymentNotice,
+  expectedMinor: number,
   cause: Pick<Event, "id">,
   makeId: MakeId,
   now: Date,
 ): StoredEvent {
   const event = bookingEvent(type, booking, null, makeId, now);
+  const expected = moneyText(moneyOf(expectedMinor, booking.currency));
   return {
     ...event,
     idempotencyKey: paymentEventKey(type, booking.id, cause.id),
-    title: problemTitles[type](booking, amount),
-    data: { ...event.data, amount, provider, payment, eventId: cause.id },
+    title: problemTitles[type](booking, amount, expected),
+    data: {
+      ...event.data,
+      ...dataOf(bookingData, { amount, provider, payment, eventId: cause.id }),
+    },
   };
 }
 
-/** Makes the event about a refund that a provider reports. */
+/** Makes the event about a refund that a provider's event reports, or that an admin records. */
 export function refundEvent(
   booking: BookingOnFlight,
-  { amount }: PaymentNotice,
-  cause: Pick<Event, "id">,
+  refunded: string,
+  { cause, actor }: { readonly cause?: Pick<Event, "id">; readonly actor: Actor | null },
   makeId: MakeId,
   now: Date,
 ): StoredEvent {
-  const event = bookingEvent("booking.refunded", booking, null, makeId, now);
+  const event = bookingEvent("booking.refunded", booking, actor, makeId, now);
+  const data = cause === undefined ? { refunded } : { refunded, eventId: cause.id };
   return {
     ...event,
-    idempotencyKey: paymentEventKey("booking.refunded", booking.id, cause.id),
-    title: `Booking ${booking.reference} refunded: ${amount} of ${paidOf(booking)}`,
-    data: { ...event.data, refunded: amount, eventId: cause.id },
+    idempotencyKey: paymentEventKey("booking.refunded", booking.id, (cause ?? event).id),
+    title: `Booking ${booking.reference} refunded: ${refunded} of ${paidOf(booking)}`,
+    data: { ...event.data, ...dataOf(bookingData, data) },
   };
 }
 
-const priceOf = ({ totalMinor, currency }: Booking) => moneyText(moneyOf(totalMinor, currency));
-const paidOf = ({ paidMinor, currency }: Booking) => moneyText(moneyOf(paidMinor ?? 0, currency));
-const dueOf = (booking: Booking) => moneyText(moneyOf(refundDue(booking), booking.currency));
+const paidOf = ({ chargedMinor, currency }: Booking) => moneyText(moneyOf(chargedMinor, currency));
+const dueOf = (booking: Booking) => moneyText(moneyOf(booking.refundDueMinor, booking.currency));

@@ -1,5 +1,5 @@
 import { moneyOf } from "../../base/money.ts";
-import { refundDue, refundStatus } from "../booking-state.ts";
+import { refundStatus } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { type Payment, paymentStatuses, payoutStatuses } from "../payment.ts";
 
@@ -12,6 +12,9 @@ export interface MoneyView {
   /** Null if no refund is due and none was reported: its status would be `none`. */
   readonly refund: RefundProgress | null;
 }
+
+/** What the list of bookings does not show of their payment. */
+export interface BookingMoney extends MoneyView, Pick<Booking, "paymentMethod"> {}
 
 export function moneyView(booking: Booking, records: readonly Payment[]): MoneyView {
   const payments = records.flatMap((record) => {
@@ -26,7 +29,7 @@ export function moneyView(booking: Booking, records: readonly Payment[]): MoneyV
   if (status === "none" && payouts.length === 0) return { payments, refund: null };
   const { currency } = booking;
   const refund: RefundProgress = {
-    amount: moneyOf(refundDue(booking), currency).amount,
+    amount: moneyOf(booking.refundDueMinor, currency).amount,
     refunded: moneyOf(booking.refundedMinor, currency).amount,
     currency,
     status,

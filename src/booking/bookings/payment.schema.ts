@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 
 import {
   amount,
+  currencySchema,
   instant,
   listOf,
   nullable,
@@ -11,7 +12,6 @@ import {
   word,
 } from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
-import { currencySchema } from "../flight.ts";
 import { paymentStatuses, payoutStatuses } from "../payment.ts";
 
 const reportedFields = {
@@ -19,7 +19,7 @@ const reportedFields = {
   currency: nullable(currencySchema, "ISO 4217 code; null if it cannot be read."),
   provider: text("The provider that reported it.", "payment_processor"),
   createdAt: instant("When it was reported."),
-  eventId: prefixedId("evt_", "The provider's event. Retention may have deleted it."),
+  eventId: prefixedId("evt_", "The event that reports it. Retention may have deleted it."),
 };
 
 export const paymentSchema = resource("Payment", "A payment that a provider reported.", {
@@ -34,9 +34,13 @@ export interface PaymentView extends Static<typeof paymentSchema> {}
 
 export const payoutSchema = resource(
   "Payout",
-  "A refund that a provider reported. The amount is the sum of all refunds of the payment so far.",
+  "A refund that a provider reported or an admin recorded. The amount is the sum of all refunds of the payment so far.",
   {
     ...reportedFields,
+    provider: text(
+      "The provider that reported it; `bookings` if an admin recorded it.",
+      "payment_processor",
+    ),
     status: word(
       payoutStatuses,
       "`overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",

@@ -4,6 +4,8 @@ import { allColumns, columnsOf, statementsOver } from "../../db/statement.ts";
 import { type Booking, bookingsTable } from "../booking.ts";
 import { type Payment, paymentsTable } from "../payment.ts";
 
+import { contendedBooking } from "./bookings.sql.ts";
+
 const statement = statementsOver({ bookings: bookingsTable, payments: paymentsTable });
 
 export const insertPayment = statement<Payment>()((db, { payments }) =>
@@ -11,10 +13,12 @@ export const insertPayment = statement<Payment>()((db, { payments }) =>
 );
 
 /**
- * Counts a payment event of a booking. Touches no row if its status changed or another one was recorded since it
- * was read, so that what was decided from it still holds.
+ * Counts a payment event of a booking. Touches no row if its status, price or flight changed or another one was
+ * recorded since it was read, so that what was decided from it still holds.
  */
-export const countPayment = statement<Pick<Booking, "id" | "status" | "paymentCount">>()(
+export const countPayment = statement<
+  Pick<Booking, "id" | "status" | "revision" | "paymentCount">
+>()(
   (db, { bookings }, p) =>
     db
       .update(bookings)
@@ -23,13 +27,15 @@ export const countPayment = statement<Pick<Booking, "id" | "status" | "paymentCo
         and(
           eq(bookings.id, p.id),
           eq(bookings.status, p.status),
+          eq(bookings.revision, p.revision),
           eq(bookings.paymentCount, p.paymentCount),
         ),
       ),
+  { contended: contendedBooking },
 );
 
 /**
- * Sets what was refunded of a paid booking. The database rejects more than was paid. Touches no row if nothing was:
+ * Sets what was refunded of a booking. The database rejects more than was charged. Touches no row if nothing was:
  * PostgreSQL receives this statement before it answers the one that confirms, which may have come too late.
  */
 export const setRefunded = statement<Pick<Booking, "id" | "refundedMinor" | "updatedAt">>()(
@@ -37,7 +43,7 @@ export const setRefunded = statement<Pick<Booking, "id" | "refundedMinor" | "upd
     db
       .update(bookings)
       .set({ refundedMinor: p.refundedMinor, updatedAt: p.updatedAt })
-      .where(and(eq(bookings.id, p.id), isNotNull(bookings.paidMinor))),
+      .where(and(eq(bookings.id, p.id), sql`${bookings.chargedMinor} > 0`)),
 );
 
 /** Counts the refunds of a payment that were recorded before it. */
@@ -71,13 +77,15 @@ export const paymentsOfBookings = statement<{ ids: readonly Booking["id"][] }>()
       .orderBy(asc(payments.createdAt), asc(payments.eventId)),
 );
 
-/** The bookings that name a provider's payment; first the one that it confirmed. */
+/** The bookings that name a provider's payment; first the one that it paid for. */
 export const paymentsByReference = statement<{ provider: string; reference: string }>()(
   (db, { payments }, p) =>
     db
       .select({ bookingId: payments.bookingId, outcome: payments.outcome })
       .from(payments)
       .where(and(eq(payments.provider, p.provider), eq(payments.reference, p.reference)))
-      .orderBy(desc(sql`case when ${payments.outcome} = 'confirmed' then 1 else 0 end`))
+      .orderBy(
+        desc(sql`case when ${payments.outcome} in ('confirmed', 'changed') then 1 else 0 end`),
+      )
       .limit(1),
 );

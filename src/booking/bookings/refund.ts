@@ -20,15 +20,35 @@ export interface Refund {
 
 const hourMs = 3_600_000;
 
+type Sold = Pick<Booking, "totalMinor" | "createdAt">;
+
 /** Calculates the refund for cancelling a booking now. */
 export function refundOf(
   policy: RefundPolicy,
-  booking: Pick<Booking, "totalMinor" | "createdAt">,
+  booking: Sold & Charged,
   departureTime: Date,
   now: Date,
 ): Refund {
-  const { percent, reason } = termsOf(policy, booking.createdAt, departureTime, now);
-  return { minor: Math.floor((booking.totalMinor * percent) / 100), percent, reason };
+  const credit = creditOf(policy, booking, departureTime, now);
+  return { ...credit, minor: Math.min(credit.minor, refundable(booking)) };
+}
+
+/** The part of the price that a policy gives back now, whatever was refunded before. */
+export function creditOf(
+  policy: RefundPolicy,
+  { totalMinor, createdAt }: Sold,
+  departureTime: Date,
+  now: Date,
+): Refund {
+  const { percent, reason } = termsOf(policy, createdAt, departureTime, now);
+  return { minor: Math.floor((totalMinor * percent) / 100), percent, reason };
+}
+
+export type Charged = Pick<Booking, "chargedMinor" | "refundDueMinor" | "keptMinor">;
+
+/** What can still be refunded of a booking, in minor units. */
+export function refundable({ chargedMinor, refundDueMinor, keptMinor }: Charged): number {
+  return chargedMinor - refundDueMinor - keptMinor;
 }
 
 function termsOf(

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { moneyOf } from "../../base/money.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
@@ -9,18 +10,24 @@ import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempo
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { transitions } from "../booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
-import { closesAfter, closesAt, type Flight } from "../flight.ts";
-import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import { closesAt, type Flight, isOnSale } from "../flight.ts";
+import { flightById } from "../flights/flights.sql.ts";
+import { seatsForSale } from "../flights/for-sale.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
+import type { WaitlistEntry } from "../waitlist-entry.ts";
+import { type Line, takingSeats } from "../waitlist/line.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
 import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
+import { requirePrice } from "./expected-price.ts";
+import { maxHoldsPerFlight, tooManyHolds } from "./hold-limit.ts";
 import { storedFolding } from "./name-folding.ts";
 
 export interface SaleParts {
   readonly storage: Storage;
   readonly outbox: Outbox;
+  readonly line: Line;
   readonly seal: PersonalDataSeal;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -29,21 +36,18 @@ export interface SaleParts {
   readonly holdMs: number;
 }
 
-/** The limit of holds per user and flight, so that holds alone cannot sell out a flight. */
-const maxHoldsPerFlight = 3;
-
 /**
- * Attempts to find a free reference, and to take seats that others take and release. With 190 million
+ * Attempts to find a free reference, and to take seats that others take and release, or whose price moves. With 190 million
  * references, this many collisions in a row do not occur.
  */
 const maxAttempts = 5;
 
 const referenceTaken = new AppError("internal", "The reference is taken");
-const seatsTaken = new AppError("internal", "The seats are taken");
+const saleChanged = new AppError("internal", "The flight's seats or price have changed");
 
 /**
  * Takes the seats and stores the booking, confirmed or held, passengers, idempotency key and event in one transaction. Throws
- * `flight-not-found`, `booking-closed`, `no-seats`, `validation-failed` for too many holds, and `keyTaken` if
+ * `flight-not-found`, `booking-closed`, `no-seats`, `price-changed`, `validation-failed` for too many holds, and `keyTaken` if
  * an equal request committed first.
  */
 export async function sell(
@@ -53,26 +57,22 @@ export async function sell(
   keyed: KeyedRequest | null,
   now: Date,
 ): Promise<BookingOnFlight> {
-  const { storage, outbox, seal, makeId } = parts;
+  const { storage, outbox, line, seal, makeId } = parts;
   const isHold = request.hold === true;
   const seats = request.passengers.length;
-  const leavesAfter = closesAfter(now);
-  const [flight] = await storage.all(flightById, { id: request.flightId });
-  if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
-  if (flight.departureTime <= leavesAfter) {
-    const detail = "Sales for this flight have ended: it departs within 60 minutes or has departed";
-    throw new AppError("booking-closed", detail);
-  }
-  if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
 
   for (let attempt = 1; ; attempt += 1) {
+    const { flight, offer } = await flightForSale(parts, ctx, request, now, attempt > 1);
+    if (attempt > maxAttempts) throw tooManyRivals();
     const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
     const event = bookingEvent(type, { ...booking, flight }, ctx.actor, makeId, now);
     try {
       const [taken] = await storage.atomically(
-        write(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, seatsTaken),
-        ...(isHold ? [write(mayHold, { ...booking, limit: maxHoldsPerFlight }, tooManyHolds)] : []),
+        ...takingSeats({ flight, seats, offer, now }, saleChanged),
+        ...(isHold
+          ? [write(mayHold, { ...booking, limit: maxHoldsPerFlight }, tooManyHolds("/hold"))]
+          : []),
         write(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
           write(insertPassenger, passenger),
@@ -82,17 +82,48 @@ export async function sell(
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
       outbox.committed(event);
+      // Fewer seats than offered leave some to the next in line.
+      if (offer !== null) line.wake();
       // Not the number read above, of which concurrent bookings may have taken some.
       return { ...booking, flight: { ...flight, ...taken.rows[0] } };
     } catch (error) {
-      if (error === referenceTaken && attempt < maxAttempts) continue;
-      if (error !== seatsTaken) throw error;
-      const [{ seatsAvailable } = flight] = await storage.all(flightById, { id: flight.id });
-      if (seatsAvailable < seats) throw noSeats(seatsAvailable);
-      // Seats were released meanwhile, so it is no longer true that too few are left.
-      if (attempt === maxAttempts) throw tooManyRivals();
+      // The flight is read again: the price has moved, or seats were taken and perhaps released.
+      const isAgain = error === saleChanged || (error === referenceTaken && attempt < maxAttempts);
+      if (!isAgain) throw error;
     }
   }
+}
+
+/**
+ * The flight, if the request can be sold now, and the caller's offer of its waiting list. The sale requires the price and
+ * the seats that are read here. `isAgain`: a sale was refused, perhaps because the waiting list comes first.
+ */
+async function flightForSale(
+  { storage, line }: SaleParts,
+  { actor }: Context,
+  { flightId, passengers, expectedPrice }: BookingRequest,
+  now: Date,
+  isAgain: boolean,
+): Promise<{ readonly flight: Flight; readonly offer: WaitlistEntry | null }> {
+  const seats = passengers.length;
+  const [[flight], offer] = await Promise.all([
+    storage.all(flightById, { id: flightId }),
+    line.offerTo(actor.id, flightId, now),
+  ]);
+  if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
+  if (!isOnSale(flight, now)) throw new AppError("booking-closed", closedDetail(flight));
+  const { seatsAvailable: free, priceMinor, currency } = flight;
+  const forSale = isAgain ? await seatsForSale(storage, flightId, now) : free;
+  const seatsAvailable = forSale + (offer?.seats ?? 0);
+  if (seatsAvailable < seats) throw noSeats(seatsAvailable);
+  requirePrice(expectedPrice, moneyOf(priceMinor * seats, currency));
+  return { flight, offer };
+}
+
+function closedDetail({ cancelledAt }: Flight): string {
+  return cancelledAt === null
+    ? "Sales for this flight have ended: it departs within 60 minutes or has departed"
+    : "The airline cancelled this flight";
 }
 
 function newBooking(
@@ -104,6 +135,7 @@ function newBooking(
 ): Booking {
   const isHold = hold === true;
   const seats = passengers.length;
+  const totalMinor = flight.priceMinor * seats;
   return {
     ...emptyBooking,
     id: makeId("bk", now.getTime()),
@@ -112,7 +144,8 @@ function newBooking(
     flightId: flight.id,
     status: isHold ? transitions.hold.to : transitions.book.to,
     seats,
-    totalMinor: flight.priceMinor * seats,
+    totalMinor,
+    chargedMinor: isHold ? 0 : totalMinor,
     currency: flight.currency,
     contactEmail,
     paymentMethod,
@@ -127,11 +160,6 @@ function newBooking(
 function holdEnds({ departureTime }: Flight, now: Date, holdMs: number): Date {
   return new Date(Math.min(now.getTime() + holdMs, closesAt(departureTime).getTime()));
 }
-
-const tooManyHoldsDetail = `You already have ${maxHoldsPerFlight} holds on this flight. Pay for one or cancel one first.`;
-const tooManyHolds = new AppError("validation-failed", tooManyHoldsDetail, {
-  errors: [{ pointer: "/hold", code: "validation-failed", detail: tooManyHoldsDetail }],
-});
 
 function tooManyRivals(): AppError {
   const detail = "Many bookings and cancellations compete for these seats. Try again.";
@@ -158,6 +186,8 @@ function passengersFor(
       ...passenger,
       lastNameFolded: storedFolding(passenger.lastName),
       sealed: seal.seal(place, { dateOfBirth, passportNumber }),
+      cancelledAt: null,
+      corrections: 0,
     };
   });
 }

@@ -56,3 +56,9 @@ export function localDay({ zone }: Airport, day: string): { from: Date; to: Date
   // A zone that moves across the date line skips a whole day, as Samoa did at the end of 2011.
   return from < to ? { from: new Date(from), to: new Date(to) } : null;
 }
+
+/** A calendar day at the airport with a code, as `localDay`; null for an unknown airport too. */
+export function dayAt(code: string, day: string): { from: Date; to: Date } | null {
+  const place = airport(code);
+  return place === undefined ? null : localDay(place, day);
+}

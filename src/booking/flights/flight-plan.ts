@@ -17,7 +17,20 @@ export const flightPlanKeys = [
   "price",
   "currency",
 ] as const;
-type Key = (typeof flightPlanKeys)[number];
+
+/** The fields of a flight that changes, which a file may lack. */
+export const flightChangeKeys = ["previousDepartureTime", "status"] as const;
+type Key = (typeof flightPlanKeys)[number] | (typeof flightChangeKeys)[number];
+
+const statuses = ["scheduled", "cancelled"] as const;
+
+/** What a line does with a flight that exists, besides updating it. */
+export interface PlannedChange {
+  /** The flight departs at this time so far, and is moved to the times of its plan. */
+  readonly previousDepartureTime?: Date;
+  /** The flight is removed from sale. */
+  readonly isCancelled?: true;
+}
 
 const maxAirlineLength = 60;
 const maxSeats = 1_000;
@@ -28,15 +41,7 @@ const maxDurationHours = 24;
  * with its name and what is allowed. The error does not repeat the value.
  */
 export function readFlightPlan(written: ReadonlyMap<string, unknown>): FlightPlan {
-  const read = <Value>(key: Key, parse: (text: string) => Value): Value => {
-    try {
-      return parse(textOf(written.get(key)));
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      throw new AppError(error.code, `${key} ${error.detail}`);
-    }
-  };
-
+  const read = readerOf(written);
   const flightNumber = read("flightNumber", flightNumberOf);
   const airline = read("airline", airlineOf);
   const origin = read("origin", airportCodeOf);
@@ -58,6 +63,36 @@ export function readFlightPlan(written: ReadonlyMap<string, unknown>): FlightPla
     seats,
     priceMinor,
     currency,
+  };
+}
+
+/** Reads the optional fields of a line; an empty one is absent. Throws as `readFlightPlan`. */
+export function readPlannedChange(
+  written: ReadonlyMap<string, unknown>,
+  { departureTime }: FlightPlan,
+): PlannedChange {
+  const read = readerOf(written);
+  const isGiven = (key: Key) => (written.get(key) ?? "") !== "";
+  const previous = isGiven("previousDepartureTime") ? read("previousDepartureTime", timeOf) : null;
+  const isCancelled = isGiven("status") && read("status", statusOf) === "cancelled";
+  const isMoved = previous !== null && previous.getTime() !== departureTime.getTime();
+  if (isCancelled && isMoved) {
+    throw badRequest("status must not be cancelled for a flight that is moved");
+  }
+  return {
+    ...(isMoved && { previousDepartureTime: previous }),
+    ...(isCancelled && { isCancelled }),
+  };
+}
+
+function readerOf(written: ReadonlyMap<string, unknown>) {
+  return <Value>(key: Key, parse: (text: string) => Value): Value => {
+    try {
+      return parse(textOf(written.get(key)));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw new AppError(error.code, `${key} ${error.detail}`);
+    }
   };
 }
 
@@ -123,9 +158,12 @@ function soonAfter(departure: Date, arrival: Date): Date {
   return arrival;
 }
 
-function cabinClassOf(text: string): CabinClass {
-  const found = cabinClasses.find((cabinClass) => cabinClass === text.toLowerCase());
-  if (found === undefined) throw badRequest(`must be one of: ${cabinClasses.join(", ")}`);
+const cabinClassOf = (text: string): CabinClass => oneOf(cabinClasses, text);
+const statusOf = (text: string) => oneOf(statuses, text);
+
+function oneOf<Word extends string>(words: readonly Word[], text: string): Word {
+  const found = words.find((word) => word === text.toLowerCase());
+  if (found === undefined) throw badRequest(`must be one of: ${words.join(", ")}`);
   return found;
 }
 

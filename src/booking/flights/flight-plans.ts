@@ -3,22 +3,28 @@ import { parse } from "papaparse";
 import { AppError, badRequest } from "../../base/errors.ts";
 import type { FlightPlan } from "../flight.ts";
 
-import { flightPlanKeys, readFlightPlan } from "./flight-plan.ts";
+import {
+  flightChangeKeys,
+  flightPlanKeys,
+  type PlannedChange,
+  readFlightPlan,
+  readPlannedChange,
+} from "./flight-plan.ts";
 import { readLines } from "./lines.ts";
 
 export type ImportFormat = "csv" | "ndjson";
 
-/** The flight plan in one line, or the error in it. */
+/** The flight plan in one line, with what it changes of a flight that exists, or the error in it. */
 export type ImportedLine = {
   /** The line number, from 1. The header counts. */
   readonly line: number;
   /** Bytes of the input up to the end of the line. */
   readonly bytesRead: number;
-} & ({ readonly plan: FlightPlan } | { readonly error: string });
+} & (({ readonly plan: FlightPlan } & PlannedChange) | { readonly error: string });
 
 const maxLineBytes = 10 * 1024;
 const maxNamesShown = 10;
-const keys: readonly string[] = flightPlanKeys;
+const keys: readonly string[] = [...flightPlanKeys, ...flightChangeKeys];
 
 /**
  * Reads flight plans line by line, in constant memory. With the format null, the first line decides: a brace
@@ -41,7 +47,9 @@ export async function* readFlightPlans(
     try {
       if ("error" in found) throw badRequest(found.error);
       const row = rows.read(found.text);
-      if (row !== null) yield { ...at, plan: readFlightPlan(row) };
+      if (row === null) continue;
+      const plan = readFlightPlan(row);
+      yield { ...at, plan, ...readPlannedChange(row, plan) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       yield { ...at, error: error.detail };
@@ -99,7 +107,7 @@ function columnsOf(cells: readonly string[]): readonly string[] {
     throw badRequest("The header must separate columns with commas");
   }
   const unknown = columns.filter((column) => !keys.includes(column));
-  const missing = keys.filter((key) => !columns.includes(key));
+  const missing = flightPlanKeys.filter((key) => !columns.includes(key));
   const repeated = keys.filter((key) => columns.indexOf(key) !== columns.lastIndexOf(key));
   const errors = [
     unknown.length > 0 && `has unknown columns: ${shownNames(unknown)}`,

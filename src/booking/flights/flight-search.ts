@@ -1,82 +1,70 @@
 import { calendarDate } from "../../base/calendar-date.ts";
-import { AppError, type FieldError } from "../../base/errors.ts";
-import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
-import { type CabinClass, cabinClasses, maxPassengers } from "../flight.ts";
+import type { CabinClass } from "../flight.ts";
 
-/** A validated search. */
-interface FlightSearch {
+import { flightParameters, type RawParameters } from "./flight-parameters.ts";
+
+/** The most days of a calendar. */
+export const maxCalendarDays = 62;
+/** The most days before and after the date of a search. */
+export const maxFlexibleDays = 7;
+/** The flights of each day that are paired for trips. All pairs are sorted in one turn of the event loop. */
+export const maxFlightsPerLeg = 50;
+
+/** What passengers look for, on any day. */
+export interface Journey {
   /** IATA code, upper case. */
   readonly origin: string;
   /** IATA code, upper case. */
   readonly destination: string;
-  /** YYYY-MM-DD: the calendar day at the origin. */
-  readonly departureDate: string;
   readonly passengers: number;
   readonly cabinClass: CabinClass | null;
-  readonly page: number;
-  readonly limit: number;
 }
 
-/** A search before validation. Omitted parameters are undefined. */
-export type RawFlightSearch = { readonly [Name in keyof FlightSearch]: unknown };
+export type TripSearch = ReturnType<typeof readTripSearch>;
 
-/** Validates a search. Throws `invalid-parameter`, which names every invalid parameter. */
-export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
-  const errors: FieldError[] = [];
-  const reject = (parameter: keyof FlightSearch, detail: string) => {
-    errors.push({ parameter, code: "invalid-parameter", detail });
-  };
+/**
+ * These throw `invalid-parameter`, which names every invalid parameter. They return dates as YYYY-MM-DD: calendar days at
+ * the airport of departure. `dates` are the days of the calendar, none without one.
+ */
+export function readFlightSearch(raw: RawParameters) {
+  const read = flightParameters(raw);
+  const route = read.route();
+  const date = read.day("departureDate");
+  const [party, page] = [read.party(), read.page()];
+  const flexible = read.whole("flexibleDays", 0, 0, maxFlexibleDays);
+  const dates =
+    date === null || flexible === 0
+      ? []
+      : datesFrom(date.subtract({ days: flexible }), 2 * flexible + 1);
+  return read.done({ ...route, departureDate: String(date), ...party, ...page, dates });
+}
 
-  const airport = (name: "origin" | "destination"): string => {
-    const value = raw[name];
-    if (value === undefined) reject(name, "Required: an airport code of three letters");
-    else if (typeof value !== "string" || !/^[A-Za-z]{3}$/.test(value)) {
-      reject(name, "An airport code of three letters");
-    } else return value.toUpperCase();
-    return "";
-  };
-  const day = (): string => {
-    const { departureDate } = raw;
-    if (departureDate === undefined) reject("departureDate", "Required: a date as YYYY-MM-DD");
-    else if (typeof departureDate !== "string" || calendarDate(departureDate) === null) {
-      reject("departureDate", "A date that exists, as YYYY-MM-DD");
-    } else return departureDate;
-    return "";
-  };
-  const whole = (name: "passengers" | "page" | "limit", fallback: number, max: number): number => {
-    const value = raw[name] ?? fallback;
-    if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= max)
-      return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? "from 1 up" : `from 1 to ${max}`;
-    reject(name, `A whole number ${range}`);
-    return fallback;
-  };
-  const cabin = (): CabinClass | null => {
-    const value = raw.cabinClass ?? null;
-    const found = cabinClasses.find((candidate) => candidate === value);
-    if (value !== null && found === undefined)
-      reject("cabinClass", `One of: ${cabinClasses.join(", ")}`);
-    return found ?? null;
-  };
+export function readCalendarSearch(raw: RawParameters) {
+  const read = flightParameters(raw);
+  const route = read.route();
+  const [from, to] = [read.day("from"), read.day("to")];
+  const days = from === null || to === null ? 1 : from.until(to).days + 1;
+  if (days < 1) read.reject("to", "Must not be before from");
+  if (days > maxCalendarDays) read.reject("to", `At most ${maxCalendarDays} days, with both ends`);
+  const party = read.party();
+  const dates = from === null || days > maxCalendarDays ? [] : datesFrom(from, days);
+  return read.done({ ...route, ...party, dates });
+}
 
-  const search: FlightSearch = {
-    origin: airport("origin"),
-    destination: airport("destination"),
-    departureDate: day(),
-    passengers: whole("passengers", 1, maxPassengers),
-    cabinClass: cabin(),
-    page: whole("page", 1, Number.MAX_SAFE_INTEGER),
-    limit: Math.min(whole("limit", defaultLimit, Number.MAX_SAFE_INTEGER), maxLimit),
-  };
-  if (search.origin !== "" && search.origin === search.destination) {
-    reject("destination", "Must differ from origin");
+export function readTripSearch(raw: RawParameters) {
+  const read = flightParameters(raw);
+  const route = read.route();
+  const [departure, back] = [read.day("departureDate"), read.day("returnDate")];
+  if (departure !== null && back !== null && Temporal.PlainDate.compare(back, departure) < 0) {
+    read.reject("returnDate", "Must not be before departureDate");
   }
-  if (search.page * search.limit > maxOffsetRows) {
-    reject("page", `page × limit must not exceed ${maxOffsetRows}`);
-  }
-  const [first] = errors;
-  if (first === undefined) return search;
-  const name = "parameter" in first ? first.parameter : "";
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  throw new AppError("invalid-parameter", `${name}: ${first.detail}${more}`, { errors });
+  const dates = { departureDate: String(departure), returnDate: String(back) };
+  return read.done({ ...route, ...dates, ...read.party(), ...read.page() });
+}
+
+/** Without days that YYYY-MM-DD cannot express, such as those before the year 0. */
+function datesFrom(first: Temporal.PlainDate, days: number): string[] {
+  return Array.from({ length: Math.max(0, days) }, (_, day) =>
+    first.add({ days: day }).toString(),
+  ).filter((date) => calendarDate(date) !== null);
 }

@@ -23,6 +23,7 @@ export function flightView(flight: Flight): FlightView {
     price: moneyOf(flight.priceMinor, flight.currency),
     seatsAvailable: flight.seatsAvailable,
     createdAt: flight.createdAt,
+    ...(flight.cancelledAt !== null && { cancelledAt: flight.cancelledAt }),
   };
 }
 

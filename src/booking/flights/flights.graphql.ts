@@ -6,9 +6,9 @@ import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
 import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { type Flight, flightSchema, type FlightView, moneySchema } from "../flight.ts";
+import { moneySchema } from "../../web/schema.ts";
+import { type Flight, flightSchema, type FlightView } from "../flight.ts";
 
-import { flightSearchResultSchema } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 import type { Seats, SeatsChange } from "./seats.ts";
 
@@ -33,14 +33,18 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadFlight(ctx, id))),
     fields: (t) => ({
       flightId: t.exposeInt("id", { description: "Id of the flight in REST." }),
-      ...fieldsOf(t, flightSchema, fieldsExcept(flightSchema, "id"), {
+      ...fieldsOf(t, flightSchema, fieldsExcept(flightSchema, "id", "cancelledAt"), {
         cabinClass: CabinClass,
         price: PriceType,
       }),
+      cancelledAt: t.field({
+        type: "DateTime",
+        nullable: true,
+        description: "When the airline cancelled the flight; null if it is not cancelled.",
+        resolve: ({ cancelledAt }) => cancelledAt ?? null,
+      }),
     }),
   });
-
-  const SearchResultType = objectOf(builder, flightSearchResultSchema, { flights: [FlightType] });
 
   builder.queryFields((t) => ({
     flight: t.field({
@@ -60,27 +64,6 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
       { name: "FlightConnection", description: "A page of flights." },
       { name: "FlightEdge", description: "A flight in a list." },
     ),
-    searchFlights: t.field({
-      type: SearchResultType,
-      description: "Flights on one day that can be booked and have enough free seats.",
-      args: {
-        origin: t.arg.string({ required: true, description: "IATA code of the airport." }),
-        destination: t.arg.string({ required: true, description: "IATA code of the airport." }),
-        departureDate: t.arg({
-          type: "Date",
-          required: true,
-          description: "Date at the origin.",
-        }),
-        passengers: t.arg.int({ defaultValue: 1, description: "Number of seats, 1 to 9." }),
-        cabinClass: t.arg({ type: CabinClass, description: "Cabin class; any by default." }),
-        page: t.arg.int({ defaultValue: 1, description: "Page number, from 1." }),
-        limit: t.arg.int({
-          defaultValue: 20,
-          description: "Flights per page. The maximum is 100.",
-        }),
-      },
-      resolve: (_, args) => flights.search({ ...omitted, ...args }),
-    }),
   }));
 
   const SeatsChangeType = builder.objectRef<SeatsChange>("SeatsChange").implement({
@@ -106,11 +89,8 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     }),
   );
 
-  return { FlightType };
+  return { FlightType, CabinClass, PriceType };
 }
-
-/** Values of omitted arguments. */
-const omitted = { cabinClass: null, passengers: null, page: null, limit: null };
 
 /** The flight id in a global id; 0, which no flight has, if it is not a number. */
 function flightId(id: string): number {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
+import type { Exchange } from "../../web/auth.ts";
 import { withETag } from "../../web/etag.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
@@ -8,8 +9,19 @@ import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { urlOf } from "../../web/url.ts";
 import { flightSchema } from "../flight.ts";
 
-import type { RawFlightSearch } from "./flight-search.ts";
-import { flightParams, flightSearchQuery, flightSearchResultSchema } from "./flight.schema.ts";
+import type { RawParameters } from "./flight-parameters.ts";
+import { maxFlightsPerLeg } from "./flight-search.ts";
+import {
+  flightCalendarQuery,
+  flightCalendarSchema,
+  flightParams,
+  flightSearchQuery,
+  type FlightSearchResult,
+  flightSearchResultSchema,
+  type FlightTrips,
+  flightTripsQuery,
+  flightTripsSchema,
+} from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
 /** Ids start at 1. Numbers too large to be exact are looked up as 0, which no flight has. */
@@ -18,33 +30,51 @@ const unusedId = 0;
 /** Public: these routes need no token. */
 export const flightsRest = (flights: Flights) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
+    .get("", ({ request, set }) => searched(request, set, (raw) => flights.search(raw)), {
+      query: flightSearchQuery,
+      response: {
+        200: documentedHeaders(flightSearchResultSchema, linkHeaders),
+        ...problemResponses(),
+      },
+      detail: {
+        operationId: "searchFlights",
+        tags: ["Flights"],
+        summary: "Search flights",
+        description:
+          "Returns flights that depart on one calendar day at the origin, can be booked now and have enough seats left, earliest departure first. Public.",
+      },
+    })
     .get(
-      "",
-      async ({ request, set }) => {
-        // The number of seats left changes all the time, so caches must revalidate.
-        set.headers["cache-control"] = "no-cache";
-        const url = urlOf(request);
-        const result = await flights.search(rawSearch(url.searchParams));
-        const { page, pageSize: limit, totalResults } = result;
-        const link = pageLinkHeader(url, { page, limit }, page * limit < totalResults);
-        if (link !== null) set.headers["link"] = link;
-        return result;
+      "/calendar",
+      ({ request, set }) => {
+        set.headers["cache-control"] = seatsChange;
+        return flights.calendar(rawParameters(urlOf(request).searchParams));
       },
       {
-        query: flightSearchQuery,
-        response: {
-          200: documentedHeaders(flightSearchResultSchema, linkHeaders),
-          ...problemResponses(),
-        },
+        query: flightCalendarQuery,
+        response: { 200: flightCalendarSchema, ...problemResponses() },
         detail: {
-          operationId: "searchFlights",
+          operationId: "getFlightCalendar",
           tags: ["Flights"],
-          summary: "Search flights",
+          summary: "List the lowest prices by day",
           description:
-            "Returns flights that depart on one calendar day at the origin, can be booked now and have enough seats left, earliest departure first. Public.",
+            "Returns every day of a range with its cheapest flight in each currency, among the flights that a search for the day returns. Public.",
         },
       },
     )
+    .get("/trips", ({ request, set }) => searched(request, set, (raw) => flights.trips(raw)), {
+      query: flightTripsQuery,
+      response: {
+        200: documentedHeaders(flightTripsSchema, linkHeaders),
+        ...problemResponses(),
+      },
+      detail: {
+        operationId: "searchTrips",
+        tags: ["Flights"],
+        summary: "Search return trips",
+        description: `Returns pairs of an outbound flight and an inbound one that departs after it arrives, in the same currency, cheapest first. Pairs the ${maxFlightsPerLeg} cheapest flights of each day. Book each flight by itself. Public.`,
+      },
+    })
     .get(
       "/:id",
       ({ params }) => {
@@ -69,27 +99,26 @@ export const flightsRest = (flights: Flights) =>
       },
     );
 
-function rawSearch(query: URLSearchParams): RawFlightSearch {
-  return {
-    origin: textOf(query, "origin"),
-    destination: textOf(query, "destination"),
-    departureDate: textOf(query, "departureDate"),
-    passengers: numberOf(query, "passengers"),
-    cabinClass: textOf(query, "cabinClass"),
-    page: numberOf(query, "page"),
-    limit: numberOf(query, "limit"),
-  };
+/** The number of seats left changes all the time, so caches must revalidate. */
+const seatsChange = "no-cache";
+
+/** Serves a numbered page with its `Link` header. */
+async function searched<Result extends FlightSearchResult | FlightTrips>(
+  request: Request,
+  set: Exchange["set"],
+  search: (raw: RawParameters) => Promise<Result>,
+): Promise<Result> {
+  set.headers["cache-control"] = seatsChange;
+  const url = urlOf(request);
+  const result = await search(rawParameters(url.searchParams));
+  const { page, pageSize: limit, totalResults } = result;
+  const link = pageLinkHeader(url, { page, limit }, page * limit < totalResults);
+  if (link !== null) set.headers["link"] = link;
+  return result;
 }
 
-/** A parameter's value. An array, which validation rejects, if the parameter is repeated. */
-function textOf(query: URLSearchParams, name: string): unknown {
-  const values = query.getAll(name);
-  return values.length > 1 ? values : values[0];
-}
-
-/** A parameter's value as a number, or as is if it is not an integer. Limited to 2⁵³ − 1. */
-function numberOf(query: URLSearchParams, name: string): unknown {
-  const value = textOf(query, name);
-  if (typeof value !== "string" || !/^\d+$/.test(value)) return value;
-  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+/** The parameters of a query. A repeated one is an array, which validation rejects. */
+function rawParameters(query: URLSearchParams): RawParameters {
+  const values = [...new Set(query.keys())].map((name) => [name, query.getAll(name)] as const);
+  return Object.fromEntries(values.map(([name, all]) => [name, all.length > 1 ? all : all[0]]));
 }

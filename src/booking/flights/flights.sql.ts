@@ -1,11 +1,24 @@
-import { and, asc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, isNull, lt, not, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import {
+  allColumns,
+  encoded,
+  type Parameters,
+  type Sql,
+  statementsOver,
+} from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
+import {
+  type CabinClass,
+  closesBeforeMs,
+  type Flight,
+  type FlightPlan,
+  flightsTable,
+} from "../flight.ts";
+import { waitlistTable } from "../waitlist-entry.ts";
 
-const tables = { flights: flightsTable };
+const tables = { flights: flightsTable, waitlist: waitlistTable };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
@@ -40,6 +53,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
       ...allColumns(flights),
       id: dialect.nextNumber(flights.id),
       seatsAvailable: p.seats,
+      cancelledAt: sql`null`,
     })
     .onConflictDoUpdate({
       target: [flights.flightNumber, flights.departureTime, flights.cabinClass],
@@ -58,7 +72,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
 });
 
 /** Matches departures of one route in a time range with enough seats left. */
-interface FlightQuery {
+export interface FlightQuery {
   readonly origin: string;
   readonly destination: string;
   readonly from: Date;
@@ -69,7 +83,10 @@ interface FlightQuery {
   readonly cabinClass: CabinClass | null;
 }
 
-function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefined {
+export function matching(
+  { flights }: Pick<Tables, "flights">,
+  p: Parameters<FlightQuery>,
+): SQL | undefined {
   const { departureTime } = flights;
   return and(
     eq(flights.origin, p.origin),
@@ -78,6 +95,7 @@ function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefi
     lt(departureTime, encoded(p.until, departureTime)),
     gt(departureTime, encoded(p.leavesAfter, departureTime)),
     gte(flights.seatsAvailable, p.passengers),
+    isNull(flights.cancelledAt),
     // Null matches every cabin.
     sql`coalesce(${p.cabinClass}, ${flights.cabinClass}) = ${flights.cabinClass}`,
   );
@@ -102,7 +120,7 @@ export const countFlights = statement<FlightQuery>()((db, t, p) =>
     .where(matching(t, p)),
 );
 
-/** Matches departures in a time range. Null matches every flight number and airport. */
+/** Matches departures in a time range that are not cancelled. Null matches every flight number and airport. */
 interface Departing {
   readonly from: Date;
   readonly until: Date;
@@ -114,6 +132,7 @@ interface Departing {
 function departing({ flights }: Tables, p: Parameters<Departing>): SQL | undefined {
   const { departureTime, flightNumber, origin, destination } = flights;
   return and(
+    isNull(flights.cancelledAt),
     gte(departureTime, encoded(p.from, departureTime)),
     lt(departureTime, encoded(p.until, departureTime)),
     sql`coalesce(${p.flight}, ${flightNumber}) = ${flightNumber}`,
@@ -135,36 +154,116 @@ export const loadBetween = statement<Departing>()((db, t, p) => {
     .where(departing(t, p));
 });
 
-/** Each departure's seats and seats sold, by departure (earliest first), then by id. */
+/** Each departure's seats, seats sold and waiting list, by departure (earliest first), then by id. */
 export const departuresBetween = statement<Departing & { limit: number }>()((db, t, p) => {
   const { id, flightNumber, origin, destination, departureTime, cabinClass, seats } = t.flights;
   const sold = sql<number>`${seats} - ${t.flights.seatsAvailable}`.mapWith(Number);
+  // Nested, because the columns of a select from one table lose the table's name.
+  const inLine = sql`(select count(*) from ${t.waitlist} where ${t.waitlist.flightId} = ${id} and ${t.waitlist.status} = 'waiting')`;
+  const waiting = sql<number>`${inLine}`.mapWith(Number);
   return db
-    .select({ id, flightNumber, origin, destination, departureTime, cabinClass, seats, sold })
+    .select({
+      id,
+      flightNumber,
+      origin,
+      destination,
+      departureTime,
+      cabinClass,
+      seats,
+      sold,
+      waiting,
+    })
     .from(t.flights)
     .where(departing(t, p))
     .orderBy(asc(departureTime), asc(id))
     .limit(p.limit);
 });
 
+/** When a seat can be sold: sales end for flights that depart then or earlier. */
+export interface SaleTime {
+  readonly closesAfter: Date;
+}
+
 /**
- * Takes seats if enough are left and sales have not ended, and returns the number left. Touches no row
- * otherwise. One statement checks and updates, so that the database resolves concurrent bookings.
+ * True while an entry of the flight's waiting list fits into its free seats. Until they are offered to it, they are for
+ * sale to nobody else.
  */
-export const takeSeats = statement<{ id: number; seats: number; closesAfter: Date }>()(
-  (db, { flights }, p) =>
-    db
-      .update(flights)
-      .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
-      .where(
-        and(
-          eq(flights.id, p.id),
-          gte(flights.seatsAvailable, p.seats),
-          gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
-        ),
-      )
-      .returning({ seatsAvailable: flights.seatsAvailable }),
-  { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },
+export function lineFits(
+  { flights, waitlist }: Tables,
+  { closesAfter }: Parameters<SaleTime>,
+): SQL {
+  const { flightId, status, seats, until } = waitlist;
+  const isWaiting = sql`${status} = 'waiting' and ${until} + ${sql.raw(String(closesBeforeMs))} > ${encoded(closesAfter, until)}`;
+  return sql`exists (select 1 from ${waitlist} where ${flightId} = ${flights.id} and ${seats} <= ${flights.seatsAvailable} and ${isWaiting})`;
+}
+
+/** Takes seats if enough are left and sales have not ended. */
+interface Seating extends SaleTime {
+  readonly id: Flight["id"];
+  readonly seats: number;
+}
+
+const contended = ({ id }: Pick<Flight, "id">) => ({ table: flightsTable, ids: [id] });
+
+/**
+ * Takes seats, whatever they cost, and returns the number left. Touches no row if too few are left, somebody in line comes
+ * first, sales have ended or the flight is cancelled. One statement checks and updates, so that the database resolves concurrent bookings.
+ */
+export const takeSeats = statement<Seating>()((db, t, p) => taking(db, t, p, not(lineFits(t, p))), {
+  contended,
+});
+
+/** The sale that was read. */
+type Sale = Pick<Flight, "priceMinor" | "currency" | "departureTime">;
+
+/** As `takeSeats`. Touches no row either if the price or the departure is not the one that was read. */
+export const takeSeatsAt = statement<Seating & Sale>()(
+  (db, t, p) => taking(db, t, p, not(lineFits(t, p)), ...unchanged(t, p)),
+  { contended },
+);
+
+/**
+ * As `takeSeatsAt`, for who has an offer: the line does not come first. Less than nothing gives seats back; touches no row
+ * if that would be more than the flight has, since the offer has ended.
+ */
+export const takeOfferedSeatsAt = statement<Seating & Sale>()(
+  (db, t, p) => {
+    const { seats, seatsAvailable } = t.flights;
+    return taking(db, t, p, sql`${seatsAvailable} - ${p.seats} <= ${seats}`, ...unchanged(t, p));
+  },
+  { contended },
+);
+
+function unchanged({ flights }: Tables, p: Parameters<Sale>): SQL[] {
+  return [
+    eq(flights.priceMinor, p.priceMinor),
+    eq(flights.currency, p.currency),
+    eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
+  ];
+}
+
+function taking(db: Sql, { flights }: Tables, p: Parameters<Seating>, ...guards: SQL[]) {
+  return db
+    .update(flights)
+    .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
+    .where(
+      and(
+        eq(flights.id, p.id),
+        gte(flights.seatsAvailable, p.seats),
+        isNull(flights.cancelledAt),
+        gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
+        ...guards,
+      ),
+    )
+    .returning({ seatsAvailable: flights.seatsAvailable });
+}
+
+/** The free seats of a flight; no row while somebody in line comes first. */
+export const seatsOnSale = statement<{ id: number } & SaleTime>()((db, t, p) =>
+  db
+    .select({ seatsAvailable: t.flights.seatsAvailable })
+    .from(t.flights)
+    .where(and(eq(t.flights.id, p.id), not(lineFits(t, p)))),
 );
 
 export const giveSeatsBack = statement<{ id: number; seats: number }>()(
@@ -173,5 +272,5 @@ export const giveSeatsBack = statement<{ id: number; seats: number }>()(
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
       .where(eq(flights.id, p.id)),
-  { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },
+  { contended },
 );

@@ -5,10 +5,13 @@ import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { closesAfter, type Flight, type FlightView } from "../flight.ts";
 
-import { airport, localDay } from "./airports.ts";
-import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
+import { dayAt } from "./airports.ts";
+import { calendarOf } from "./flight-calendar.ts";
+import type { RawParameters } from "./flight-parameters.ts";
+import { readCalendarSearch, readFlightSearch, readTripSearch } from "./flight-search.ts";
+import { tripsOf } from "./flight-trips.ts";
 import { flightView } from "./flight-view.ts";
-import type { FlightSearchResult } from "./flight.schema.ts";
+import type { FlightCalendar, FlightSearchResult, FlightTrips } from "./flight.schema.ts";
 import {
   countFlights,
   flightById,
@@ -21,9 +24,14 @@ import {
 export interface Flights {
   /**
    * Returns flights of one calendar day at the origin that can be booked now and have enough seats left,
-   * earliest departure first. An unknown airport has no flights. Throws `invalid-parameter`.
+   * earliest departure first, and with `flexibleDays` the calendar around that day. An unknown airport has
+   * no flights. Throws `invalid-parameter`, as `calendar` and `trips` do.
    */
-  search(raw: RawFlightSearch): Promise<FlightSearchResult>;
+  search(raw: RawParameters): Promise<FlightSearchResult>;
+  /** The lowest price of each calendar day at the origin, among the flights that a search returns. */
+  calendar(raw: RawParameters): Promise<FlightCalendar>;
+  /** Pairs of an outbound and an inbound flight, priced together, cheapest first. */
+  trips(raw: RawParameters): Promise<FlightTrips>;
   /** Throws `flight-not-found`. */
   read(id: Flight["id"]): Promise<FlightView>;
   /** The flights among `ids` that exist, in any order. */
@@ -33,32 +41,33 @@ export interface Flights {
 }
 
 export function flights(storage: Storage, clock: Clock): Flights {
+  const leavesAfter = () => closesAfter(new Date(clock.now()));
   return {
     async search(raw) {
-      const search = readFlightSearch(raw);
-      const { origin, destination, passengers, cabinClass, page, limit } = search;
-      const from = airport(origin);
-      const day = from === undefined ? null : localDay(from, search.departureDate);
-      if (day === null) return { flights: [], totalResults: 0, page, pageSize: limit };
-      const query = {
-        origin,
-        destination,
-        from: day.from,
-        until: day.to,
-        leavesAfter: closesAfter(new Date(clock.now())),
-        passengers,
-        cabinClass,
-      };
-      const [found, [count]] = await Promise.all([
-        storage.all(searchFlights, { ...query, limit, offset: (page - 1) * limit }),
-        storage.all(countFlights, query),
+      const { departureDate, page, limit, dates, ...journey } = readFlightSearch(raw);
+      const after = leavesAfter();
+      const day = dayAt(journey.origin, departureDate);
+      const query = day && { ...journey, from: day.from, until: day.to, leavesAfter: after };
+      const offset = (page - 1) * limit;
+      const [found, [count], calendar] = await Promise.all([
+        query ? storage.all(searchFlights, { ...query, limit, offset }) : [],
+        query ? storage.all(countFlights, query) : [],
+        dates.length === 0 ? null : calendarOf(storage, journey, dates, after),
       ]);
       return {
         flights: found.map(flightView),
         totalResults: count?.total ?? 0,
         page,
         pageSize: limit,
+        ...(calendar && { calendar }),
       };
+    },
+    async calendar(raw) {
+      const { dates, ...journey } = readCalendarSearch(raw);
+      return calendarOf(storage, journey, dates, leavesAfter());
+    },
+    async trips(raw) {
+      return tripsOf(storage, readTripSearch(raw), leavesAfter());
     },
     async read(id) {
       const [flight] = await storage.all(flightById, { id });

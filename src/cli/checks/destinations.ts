@@ -10,9 +10,10 @@ import { operatorGateway, type StoredDestination } from "../../outbound/destinat
 import { allDestinations } from "../../outbound/destinations.sql.ts";
 import { destinationHealth } from "../../outbound/destinations/destination-health.ts";
 import type { DestinationHealth } from "../../outbound/destinations/destination.schema.ts";
-import { formatInfo } from "../../outbound/formats/formats.ts";
 import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
+import { brokers } from "../../outbound/transports/brokers.ts";
 import { mailboxOf } from "../../outbound/transports/mail.ts";
+import { type Endpoint, endpointOf } from "../../outbound/transports/transport.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 
@@ -80,25 +81,25 @@ async function unreachable(
       ? { allowsPrivate: true }
       : rulesFor(config.destinationsAllowPrivate, destination.ownerId);
   try {
-    const { url, port } = serverOf(destination, address, allowsPrivate);
+    const { server, port } = serverOf(destination, address, allowsPrivate);
     const addresses = allowsPrivate
-      ? [url.hostname.replace(/^\[(.*)\]$/, "$1")]
-      : await publicAddressesOf(url, systemResolve);
-    await opened(addresses[0] ?? url.hostname, port);
+      ? [server.hostname.replace(/^\[(.*)\]$/, "$1")]
+      : await publicAddressesOf(server, systemResolve);
+    await opened(addresses[0] ?? server.hostname, port);
     return null;
   } catch (error) {
     return `not reachable: ${messageOf(error)}`;
   }
 }
 
-function serverOf({ format }: StoredDestination, address: string, allowsPrivate: boolean) {
-  if (formatInfo(format)?.transport === "smtp") {
-    const { server, port } = mailboxOf(address, { allowsPrivate });
-    return { url: server, port };
-  }
-  const url = new URL(address);
-  const standard = url.protocol === "http:" ? 80 : 443;
-  return { url, port: url.port === "" ? standard : Number(url.port) };
+function serverOf(
+  { transport }: StoredDestination,
+  address: string,
+  allowsPrivate: boolean,
+): Endpoint {
+  if (transport === "smtp") return mailboxOf(address, { allowsPrivate });
+  if (transport !== "http") return brokers[transport].check(address, { allowsPrivate });
+  return endpointOf(new URL(address));
 }
 
 function opened(host: string, port: number): Promise<void> {

@@ -1,14 +1,6 @@
-import {
-  asc,
-  type Column,
-  desc,
-  eq,
-  type Placeholder,
-  type SQL,
-  sql,
-  type Table,
-} from "drizzle-orm";
+import { asc, desc, eq, type Placeholder, sql, type Table } from "drizzle-orm";
 
+import { beyond, columnOf } from "../../db/columns.ts";
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
 import { defineTable, type TableDefinition } from "../../db/table.ts";
@@ -55,8 +47,12 @@ const copiesByName = {
   flights: copyOf("flights", ["id"]),
   bookings: copyOf("bookings", ["id"]),
   passengers: copyOf("passengers", ["bookingId", "position"]),
+  flightChanges: copyOf("flightChanges", ["id"]),
+  flightChangeNotices: copyOf("flightChangeNotices", ["bookingId", "changeId"]),
+  bookingChanges: copyOf("bookingChanges", ["id"]),
   payments: copyOf("payments", ["eventId"]),
   waitingRefunds: copyOf("waitingRefunds", ["eventId"]),
+  waitlist: copyOf("waitlist", ["id"]),
   paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),
@@ -72,6 +68,7 @@ const copiesByName = {
   secretUses: copyOf("secretUses", ["provider", "secret"]),
   reconciliations: copyOf("reconciliations", ["provider"]),
   replays: copyOf("replays", ["id"]),
+  erasures: copyOf("erasures", ["id"]),
   replayFailures: copyOf("replayFailures", ["replayId", "id"]),
 } satisfies Record<Exclude<Name, "attempts" | "searchQueue" | "eventStates">, CopyOfTable>;
 
@@ -133,22 +130,6 @@ function sizesOf(key: readonly string[], start: Start): Statement<Row, Size> {
       .orderBy(...fields.map((field) => asc(field)))
       .limit(eventsPageSize);
   });
-}
-
-function beyond(fields: readonly Column[], key: readonly string[]): SQL {
-  const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
-  return sql`(${list(fields)}) > (${list(place)})`;
-}
-
-function list(parts: readonly (Column | SQL)[]): SQL {
-  return sql.join([...parts], sql`, `);
-}
-
-function columnOf(table: Table, field: string): Column {
-  // Guarantee: Drizzle's tables have their columns as properties, named like the fields of their rows.
-  const column = (table as unknown as Readonly<Record<string, Column>>)[field];
-  if (column === undefined) throw new Error(`There is no column ${field}`);
-  return column;
 }
 
 interface OfNotifications {

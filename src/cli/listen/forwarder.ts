@@ -1,10 +1,14 @@
+import { forwarded } from "../../inbound/providers/forwarded.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
-import type { DevelopmentSecret } from "../../inbound/signatures/development-secret.ts";
+import {
+  type DevelopmentSecret,
+  signingKeyWith,
+} from "../../inbound/signatures/development-secret.ts";
 import { isTextScheme } from "../../inbound/signatures/scheme.ts";
 import { note, type Paint, timeOfDay } from "../output.ts";
 
 import { localAnswer } from "./local-answer.ts";
-import { localRequest, type ReceivedDelivery, throwawaySecret } from "./local-request.ts";
+import { type ReceivedDelivery, throwawaySecret } from "./local-request.ts";
 import type { StateFile } from "./state.ts";
 
 interface Parts {
@@ -73,8 +77,10 @@ export function forwarder(parts: Parts): Forwarder {
     }
     const provider = find(providerId);
     const secret = secretOf(provider);
+    const key = secret === null ? null : signingKeyWith(secret);
+    const request = { headers: delivery.headers, bytes };
     const make = () =>
-      localRequest(delivery, provider, secret, { url: to, withAll: withAllHeaders });
+      forwarded(request, provider, key, { url: to, atMs: Date.now(), withAll: withAllHeaders });
     const { unsigned } = make();
     if (unsigned !== null && !shown.has(`${providerId} unsigned`)) {
       shown.add(`${providerId} unsigned`);

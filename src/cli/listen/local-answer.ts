@@ -2,8 +2,6 @@ import { pause, systemClock } from "../../base/clock.ts";
 import { beginningOf } from "../event-source.ts";
 import { isRefused, reasonOf } from "../request.ts";
 
-import type { LocalRequest } from "./local-request.ts";
-
 /** What the local address answered. */
 interface LocalAnswer {
   /** Null if there was no response. */
@@ -27,7 +25,7 @@ const refusedRetryMs = 1_000;
  */
 export async function localAnswer(
   to: string,
-  makeRequest: () => LocalRequest,
+  makeRequest: () => { readonly headers: Readonly<Record<string, string>> },
   bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
   onWaiting: () => void,

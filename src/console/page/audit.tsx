@@ -19,6 +19,8 @@ const groups: Readonly<Record<string, string>> = {
   "event*": "Events",
   "rejection.*": "Rejected",
   "replay.*": "Bulk replays",
+  "booking.*": "Bookings",
+  "person.*": "Persons",
   "destination.*": "Destinations",
   "provider.*": "Providers",
   "issue.*": "Issues",
@@ -82,8 +84,8 @@ export const AuditView = listView<AuditItem>({
   empty: (
     <Empty title="No entries yet">
       <p>
-        Sign-ins, replays, rotations, bodies that were read, and changes of destinations and
-        providers appear here.
+        Sign-ins, replays, rotations, bodies that were read, corrected and refunded bookings, and
+        changes of destinations and providers appear here.
       </p>
     </Empty>
   ),
@@ -120,8 +122,15 @@ const labels: ReadonlyMap<string, string> = new Map(
   Object.entries(destinationFields).map(([field, { label }]) => [field, label]),
 );
 
-/** A line of the detail: a field with its values before and after, or a text in which times are readable. */
+/**
+ * A line of the detail: a field with its values before and after, the fields of a passenger that were corrected, or a text
+ * in which times are readable.
+ */
 function Change({ of: line }: Of<string>) {
+  if (/^passenger \d+: /.test(line)) {
+    const text = line.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    return <Text of={words(text)} />;
+  }
   const [, field, before, after] = /^(\w+): (.*?) → (.*)$/.exec(line) ?? [];
   if (field === undefined || before === undefined || after === undefined) {
     const parts = line.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/);

@@ -33,6 +33,8 @@ const tones: Readonly<Record<string, Tone>> = {
   confirmed: "good",
   cancelled: "bad",
   flown: "quiet",
+  offered: "info",
+  unanswered: "warn",
   success: "good",
   info: "info",
   warning: "warn",

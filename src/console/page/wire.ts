@@ -71,6 +71,7 @@ export type PreviewItem = Wire<preview.PreviewedNotification>;
 export type BookingDetail = Wire<
   booking.BookingDetails & Required<Pick<booking.BookingDetails, "history">>
 >;
+export type BookingChange = NonNullable<BookingDetail["changes"]>[number];
 export type BookingStatus = BookingItem["status"];
 export type User = Wire<user.User>;
 export type HistoryEntry = BookingDetail["history"][number];

@@ -2,6 +2,9 @@ import type { SQL } from "bun";
 
 import { answerWithin } from "./errors.ts";
 
+/** The longest wait for queries that still run when the pool closes. A process stops within ten seconds. */
+const closeSeconds = 5;
+
 /** A pool for queries outside transactions. */
 export interface ReplaceablePool {
   /** Throws `NoAnswer` when no answer comes in time. */
@@ -24,7 +27,7 @@ export function replaceablePool(connectPool: () => SQL, answerTimeoutMs: number)
         void used.close({ timeout: 0 });
       });
     },
-    close: () => pool.close(),
+    close: () => pool.close({ timeout: closeSeconds }),
   };
 }
 
@@ -32,6 +35,6 @@ export function replaceablePool(connectPool: () => SQL, answerTimeoutMs: number)
 export function sharedPool(pool: SQL, answerTimeoutMs: number): ReplaceablePool {
   return {
     run: (query) => answerWithin(query(pool), answerTimeoutMs),
-    close: () => pool.close(),
+    close: () => pool.close({ timeout: closeSeconds }),
   };
 }

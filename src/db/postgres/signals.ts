@@ -4,6 +4,9 @@ import type { Signals, Topic } from "../storage.ts";
 
 import type { ReplaceablePool } from "./replaceable-pool.ts";
 
+/** The longest wait for the last signals when a process stops. */
+const closeMs = 2_000;
+
 const topics: readonly Topic[] = ["notifications", "destinations", "seats"];
 /**
  * Finds the connections on which instances that serve this schema listen, in pg_stat_activity. The last
@@ -93,10 +96,14 @@ export function signals(
       closed = true;
       clearTimeout(timer);
       sendGathered();
-      await Promise.allSettled([
+      const ended = Promise.allSettled([
         ...underWay,
         ...subscriptions.map((subscription) => subscription.unlisten()),
       ]);
+      // The pools close next, and these connections with them.
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      setTimeout(resolve, closeMs).unref();
+      await Promise.race([ended, late]);
     },
   };
 }

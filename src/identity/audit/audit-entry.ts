@@ -26,9 +26,13 @@ export const auditActions = [
   "session.opened",
   "session.closed",
   "session.revoked",
+  "booking.refunded",
   "replay.started",
   "replay.stopped",
   "replay.resumed",
+  "booking.corrected",
+  "person.exported",
+  "person.erased",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

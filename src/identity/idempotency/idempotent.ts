@@ -9,11 +9,14 @@ import type { IdempotencyRecord } from "./idempotency.ts";
 /** How long a key is kept. */
 const keptMs = 24 * 3_600_000;
 
+/** What can be repeated with an idempotency key. */
+const operations = ["booking", "destination", "user", "waitlist"] as const;
+
 /** A request with an idempotency key. */
 export interface KeyedRequest {
   readonly actor: Actor;
   /** Each operation has its own keys. */
-  readonly operation: string;
+  readonly operation: (typeof operations)[number];
   readonly key: string;
   /** The request in its normal form. */
   readonly input: unknown;
@@ -98,7 +101,16 @@ export function reserveKey(request: KeyedRequest, resourceId: string): Write<nev
 }
 
 function recordIdOf({ actor, operation, key }: KeyedRequest) {
-  return { scope: `${operation}:${actor.id}`, key };
+  return { scope: scopeOf(operation, actor.id), key };
+}
+
+function scopeOf(operation: KeyedRequest["operation"], actorId: string): string {
+  return `${operation}:${actorId}`;
+}
+
+/** The scopes of all records of a user. */
+export function scopesOf(actorId: string): readonly string[] {
+  return operations.map((operation) => scopeOf(operation, actorId));
 }
 
 function hashOf({ input }: KeyedRequest, key: Uint8Array): Uint8Array {

@@ -5,7 +5,7 @@ import { htmlPage, pageHeaders } from "../../web/asset.ts";
 import type { Exchange } from "../../web/auth.ts";
 import type { AddressOf, Connection } from "../../web/client-address.ts";
 import type { ErrorLog } from "../../web/error-log.ts";
-import { problems } from "../../web/errors.ts";
+import { problems } from "../../web/problems.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { urlOf } from "../../web/url.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";

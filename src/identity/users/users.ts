@@ -100,7 +100,14 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
       const keyed =
         key === null
           ? null
-          : { actor: ctx.actor, operation: "user", key, input, hashKeys, now: new Date(now) };
+          : {
+              actor: ctx.actor,
+              operation: "user" as const,
+              key,
+              input,
+              hashKeys,
+              now: new Date(now),
+            };
       return once(
         storage,
         keyed,

@@ -12,12 +12,30 @@ import {
   textAt,
   urlAt,
 } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
+import { text } from "../../web/schema.ts";
 
 import { samples } from "./code_host.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
+
+const data = {
+  pipeline: text("What belongs together: repository, workflow and branch."),
+  workflow: text("The workflow.", "CI"),
+  conclusion: text("How the run ended.", "failure"),
+  branch: text("The branch.", "main"),
+  commit: text("The commit, abbreviated.", "1a2b3c4d5e6f"),
+  number: text("The number of the run.", "163"),
+  attempt: text("The attempt of the run.", "1"),
+  trigger: text("What started the run.", "push"),
+  repository: text("The repository.", "acme/web"),
+  package: text("The package."),
+  version: text("Its version.", "1.4.0"),
+  tag: text("The tag of a container.", "latest"),
+  kind: text("The kind of package.", "npm"),
+} as const satisfies DataFields;
 
 /** GitHub: https://docs.github.com/en/webhooks. */
 export const codeHost: Provider = {
@@ -37,6 +55,7 @@ export const codeHost: Provider = {
   // GitHub's limit for webhook payloads.
   maxBodyBytes: 25 * 1024 * 1024,
   formField: "payload",
+  data,
   interpret,
   notify: [notifyCode],
   samples,
@@ -169,7 +188,7 @@ function describeRun(payload: JsonObject): Description {
       firstLineAt(run, "triggering_actor", "login") ??
       firstLineAt(run, "actor", "login") ??
       senderOf(payload),
-    data: dataOf({
+    data: dataOf(data, {
       pipeline: joined(" ", repository, workflow, branch),
       workflow,
       conclusion,
@@ -210,7 +229,7 @@ function describePackage(payload: JsonObject): Description {
     ),
     url: urlAt(version, "html_url") ?? urlAt(thing, "html_url"),
     actor: senderOf(payload) ?? firstLineAt(version, "author", "login"),
-    data: dataOf({
+    data: dataOf(data, {
       package: name,
       version: firstLineAt(version, "version"),
       tag: containerTag(version),
@@ -240,7 +259,7 @@ function describeOther(payload: JsonObject, type: string): Description {
     title: ignoredTitle(type, repository),
     url: urlAt(payload, "repository", "html_url"),
     actor: senderOf(payload),
-    data: dataOf({ repository }),
+    data: dataOf(data, { repository }),
   };
 }
 

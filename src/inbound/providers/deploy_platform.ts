@@ -10,8 +10,10 @@ import {
   urlAt,
   webUrl,
 } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
+import { text } from "../../web/schema.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
@@ -39,6 +41,16 @@ const outcomes: ReadonlyMap<string | undefined, Outcome> = new Map([
   ["deploy.canceled", { phrase: "was canceled", severity: "warning" }],
 ]);
 
+const data = {
+  pipeline: text("What belongs together: project and target."),
+  project: text("The project.", "web"),
+  target: text("The environment.", "production"),
+  branch: text("The branch.", "main"),
+  commit: text("The commit, abbreviated.", "1a2b3c4d5e6f"),
+  message: text("The first line of the commit's message."),
+  site: text("Where the deployment is reached."),
+} as const satisfies DataFields;
+
 /** Vercel: https://vercel.com/docs/webhooks/webhooks-api. */
 export const deployPlatform: Provider = {
   id: "deploy_platform",
@@ -52,6 +64,7 @@ export const deployPlatform: Provider = {
   },
   deliveryIdIsSigned: true,
   maxBodyBytes: 5 * 1024 * 1024,
+  data,
   interpret,
   notify: [notifyDeploy],
   samples,
@@ -91,7 +104,7 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
       commitFact(deployment, "AuthorName") ??
       commitFact(deployment, "AuthorLogin") ??
       idAt(details, "user", "id"),
-    data: dataOf({
+    data: dataOf(data, {
       pipeline: project && joined(" ", project, target),
       project,
       target: outcome ? target : null,

@@ -1,4 +1,5 @@
 import { joined, type JsonObject, textAt } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { EventData } from "../../event/event.ts";
 
 const maxTypeLength = 80;
@@ -38,7 +39,22 @@ export function ignoredTitle(type: string, about: string | null = null): string 
   return joined(" ", `Ignored: ${type}`, about && `(${about})`);
 }
 
-/** The fields of `Event.data` that are not null. */
-export function dataOf(fields: EventData): EventData {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+/** The fields of `Event.data` that are not null. `definitions`: the fields there can be. */
+export function dataOf<const Fields extends DataFields>(
+  _definitions: Fields,
+  values: { readonly [Name in keyof Fields]?: Fields[Name]["static"] | null },
+): EventData {
+  return presentOf(values);
+}
+
+/** The fields that have a value. */
+export function presentOf(
+  values: Readonly<Record<string, EventData[string] | undefined>>,
+): EventData {
+  const entries = Object.entries(values);
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, value]],
+    ),
+  );
 }

@@ -1,4 +1,4 @@
-import type { PlaceSource } from "../signatures/place.ts";
+import type { PlaceSource } from "../../base/place.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
 /** A request by which a service tests the URL, before it sends events or while it does. */

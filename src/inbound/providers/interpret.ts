@@ -1,14 +1,14 @@
 import { AppError } from "../../base/errors.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
+import { exactText, pointerKeys, valueAt } from "../../base/place.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
-import { exactText, pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 
 import { paymentIn } from "./payment.ts";
-import type { Interpreted, Notice, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Interpreted, Notice, Provider, VerifiedRequest } from "./provider.ts";
 
 /** Looks a header up by its lower-case name. */
 type HeaderLookup = (name: string) => string | null;
@@ -85,7 +85,7 @@ export function interpretStored(
 
 /** What an event shows of its interpretation. */
 export function interpretedFields(
-  { type, status, occurredAt, subject, title, url, actor, data }: Interpreted,
+  { type, status, occurredAt, subject, title, url, actor, data }: Interpretation,
   { createdAt }: Pick<Event, "createdAt">,
 ): InterpretedFields {
   return { type, status, occurredAt: occurredAt ?? createdAt, subject, title, url, actor, data };

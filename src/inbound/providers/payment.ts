@@ -1,7 +1,7 @@
 import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
+import { pointerKeys, valueAt } from "../../base/place.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
-import { pointerKeys, valueAt } from "../signatures/place.ts";
 
 import type { Provider } from "./provider.ts";
 

@@ -1,3 +1,5 @@
+import { Type } from "@sinclair/typebox";
+
 import { type ServiceDecimals, unitsText } from "../../base/money.ts";
 import {
   at,
@@ -10,8 +12,10 @@ import {
   textAt,
   unixSecondsAt,
 } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
+import { text } from "../../web/schema.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import { samples } from "./payment_processor.samples.ts";
@@ -59,6 +63,14 @@ const bookingPlaces = {
   currency: "/data/object/currency",
 };
 
+const data = {
+  amount: text("The amount with its currency.", "EUR 42.00"),
+  reason: text("Why it failed or is disputed."),
+  invoice: text("The number of the invoice."),
+  account: text("The connected account."),
+  test: Type.Literal(true, { description: "Present if it is no real money." }),
+} as const satisfies DataFields;
+
 /** Stripe: https://docs.stripe.com/webhooks. The key is the whole secret, including `whsec_`. */
 export const paymentProcessor: Provider = {
   id: "payment_processor",
@@ -75,6 +87,7 @@ export const paymentProcessor: Provider = {
   deliveryIdIsSigned: true,
   secretPrefix: "whsec_",
   maxBodyBytes: 5 * 1024 * 1024,
+  data,
   interpret,
   payments: {
     unit: "minor",
@@ -140,7 +153,7 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
     url:
       id && `https://dashboard.stripe.com/${isTest ? "test/" : ""}events/${encodeURIComponent(id)}`,
     actor: customer,
-    data: dataOf({
+    data: dataOf(data, {
       amount,
       reason,
       invoice: firstLineAt(thing, "number"),

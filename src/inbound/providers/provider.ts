@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event, EventData } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
@@ -65,6 +66,10 @@ export interface Provider {
   interpret(request: VerifiedRequest): Interpretation;
   /** Which events are about the payment of a booking; undefined if none are. */
   readonly payments?: PaymentSource;
+  /** The fields of `data` that its events can have. */
+  readonly data: DataFields;
+  /** The types of event that notify; `*`: also others. Undefined: those that have a sample. */
+  readonly types?: readonly string[];
   /** Called for each accepted event. Each function returns a notification, or null for none. */
   readonly notify: readonly NotifyFunction[];
   /** One example request for each listed event, used by `skyhook send` and the tests. */

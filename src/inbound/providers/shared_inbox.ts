@@ -8,8 +8,10 @@ import {
   textAt,
   unixSecondsAt,
 } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
+import { text } from "../../web/schema.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
@@ -23,6 +25,14 @@ const listed = listing({
   assign: "assignee.changed",
   unassign: "assignee.changed",
 });
+
+const data = {
+  subject: text("The subject of the conversation."),
+  preview: text("The beginning of the message."),
+  assignee: text("Who the conversation is assigned to."),
+  inbox: text("The inbox."),
+  status: text("The status of the conversation.", "assigned"),
+} as const satisfies DataFields;
 
 /** Front's rule webhooks: https://dev.frontapp.com/docs/rule-webhooks. */
 export const sharedInbox: Provider = {
@@ -41,6 +51,7 @@ export const sharedInbox: Provider = {
   foreignHeaders: ["x-front-request-timestamp"],
   setUp: 'Use a rule with the action "trigger a webhook".',
   maxBodyBytes: 5 * 1024 * 1024,
+  data,
   interpret,
   notify: [notifyConversation],
   samples,
@@ -65,7 +76,7 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
         : joined(": ", happening(name, actor, assignee), topicOf(payload)),
     url: conversationId && `https://app.frontapp.com/open/${encodeURIComponent(conversationId)}`,
     actor,
-    data: dataOf({
+    data: dataOf(data, {
       subject: firstLineAt(payload, "conversation", "subject"),
       preview: firstLineAt(payload, "target", "data", "blurb"),
       assignee,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/payload.ts";
+import { pointerKeys, valueAt } from "../../base/place.ts";
 import type { SigningKey } from "../signatures/keys.ts";
-import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { headerIn } from "../signatures/scheme.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
 

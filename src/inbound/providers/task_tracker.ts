@@ -1,3 +1,5 @@
+import { Type } from "@sinclair/typebox";
+
 import {
   firstLineAt,
   idAt,
@@ -10,8 +12,10 @@ import {
   textAt,
   urlAt,
 } from "../../base/payload.ts";
+import type { DataFields } from "../../event/data-fields.ts";
 import type { Event } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
+import { text } from "../../web/schema.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
@@ -23,6 +27,15 @@ const listed = listing({
   "item:completed": "task.completed",
   "item:added": "task.created",
 });
+
+const data = {
+  task: text("The task."),
+  comment: text("The comment."),
+  due: text("When the task is due, as it was written.", "every Monday"),
+  recurring: Type.Literal(true, { description: "Present if the task repeats." }),
+  priority: text("The priority, 1 to 4.", "4"),
+  projectId: text("The project."),
+} as const satisfies DataFields;
 
 /** Todoist: https://developer.todoist.com/sync/v9/#webhooks. Signs with the app's client secret. */
 export const taskTracker: Provider = {
@@ -39,6 +52,7 @@ export const taskTracker: Provider = {
   readHeaders: ["x-tasktracker-delivery-id", "x-todoist-delivery-id"],
   setUp: "Use the webhooks tab of its application console. The secret is the client secret.",
   maxBodyBytes: 5 * 1024 * 1024,
+  data,
   interpret,
   notify: [notifyTask],
   samples,
@@ -64,7 +78,7 @@ function interpret({ payload, header }: VerifiedRequest): Interpretation {
     url: urlAt(thing, "url") ?? (subject && `https://app.todoist.com/app/${encodeURI(subject)}`),
     // `user_id` is the recipient of the request, not the actor.
     actor: textAt(payload, "initiator", "full_name") ?? textAt(thing, "posted_uid"),
-    data: dataOf({
+    data: dataOf(data, {
       task: firstLineAt(task, "content"),
       comment: isTask ? null : firstLineAt(thing, "content"),
       due: firstLineAt(task, "due", "string"),

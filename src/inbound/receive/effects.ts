@@ -35,12 +35,19 @@ export async function decidedEffect(
   decide: () => Promise<Effect | null>,
   commit: (effect: Effect | null) => Promise<boolean>,
 ): Promise<{ readonly effect: Effect | null } | null> {
-  for (let attempt = 1; ; attempt += 1) {
+  return repeated(async () => {
     const effect = await decide();
+    return (await commit(effect)) ? { effect } : null;
+  });
+}
+
+/** Repeats what others came before: `attempt` throws `changedMeanwhile`. */
+export async function repeated<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let count = 1; ; count += 1) {
     try {
-      return (await commit(effect)) ? { effect } : null;
+      return await attempt();
     } catch (error) {
-      if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
+      if (error !== changedMeanwhile || count === maxAttempts) throw error;
     }
   }
 }

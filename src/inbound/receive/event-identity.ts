@@ -1,6 +1,6 @@
 import { idOf } from "../../base/payload.ts";
+import { pointerKeys } from "../../base/place.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
-import { pointerKeys } from "../signatures/place.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 
 /** What two requests of the same event have in common; see `StoredEvent`. */

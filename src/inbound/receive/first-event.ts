@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/payload.ts";
+import { pointerKeys } from "../../base/place.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import {
@@ -13,7 +14,6 @@ import { payloadOf } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import { setAt } from "../providers/signed-sample.ts";
 import { sameBytes } from "../signatures/constant-time.ts";
-import { pointerKeys } from "../signatures/place.ts";
 import { isTextScheme } from "../signatures/scheme.ts";
 
 import { isKeyOfId } from "./event-identity.ts";

@@ -1,5 +1,6 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
+import type { PlaceSource } from "../../base/place.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ConfirmUrl, Handshake, HandshakeAnswer } from "../providers/handshake.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -7,7 +8,6 @@ import type { Registered } from "../providers/registry.ts";
 import { type Weakness, weaknessOf } from "../providers/weak-secret.ts";
 import { sameText } from "../signatures/constant-time.ts";
 import { hostMatches } from "../signatures/hosts.ts";
-import type { PlaceSource } from "../signatures/place.ts";
 import { verifier } from "../signatures/signature.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
 import type { WebhookRequest } from "../webhook-request.ts";

@@ -12,7 +12,7 @@ import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
 import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Notice, Provider } from "../providers/provider.ts";
-import { signatureHeaders } from "../signatures/scheme.ts";
+import { publicSignatureHeaders, signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
@@ -88,7 +88,10 @@ export function eventOf(
     data: interpreted?.data ?? {},
     recovered: signedWith === null,
     headers: withTrace({
-      ...withoutSecrets(headers, provider.readHeaders),
+      ...withoutSecrets(headers, [
+        ...(provider.readHeaders ?? []),
+        ...publicSignatureHeaders(provider.signature),
+      ]),
       ...signaturePosition(headers, signatureHeaders(provider.signature)),
     }),
     address,

@@ -3,6 +3,7 @@ import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import { countDuplicate, firstsWithKeys, insertEvent } from "../../event/events.sql.ts";
 import { deadAmong } from "../../outbound/deliveries.sql.ts";
+import type { Destination } from "../../outbound/destination.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan } from "../../telemetry/tracing/tracer.ts";
 import { interpretedFields, notificationsOf } from "../providers/interpret.ts";
@@ -153,6 +154,7 @@ async function storeNew(
   let writes: Write<unknown>[] = [];
   // Those that destinations receive, and one in any case: it wakes those who follow events.
   let events = [holder];
+  const whole = new Set<Destination["id"]>();
   const commit = async () => {
     await storage.atomically(...writes);
     for (const event of events) outbox.committed(event);
@@ -163,7 +165,9 @@ async function storeNew(
     ...others.map((other) => ({ ...other, ...rest })),
   ].entries()) {
     if (index % itemsPerTurn === itemsPerTurn - 1) await ownTurn();
-    const notifications = outbox.writesFor(item, notificationsOf(provider, item, item.notice));
+    const notifications = outbox.writesFor(item, notificationsOf(provider, item, item.notice), {
+      whole,
+    });
     if (writes.length + notifications.length >= maxWritesPerTransaction) await commit();
     writes.push(write(insertEvent, item, changedMeanwhile), ...notifications);
     if (notifications.length > 0) events.push(item);

@@ -1,4 +1,4 @@
-import { exactText, lookup, type PlaceSource } from "../signatures/place.ts";
+import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 import type { HmacScheme } from "../signatures/scheme.schema.ts";
 import { placesOf } from "../signatures/scheme.ts";
 

@@ -1,11 +1,11 @@
 import { ownTurns } from "../../base/own-turn.ts";
+import { exactText, lookup } from "../../base/place.ts";
 import { isSignedForAnyone } from "../providers/provider-verifier.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
-import { exactText, lookup } from "../signatures/place.ts";
 import type { PublicKeyScheme, TextScheme } from "../signatures/scheme.schema.ts";
 import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";

@@ -1,7 +1,7 @@
 import { ownTurns } from "../../base/own-turn.ts";
+import { exactText, lookup } from "../../base/place.ts";
 import { secretKey } from "../signatures/keys.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
-import { exactText, lookup } from "../signatures/place.ts";
 import type { HmacScheme } from "../signatures/scheme.schema.ts";
 import type { Secrets, SignedRequest } from "../signatures/signed-request.ts";
 import { signedBody, signedTexts } from "../signatures/signed-text.ts";

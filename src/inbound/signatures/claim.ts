@@ -1,5 +1,6 @@
+import { exactText, type Lookup, lookup, type PlaceSource } from "../../base/place.ts";
+
 import { decoded, signatureSize, type Size } from "./encodings.ts";
-import { exactText, type Lookup, lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { placesOf } from "./scheme.ts";
 import type { SignatureRejection } from "./signed-request.ts";

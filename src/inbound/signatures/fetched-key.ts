@@ -1,9 +1,9 @@
 import type { KeyObject } from "node:crypto";
 
 import { nodeCrypto } from "../../base/node-crypto.ts";
+import { pointerKeys, valueAt } from "../../base/place.ts";
 
 import { anyPublicKey } from "./keys.ts";
-import { pointerKeys, valueAt } from "./place.ts";
 import type { KeySource } from "./scheme.schema.ts";
 
 /**

@@ -2,11 +2,12 @@ import type { KeyObject } from "node:crypto";
 
 import type { errors, JWTPayload } from "jose";
 
+import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
+
 import { sameText } from "./constant-time.ts";
 import type { KeyStore } from "./key-store.ts";
 import { isKind, type KeyKind, publicKey, secretKey } from "./keys.ts";
 import { payloadReader } from "./payload-reader.ts";
-import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric, isWeak } from "./scheme.ts";
 import type {

@@ -9,8 +9,7 @@ import {
   openBracket,
   quote,
 } from "../../base/json-bytes.ts";
-
-import { pointerKeys } from "./place.ts";
+import { pointerKeys } from "../../base/place.ts";
 
 /** The keys below a member that lead to values which are read. A leaf is read itself. */
 interface Wanted {

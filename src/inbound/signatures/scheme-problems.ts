@@ -1,6 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
+import { pointerKeys } from "../../base/place.ts";
 
-import { pointerKeys } from "./place.ts";
 import type { JwtScheme, KeySource, TextScheme } from "./scheme.schema.ts";
 import {
   coversBody,

@@ -27,6 +27,15 @@ export function signatureHeaders(scheme: SignatureScheme): readonly string[] {
   return placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
 }
 
+/**
+ * The headers of a public-key signature and of what it covers. They are stored with the event, because only the service
+ * can sign and the signature is no secret. Empty for JWTs, which are credentials until they expire.
+ */
+export function publicSignatureHeaders(scheme: SignatureScheme): readonly string[] {
+  if (!isTextScheme(scheme) || scheme.kind === "hmac") return [];
+  return [...signatureHeaders(scheme), ...readHeadersOf(scheme)];
+}
+
 /** The scheme with its signature in this header only. */
 export function signedUnder(scheme: SignatureScheme, header: string): SignatureScheme {
   return scheme.kind === "basic-auth" ? scheme : { ...scheme, from: `header.${header}` };

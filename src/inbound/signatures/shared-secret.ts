@@ -1,6 +1,7 @@
+import { exactText, lookup } from "../../base/place.ts";
+
 import { sameText } from "./constant-time.ts";
 import { payloadReader } from "./payload-reader.ts";
-import { exactText, lookup } from "./place.ts";
 import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
 import type {
   RoleSecret,

@@ -1,10 +1,10 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
+import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
 import { encoded } from "./encodings.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
 import { hashOf, keyInput } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
-import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { headerIn, isTextScheme, placesOf, type SignatureScheme } from "./scheme.ts";
 import { signedToken } from "./sign-jwt.ts";

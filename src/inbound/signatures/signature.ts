@@ -1,5 +1,7 @@
 import type { KeyObject } from "node:crypto";
 
+import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
+
 import { type Claim, claimReader } from "./claim.ts";
 import { sameText } from "./constant-time.ts";
 import { jwtVerifier } from "./jwt.ts";
@@ -7,7 +9,6 @@ import { type KeyStore, noKeys } from "./key-store.ts";
 import { isKind, publicKey } from "./keys.ts";
 import { keyMatcher, macMatcher, type Matches } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
-import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { HmacScheme, KeySource, PublicKeyScheme, TextScheme } from "./scheme.schema.ts";
 import type { SignatureScheme } from "./scheme.ts";
 import { tokenVerifier } from "./shared-secret.ts";

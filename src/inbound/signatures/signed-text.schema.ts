@@ -1,5 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
+import { eventPlacePattern, placePattern } from "../../base/place.ts";
+
 import { maxAheadSeconds } from "./signed-time.ts";
 
 // What a scheme says of the text that is signed and of the signature, shared by the schemes.
@@ -18,17 +20,12 @@ export const words = <const Words extends readonly string[]>(values: Words, desc
     ),
   );
 
-/** A place in a request: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */
-export const placePattern =
-  "^(?:header\\.[a-z0-9][a-z0-9_-]{0,99}|query\\.[A-Za-z0-9][A-Za-z0-9_.-]{0,99}|payload|/.{0,200})$";
 export const placeSchema = Type.String({
   pattern: placePattern,
   description:
     "A place in the delivery: `header.<lower-case name>`, `query.<name>`, a JSON pointer such as `/event/id`, or `payload` for the whole payload.",
 });
 
-/** A place in an event: of a delivery with several items, `delivery/…` is a place in the whole payload. */
-export const eventPlacePattern = placePattern.replace("/.{0,200}", "(?:delivery)?/.{0,200}");
 export const eventPlaceSchema = Type.String({
   pattern: eventPlacePattern,
   description: `${placeSchema.description} With \`each\`, pointers are relative to the item, and \`delivery/id\` is \`/id\` of the whole payload.`,

@@ -1,5 +1,6 @@
+import { exactText, lookup, type PlaceSource, pointerKeys, valueAt } from "../../base/place.ts";
+
 import { compactJson } from "./compact-json.ts";
-import { exactText, lookup, type PlaceSource, pointerKeys, valueAt } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 
 /** What a signed text is made of. */

@@ -27,7 +27,8 @@ export function healthWrite(
   if (delivered) return write(failures > 0 ? recordRecovery : recordSuccess, { id });
   // The next probe follows 30 s after the start of this one, however long it took.
   const openUntil = new Date((claimedMs ?? nowMs) + probeMs);
-  return write(recordFailure, { id, openUntil, threshold: circuitThreshold });
+  const now = new Date(nowMs);
+  return write(recordFailure, { id, now, openUntil, threshold: circuitThreshold });
 }
 
 interface Parts {

@@ -1,15 +1,11 @@
 import { backgroundTask } from "../../base/background-task.ts";
-import type { Clock } from "../../base/clock.ts";
 import { write } from "../../db/statement.ts";
-import type { Storage } from "../../db/storage.ts";
-import type { Event } from "../../event/event.ts";
 import { eventsByIds } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { type Destination, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
-import type { SentNotification } from "../formats/format.ts";
 
+import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
 import {
   claimDue,
@@ -21,17 +17,12 @@ import {
   takeProbe,
 } from "./delivery-queue.sql.ts";
 import type { CachedDestination } from "./destination-cache.ts";
-import type { Claim } from "./outcome.ts";
 import { rateLimit } from "./rate-limit.ts";
-import type { Made, RecordAttempt } from "./record.ts";
-import { sendTraced } from "./send.ts";
+import type { RecordAttempt } from "./record.ts";
+import { tooLarge } from "./send.ts";
 
-export interface DeliverParts {
-  readonly storage: Storage;
-  readonly clock: Clock;
+export interface DeliverParts extends AttemptParts {
   readonly log: Log;
-  /** Null where traces are off. */
-  readonly tracer: Tracer | null;
   readonly record: RecordAttempt;
   /** Called when the health of a destination has changed. */
   readonly onHealth: (id: Destination["id"], health: Health) => void;
@@ -53,15 +44,13 @@ const longestAttemptMs = 15_000;
 const longestSleepMs = 30_000;
 /** So many are claimed for each that is sent at the same time, because every claim is a commit. */
 const claimsAhead = 4;
+/** The most of one claim, whose events are then in memory. */
+const maxClaimed = 1_000;
 /** A destination that answers more slowly gets none ahead: another instance may send them earlier. */
 const fastAttemptMs = 500;
 
-/** A delivery that was claimed, with what is sent. */
-interface Ready {
-  readonly claim: Claim;
-  readonly event: Event;
-  readonly notification: SentNotification;
-}
+/** How long a batch waits to be full unless the destination says otherwise. */
+const usualBatchWaitMs = 1_000;
 
 /**
  * Sends the deliveries of one destination: claims what is due, unless the circuit, the rate or the number of
@@ -85,6 +74,8 @@ export function deliveryQueue(
   const rate = rateLimit(() => clock.now());
   /** Claimed, but not being sent yet. */
   let ready: Ready[] = [];
+  /** The destination found larger batches too large. */
+  let largestBatch = Number.POSITIVE_INFINITY;
   /** Whether something may be due that is not claimed. */
   let mayBeDue = true;
   /** When the database was to be looked at again, and how long the last attempt took. */
@@ -92,8 +83,10 @@ export function deliveryQueue(
   let isStopping = false;
   const task = backgroundTask(clock, async () => {
     try {
-      const sleepMs = await claimAndDeliver();
-      return sleepMs === null ? null : Math.min(Math.max(sleepMs, 10), longestSleepMs);
+      const sleepsMs = [await claimAndDeliver(), batchWaitMs()].filter((each) => each !== null);
+      return sleepsMs.length === 0
+        ? null
+        : Math.min(Math.max(Math.min(...sleepsMs), 10), longestSleepMs);
     } catch (error) {
       log.error({ err: error }, "failed to read due deliveries; retrying");
       mayBeDue = true;
@@ -117,7 +110,9 @@ export function deliveryQueue(
     const free = maxConcurrent - sending;
     if (free <= 0 || underWay.size >= maxConcurrent * claimsAhead) return null;
     if (!mayBeDue && now < lookAtMs) return lookAtMs - now;
-    const limit = Math.min(Math.max(free, ahead(current)), rate.available(ratePerSecond));
+    const wanted = free * batchSize(current) - ready.length;
+    const available = Math.min(rate.available(ratePerSecond), maxClaimed);
+    const limit = Math.min(Math.max(wanted, ahead(current)), available);
     if (limit === 0) return rate.nextMs(ratePerSecond);
     mayBeDue = false;
     const [claimed] = await storage.atomically(
@@ -164,10 +159,27 @@ export function deliveryQueue(
   }
 
   function sendReady(to: CachedDestination): void {
-    while (!isStopping && ready.length > 0 && sending < to.destination.maxConcurrent) {
-      const [next] = ready.splice(0, 1);
-      if (next !== undefined) begin(to, next);
+    while (!isStopping && sending < to.destination.maxConcurrent && (batchWaitMs() ?? 0) <= 0) {
+      const [first, ...others] = ready.splice(0, batchSize(to));
+      if (first === undefined) return;
+      begin(to, [first, ...others]);
     }
+  }
+
+  /** How many deliveries make up one message. One while it is uncertain whether the destination answers. */
+  function batchSize({ destination: { batchMaxItems, failures } }: CachedDestination): number {
+    return failures > 0 ? 1 : Math.max(1, Math.min(batchMaxItems ?? 1, largestBatch));
+  }
+
+  /** Milliseconds until the next batch is sent even if it is not full; null without a batch. */
+  function batchWaitMs(): number | null {
+    const current = cached();
+    const [first] = ready;
+    if (current === undefined || first === undefined) return null;
+    if (sending >= current.destination.maxConcurrent) return null;
+    if (ready.length >= batchSize(current)) return 0;
+    const longestMs = current.destination.batchMaxWaitMs ?? usualBatchWaitMs;
+    return first.claim.claimedMs + longestMs - clock.now();
   }
 
   /** Others may send what was claimed ahead. */
@@ -204,9 +216,9 @@ export function deliveryQueue(
     return { now: new Date(now), leasedUntil: new Date(now + leaseMs) };
   }
 
-  function begin(to: CachedDestination, one: Ready) {
+  function begin(to: CachedDestination, batch: Batch) {
     sending += 1;
-    const delivering = deliver(to, one);
+    const delivering = deliver(to, batch);
     underWay.add(delivering);
     void delivering.finally(() => {
       underWay.delete(delivering);
@@ -214,28 +226,36 @@ export function deliveryQueue(
     });
   }
 
-  /** Sends a delivery and records the outcome. Never throws. */
-  async function deliver(to: CachedDestination, one: Ready): Promise<void> {
+  /** Sends the deliveries of a message and records the outcome. Never throws. */
+  async function deliver(to: CachedDestination, batch: Batch): Promise<void> {
     const onSend = to.destination.ratePerSecond === null ? () => {} : rate.take();
-    const { notificationId: id } = one.claim.delivery;
+    const { notificationId: id } = batch[0].claim.delivery;
     // It is sent again when the lease ends.
     const logged = (error: unknown) => {
       log.error({ id, err: error }, "failed to record delivery; retrying");
       return null;
     };
-    const made = await attempt(parts, to, one, onSend, signal).catch(logged);
+    const made = await attempt(parts, to, batch, onSend, signal).catch(logged);
     onSend();
     lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
-    const { delivered } = made?.result ?? { delivered: false };
+    const { delivered, responseStatus } = made?.result ?? {
+      delivered: false,
+      responseStatus: null,
+    };
+    if (responseStatus === tooLarge && batch.length > 1)
+      largestBatch = Math.floor(batch.length / 2);
     // A failed attempt keeps its place until it is recorded: it may open the circuit.
     if (delivered) {
       sending -= 1;
       task.wake();
     }
-    if (made !== null) await parts.record(made).catch(logged);
+    if (made !== null) {
+      const recorded = batch.map(({ claim }) => parts.record({ ...made, claim }));
+      await Promise.all(recorded).catch(logged);
+    }
     if (!delivered) sending -= 1;
     // Its retry, or the next one with its order key.
-    if (!delivered || one.claim.delivery.orderKey !== null) mayBeDue = true;
+    if (!delivered || batch.some(({ claim }) => claim.delivery.orderKey !== null)) mayBeDue = true;
   }
 
   task.start(null);
@@ -264,30 +284,4 @@ function leavesTime([first]: readonly Ready[], now: number): boolean {
   if (first === undefined) return true;
   const leftMs = (first.claim.delivery.leasedUntil?.getTime() ?? 0) - now;
   return leftMs >= longestAttemptMs && leftMs <= leaseMs;
-}
-
-/** A larger difference between the clock and the time that passed is a jump of the clock. */
-const leastJumpMs = 1_000;
-
-/** Makes an attempt. `onSend`: called when it is sent. Null if the stop interrupted it. */
-async function attempt(
-  parts: DeliverParts,
-  { send, destination }: CachedDestination,
-  { claim, event, notification }: Ready,
-  onSend: () => void,
-  signal: AbortSignal,
-): Promise<Made | null> {
-  const { clock } = parts;
-  const startedAt = new Date(clock.now());
-  const startedMs = performance.now();
-  onSend();
-  const earlier = claim.delivery.attemptCount;
-  const result = await sendTraced(parts, send, notification, event, earlier, signal);
-  // Not an error of the destination. The next start sends it again.
-  if (signal.aborted && !result.delivered) return null;
-  // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
-  const tookMs = Math.ceil(performance.now() - startedMs);
-  const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
-  const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
-  return { destination, claim, startedAt, durationMs, result };
 }

@@ -90,7 +90,7 @@ export const claimFirst = claim((dueAt) => sql`${dueAt} is not null`);
  */
 export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUntil: Date }>()(
   (db, { destinations, deliveries }, p) => {
-    const { id, failures, openUntil } = destinations;
+    const { id, failures, openUntil, failingSince } = destinations;
     const now = encoded(p.now, openUntil);
     return db
       .update(destinations)
@@ -100,7 +100,7 @@ export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUn
         select 1 from ${deliveries} as waiting where waiting.destination_id = ${p.id} and waiting.due_at is not null
         and not waiting.blocked and (waiting.leased_until is null or waiting.leased_until <= ${now}))`,
       )
-      .returning({ failures, openUntil });
+      .returning({ failures, openUntil, failingSince });
   },
   healthIsContended,
 );

@@ -16,14 +16,14 @@ import {
 import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
 import { compileFilter, type Filter } from "../filters/filter.ts";
 
-import { type Send, sender, type SendParts } from "./send.ts";
+import { orderKeyOf } from "./order-key.ts";
+import { type Sender, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
-export interface CachedDestination {
+export interface CachedDestination extends Sender {
   readonly destination: Destination;
   /** Compiled on first use, because most destinations of users never need theirs. Null: all events. */
   readonly filter: () => Filter | null;
-  readonly send: Send;
 }
 
 /** Whose deliveries are to be stored for a notification, and under which order key. */
@@ -37,16 +37,23 @@ export interface DestinationCache {
   list(): readonly CachedDestination[];
   /**
    * The destinations that receive a notification. `ownerId`: the owner of the booking that the event is about; null
-   * for other events. `alert`: only those that receive alerts.
+   * for other events. `alert`: only those that receive alerts. `whole`: those that the body of the event is sent to
+   * already, for an event that is an item of it.
    */
   matching(
     event: Event,
     notification: NewNotification,
-    options: { readonly ownerId: string | null; readonly alert: boolean },
+    options: {
+      readonly ownerId: string | null;
+      readonly alert: boolean;
+      readonly whole?: Set<Destination["id"]> | undefined;
+    },
   ): readonly Match[];
   /** Remembers the health of a destination, which the database has already. */
   setHealth(id: Destination["id"], health: Health): void;
   find(id: Destination["id"]): CachedDestination | undefined;
+  /** Ends all connections. */
+  close(): void;
   /**
    * Reads a destination again after a change; without an id all of them, because another process may have changed
    * one. Returns those that differ, removed ones included. The others keep their compiled filters.
@@ -70,21 +77,24 @@ export function destinationCache(parts: Parts): DestinationCache {
 
   function put(cached: CachedDestination): void {
     const { id, ownerId } = cached.destination;
+    known.get(id)?.close();
     known.set(id, cached);
     idsByOwner.set(ownerId, (idsByOwner.get(ownerId) ?? new Set()).add(id));
   }
 
   function remove(id: Destination["id"]): void {
     const ownerId = known.get(id)?.destination.ownerId ?? null;
+    known.get(id)?.close();
     known.delete(id);
     idsByOwner.get(ownerId)?.delete(id);
     if (idsByOwner.get(ownerId)?.size === 0) idsByOwner.delete(ownerId);
   }
 
-  function setHealth(id: Destination["id"], { failures, openUntil }: Health): void {
+  function setHealth(id: Destination["id"], { failures, openUntil, failingSince }: Health): void {
     const cached = known.get(id);
     if (cached === undefined) return;
-    known.set(id, { ...cached, destination: { ...cached.destination, failures, openUntil } });
+    const health = { failures, openUntil, failingSince };
+    known.set(id, { ...cached, destination: { ...cached.destination, ...health } });
   }
 
   async function readAgain(ids: readonly Destination["id"][]): Promise<void> {
@@ -122,7 +132,7 @@ export function destinationCache(parts: Parts): DestinationCache {
 
   return {
     list: () => [...known.values()],
-    matching(event, { severity }, { ownerId, alert }) {
+    matching(event, { severity }, { ownerId, alert, whole }) {
       const owners = ownerId === null ? [null] : [null, ownerId];
       const ids = owners.flatMap((owner) => [...(idsByOwner.get(owner) ?? [])]);
       return ids.flatMap((id): readonly Match[] => {
@@ -130,6 +140,9 @@ export function destinationCache(parts: Parts): DestinationCache {
         if (cached === undefined) return [];
         const { destination } = cached;
         if (destination.state === "disabled" || (alert && !destination.alerts)) return [];
+        if (destination.format === "original" && (alert || ownerId !== null || whole?.has(id))) {
+          return [];
+        }
         const result = cached.filter()?.match({ ...event, severity }) ?? { matches: true };
         if ("error" in result) {
           // Better a notification too many than one too few.
@@ -140,10 +153,14 @@ export function destinationCache(parts: Parts): DestinationCache {
           };
           log.warn(fields, "filter failed; delivering");
         } else if (!result.matches) return [];
+        if (destination.format === "original") whole?.add(id);
         return [{ destination, orderKey: orderKeyOf(destination, event) }];
       });
     },
     find: (id) => known.get(id),
+    close() {
+      for (const each of known.values()) each.close();
+    },
     setHealth,
     refresh(id) {
       // One after the other: of two that overlap, the one that read earlier could be applied last.
@@ -160,7 +177,7 @@ function isAt(cached: CachedDestination | undefined, updatedAt: Date): boolean {
 
 function cachedOf(parts: Parts, stored: StoredDestination): CachedDestination {
   const { sealed: _, ...destination } = stored;
-  return { destination, filter: lazy(() => filterOf(parts, stored)), send: sendTo(parts, stored) };
+  return { destination, filter: lazy(() => filterOf(parts, stored)), ...senderTo(parts, stored) };
 }
 
 /** A filter that this version cannot compile delivers everything. */
@@ -176,36 +193,14 @@ function filterOf({ log }: Parts, stored: StoredDestination): Filter | null {
 }
 
 /** A destination whose secrets cannot be opened fails every attempt, and says why. */
-function sendTo(parts: Parts, stored: StoredDestination): Send {
+function senderTo(parts: Parts, stored: StoredDestination): Sender {
   try {
     return sender(parts, stored, openSecrets(parts.keys(), stored));
   } catch (error) {
     const reason = errorMessage(error);
     const fields = { destination: nameInLogs(stored), err: error };
     parts.log.error(fields, "destination cannot be used");
-    return async () => ({
-      delivered: false,
-      responseStatus: null,
-      error: reason,
-      retryAfterMs: null,
-    });
+    const failed = { delivered: false, responseStatus: null, retryAfterMs: null, isFinal: false };
+    return { send: async () => ({ ...failed, error: reason }), close: () => {} };
   }
 }
-
-const maxOrderKeyLength = 200;
-
-/** The value by which deliveries keep their order; null if the destination has no order or the event no value. */
-function orderKeyOf({ orderBy }: Destination, event: Event): string | null {
-  if (orderBy === null) return null;
-  const [, field = "", name] = orderBy.split(".");
-  const { provider, type, subject, actor, data } = event;
-  const fields: Event["data"] = { provider, type, subject, actor };
-  const value =
-    field === "data" ? Object.entries(data).find(([key]) => key === name)?.[1] : fields[field];
-  if (value === null || value === undefined) return null;
-  return `${provider}:${String(value)}`.slice(0, maxOrderKeyLength);
-}
-
-/** What `orderBy` may be. */
-export const orderByPattern =
-  /^event\.(?:provider|type|subject|actor|data\.[A-Za-z_][A-Za-z0-9_]{0,60})$/;

@@ -2,8 +2,8 @@ import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../deliveries.sql.ts";
 import type { Destination, Health } from "../destination.ts";
-import { longestRetryAfterMs } from "../notification.ts";
 import { summaryWrites } from "../notifications.sql.ts";
+import { longestRetryAfterMs } from "../retry-delays.ts";
 
 import { followHealth } from "./circuit.ts";
 import { type DeliverParts, type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
@@ -169,6 +169,7 @@ export function notifier(parts: NotifierParts): Notifier {
       const cancelPatience = clock.after(patienceMs, () => stopping.abort());
       await Promise.all([looking, seeking, ...queues.values()].map((each) => each.stop()));
       cancelPatience();
+      destinations.close();
     },
   };
 }

@@ -19,7 +19,8 @@ export interface Outbox {
   /**
    * The writes that store these notifications, and one delivery of each per destination that it matches, for
    * the transaction of the event. `ownerId`: the owner of the booking that the event is about. `alert`: the
-   * event is about Skyhook itself. `isExcluded`: a destination that does not receive it.
+   * event is about Skyhook itself. `isExcluded`: a destination that does not receive it. `whole`: for an item of a
+   * delivery, the destinations that receive the body of the delivery for an item before it.
    */
   writesFor(
     event: Event,
@@ -44,6 +45,7 @@ interface WriteOptions {
   readonly ownerId?: string;
   readonly alert?: boolean;
   readonly isExcluded?: (id: Destination["id"]) => boolean;
+  readonly whole?: Set<Destination["id"]>;
 }
 
 const reschedules = {
@@ -116,11 +118,11 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
   }
 
   return {
-    writesFor(event, notifications, { ownerId = null, alert = false, isExcluded } = {}) {
+    writesFor(event, notifications, { ownerId = null, alert = false, isExcluded, whole } = {}) {
       const ids = sentToOf(event);
       return notifications.flatMap((one) => {
         const matches = destinations
-          .matching(event, one, { ownerId, alert })
+          .matching(event, one, { ownerId, alert, whole })
           .filter(({ destination }) => isExcluded?.(destination.id) !== true);
         const isPending = matches.some(({ destination }) => destination.ownerId === null);
         const made = notification(event, one, isPending);

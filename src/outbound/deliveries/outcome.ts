@@ -1,5 +1,5 @@
 import type { OutgoingDelivery } from "../delivery.ts";
-import { nextRetryMs } from "../notification.ts";
+import { delaysIn, nextRetryMs } from "../retry-delays.ts";
 
 import type { ClaimedDelivery } from "./delivery-queue.sql.ts";
 import type { SendResult } from "./send.ts";
@@ -12,15 +12,11 @@ export interface Claim {
   readonly isProbe: boolean;
 }
 
-/** Statuses after which no retry can succeed (RFC 9110, 15.5.11 and 15.5.14). */
-export const gone = 410;
-const tooLarge = 413;
-export const isFinal = (status: number | null) => status === gone || status === tooLarge;
-
-/** The state of a delivery after an attempt: delivered, to be retried, or dead. */
+/** The state of a delivery after an attempt: delivered, to be retried, or dead. `retryDelays`: those of its destination. */
 export function outcomeOf(
   { delivery, claimedMs, isProbe }: Claim,
-  { delivered, error, retryAfterMs, responseStatus }: SendResult,
+  { delivered, error, retryAfterMs, isFinal }: SendResult,
+  retryDelays: string | null,
   nowMs: number,
   random: number,
 ): Pick<OutgoingDelivery, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> {
@@ -30,7 +26,7 @@ export function outcomeOf(
     return { status: "delivered", attemptCount, dueAt: null, deliveredAt, lastError: null };
   }
   const failed = { attemptCount, deliveredAt: null, lastError: error };
-  if (isFinal(responseStatus)) return { ...failed, status: "dead", dueAt: null };
+  if (isFinal) return { ...failed, status: "dead", dueAt: null };
   const { dueAt } = delivery;
   // A failed probe before the time of the next attempt does not use up one.
   if (isProbe && dueAt !== null && dueAt.getTime() > claimedMs) {
@@ -38,7 +34,9 @@ export function outcomeOf(
   }
   // A probe fails because the destination does, so the delivery keeps all its attempts.
   const isOnly = delivery.afterDead && !isProbe;
-  const delayMs = isOnly ? null : nextRetryMs(attemptCount, retryAfterMs, random);
+  const delayMs = isOnly
+    ? null
+    : nextRetryMs(delaysIn(retryDelays), attemptCount, retryAfterMs, random);
   if (delayMs === null) return { ...failed, status: "dead", dueAt: null };
   return { ...failed, status: "retrying", dueAt: new Date(nowMs + delayMs) };
 }

@@ -3,7 +3,13 @@ import { type Write, write, type WriteResult } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { nextInLine } from "../delivery-order.sql.ts";
-import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
+import {
+  type Destination,
+  failedReason,
+  goneReason,
+  type Health,
+  nameInLogs,
+} from "../destination.ts";
 import { disableDestination } from "../destinations.sql.ts";
 import type { Attempt } from "../notification.ts";
 import { insertAttempts, summaryWrites } from "../notifications.sql.ts";
@@ -11,14 +17,16 @@ import { insertAttempts, summaryWrites } from "../notifications.sql.ts";
 import { healthWrite } from "./circuit.ts";
 import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
-import { type Claim, gone, isFinal, outcomeOf } from "./outcome.ts";
-import type { SendResult } from "./send.ts";
+import { type Claim, outcomeOf } from "./outcome.ts";
+import { gone, type SendResult } from "./send.ts";
 
 export interface RecordParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: NotificationMetrics;
+  /** A destination that failed for so long is disabled. Null: none is. */
+  readonly disableAfterDays: number | null;
   /** In [0, 1). */
   readonly random: () => number;
   /** Called when the health of a destination has changed. */
@@ -43,7 +51,8 @@ interface Stored {
   readonly outcome: ReturnType<typeof outcomeOf>;
   /** Undefined if it is unchanged. */
   readonly health: Health | undefined;
-  readonly isDisabling: boolean;
+  /** Null if it did not disable the destination. */
+  readonly disabledReason: string | null;
 }
 
 /** The attempts of one transaction, which bounds its locks. */
@@ -88,18 +97,27 @@ export function recorder(parts: RecordParts): RecordAttempt {
 }
 
 async function store(
-  { storage, clock, random }: RecordParts,
+  { storage, clock, random, disableAfterDays }: RecordParts,
   batch: readonly Made[],
 ): Promise<readonly Stored[]> {
   const now = clock.now();
   const outcomes = new Map(
-    batch.map((made) => [made, outcomeOf(made.claim, made.result, now, random())]),
+    batch.map((made) => {
+      const { retryDelays } = made.destination;
+      return [made, outcomeOf(made.claim, made.result, retryDelays, now, random())];
+    }),
   );
   const settled = [...outcomes].map(([{ claim }, outcome]) => settledBy(claim, outcome));
   const failed = batch.filter(({ result }) => !result.delivered);
   const ending = [...outcomes].filter(([, { dueAt }]) => dueAt === null);
-  const toGone = batch.filter(({ result }) => result.responseStatus === gone);
-  const rated = withoutRepeatedSuccess(batch);
+  const messages = withoutRepeatedMessage(batch);
+  const reasons = new Map(
+    messages.flatMap((made) => {
+      const reason = disabledReasonOf(made, disableAfterDays, now);
+      return reason === null ? [] : [[made, reason] as const];
+    }),
+  );
+  const rated = withoutRepeatedSuccess(messages);
   const results = await storage.atomically(
     write(settleDeliveries, { settled }),
     write(insertAttempts, { attempts: batch.map(attemptOf) }),
@@ -107,21 +125,22 @@ async function store(
     ...releasing(failed.map(({ claim }) => claim.delivery)),
     ...ending.flatMap(([made]) => unblocking(made, now)),
     ...summaryWrites([...new Set(batch.map(({ claim }) => claim.delivery.eventId))]),
-    ...toGone.map(({ destination }) => disabling(destination, now)),
+    ...Array.from(reasons, ([{ destination }, reason]) => disabling(destination, reason, now)),
     ...rated.map(({ destination, result, claim }) =>
       healthWrite(destination, result, now, claim.isProbe ? claim.claimedMs : null),
     ),
   );
-  const last = results.slice(results.length - toGone.length - rated.length);
-  const disablings = new Map(toGone.map((made, index) => [made, last[index]?.changes === 1]));
+  const last = results.slice(results.length - reasons.size - rated.length);
+  const disabled = [...reasons].filter((_, index) => last[index]?.changes === 1);
+  const reasonOf = new Map(disabled);
   // Guarantee: the last writes are those of `healthWrite`, whose rows are healths.
-  const healths = last.slice(toGone.length) as readonly WriteResult<Health>[];
+  const healths = last.slice(reasons.size) as readonly WriteResult<Health>[];
   const healthOf = new Map(rated.map((made, index) => [made, healths[index]?.rows[0]]));
   return [...outcomes].map(([made, outcome]) => ({
     made,
     outcome,
     health: healthOf.get(made),
-    isDisabling: disablings.get(made) ?? false,
+    disabledReason: reasonOf.get(made) ?? null,
   }));
 }
 
@@ -137,6 +156,24 @@ function attemptOf({ claim, startedAt, durationMs, result }: Made): Attempt {
   return { ...attempt, delivered, responseStatus, error };
 }
 
+/** The deliveries of a message have one result: for the health it counts once. */
+function withoutRepeatedMessage(batch: readonly Made[]): readonly Made[] {
+  return [...new Map(batch.map((made) => [made.result, made])).values()];
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Why the destination of a failed attempt is disabled now; null if it is not. */
+function disabledReasonOf(
+  { destination: { failingSince }, result }: Made,
+  afterDays: number | null,
+  nowMs: number,
+): string | null {
+  if (result.responseStatus === gone) return goneReason;
+  if (result.delivered || failingSince === null || afterDays === null) return null;
+  return nowMs - failingSince.getTime() >= afterDays * dayMs ? failedReason(afterDays) : null;
+}
+
 /** Of successes in a row, the first says all of the health. */
 function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
   const succeeded = new Map<Destination["id"], boolean>();
@@ -149,18 +186,22 @@ function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
 
 /** The next delivery with the order key keeps its attempts if this one died without using up its own. */
 function unblocking({ claim: { delivery }, result }: Made, now: number): readonly Write<never>[] {
-  const { delivered, responseStatus } = result;
-  const afterDead = !delivered && (delivery.afterDead || !isFinal(responseStatus));
+  const { delivered, isFinal } = result;
+  const afterDead = !delivered && (delivery.afterDead || !isFinal);
   return nextInLine(delivery, new Date(now), { afterDead });
 }
 
 /** Changes nothing if the destination was changed since this attempt began: its address may be another one. */
-function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write<never> {
+function disabling(
+  { id, updatedAt: before }: Destination,
+  disabledReason: string,
+  nowMs: number,
+): Write<never> {
   const updatedAt = new Date(Math.max(nowMs, before.getTime() + 1));
-  return write(disableDestination, { id, before, updatedAt });
+  return write(disableDestination, { id, before, updatedAt, disabledReason });
 }
 
-async function tell(parts: RecordParts, { made, outcome, health, isDisabling }: Stored) {
+async function tell(parts: RecordParts, { made, outcome, health, disabledReason }: Stored) {
   const { metrics, log, onHealth, onDisabled } = parts;
   const { destination, claim, result, durationMs } = made;
   const { delivered, error, responseStatus } = result;
@@ -170,7 +211,9 @@ async function tell(parts: RecordParts, { made, outcome, health, isDisabling }: 
   const fields = { id: claim.delivery.notificationId, destination: name, attempt, error };
   if (!delivered) log.warn(fields, `notification ${status}`);
   if (health !== undefined) onHealth(destination.id, health);
-  if (isDisabling) log.warn({ destination: name, reason: goneReason }, "destination disabled");
+  if (disabledReason !== null) {
+    log.warn({ destination: name, reason: disabledReason }, "destination disabled");
+  }
   // Before its queue looks for more.
-  if (responseStatus === gone) await onDisabled(destination.id);
+  if (disabledReason !== null || responseStatus === gone) await onDisabled(destination.id);
 }

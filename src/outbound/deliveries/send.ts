@@ -4,15 +4,12 @@ import { printable } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import type { Storage } from "../../db/storage.ts";
 import { headersOf } from "../../event/event.sql.ts";
-import type { Event } from "../../event/event.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
-import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
 import { renderEmail } from "../formats/email.ts";
-import type { Render, SentNotification } from "../formats/format.ts";
-import { formatInfo, httpFormat } from "../formats/formats.ts";
+import { MissingOriginal, type OriginalOf } from "../formats/original.ts";
 import {
   type AddressRules,
   destinationUrl,
@@ -20,8 +17,15 @@ import {
   publicAddressesOf,
   rulesFor,
 } from "../transports/address.ts";
+import { brokers } from "../transports/brokers.ts";
 import { mailboxOf, sendMail } from "../transports/mail.ts";
 import { poster, type PostResponse } from "../transports/post.ts";
+import { TransportError } from "../transports/transport.ts";
+import type { BrokerName } from "../transports/transports.ts";
+
+import { messageOf } from "./message.ts";
+import { orderKeyOf } from "./order-key.ts";
+import { type Contents, type DeliveryTrace, renderer, type RenderFor } from "./render.ts";
 
 /** The result of a delivery attempt. */
 export interface SendResult {
@@ -32,98 +36,125 @@ export interface SendResult {
   readonly error: string | null;
   /** The destination's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | null;
+  /** Whether no retry can succeed. */
+  readonly isFinal: boolean;
 }
 
-/** The trace contexts sent to the destination. */
-export interface DeliveryTrace {
-  /** The trace of the request that created the event, the same for every attempt. Null if unknown. */
-  readonly origin: TraceContext | null;
-  /** The trace of this attempt. */
-  readonly attempt: TraceContext;
-}
+/** Statuses after which no retry can succeed (RFC 9110, 15.5.11 and 15.5.14). */
+export const gone = 410;
+export const tooLarge = 413;
 
 /** An error may repeat what the destination said. It is stored with each attempt. */
 const maxErrorCharacters = 500;
 
-/** Sends one notification. Never throws. Ends within ten seconds, or when `signal` aborts. */
+/** Sends one message. Never throws. Ends within ten seconds, or when `signal` aborts. */
 export type Send = (
-  notification: SentNotification,
-  event: Event,
+  contents: Contents,
   trace: DeliveryTrace | null,
   signal: AbortSignal,
 ) => Promise<SendResult>;
+
+/** How to send to a destination. */
+export interface Sender {
+  readonly send: Send;
+  /** Ends its connection, which the next message opens again. */
+  readonly close: () => void;
+}
 
 export interface SendParts {
   readonly clock: Clock;
   readonly privateAllowed: PrivateAllowed;
   readonly resolve: Resolve;
+  readonly originalOf: OriginalOf;
 }
 
-interface RuledParts extends Pick<SendParts, "clock" | "resolve"> {
+interface RuledParts extends SendParts {
   readonly rules: AddressRules;
 }
 
-/** Returns how to send to a destination. */
+/** Throws for a format or transport that a newer version stored. */
 export function sender(
   parts: SendParts,
-  { id, format, ownerId }: Pick<Destination, "id" | "format" | "ownerId">,
+  destination: Destination,
   secrets: DestinationSecrets,
-): Send {
+): Sender {
+  const { id, ownerId } = destination;
   // The operators' own setting may name a private address.
   const rules =
     id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(parts.privateAllowed, ownerId);
-  const deliver =
-    formatInfo(format)?.transport === "smtp"
-      ? sendByMail({ ...parts, rules }, secrets)
-      : sendByHttp({ ...parts, rules }, httpFormat(format), secrets);
-  return async (notification, event, trace, signal) => {
+  const { send: deliver, close } = senderBy({ ...parts, rules }, destination, secrets);
+  const send: Send = async (contents, trace, signal) => {
     try {
-      return await deliver(notification, event, trace, signal);
+      return await deliver(contents, trace, signal);
     } catch (error) {
       const said = connectionError(error) ?? errorMessage(error);
       const reason = printable(said, maxErrorCharacters) ?? "unknown error";
-      return { delivered: false, responseStatus: null, error: reason, retryAfterMs: null };
+      return failed(reason, error);
     }
+  };
+  return { send, close };
+}
+
+const delivered: SendResult = {
+  delivered: true,
+  responseStatus: null,
+  error: null,
+  retryAfterMs: null,
+  isFinal: false,
+};
+
+function failed(reason: string, error: unknown): SendResult {
+  const known = error instanceof TransportError ? error : null;
+  return {
+    delivered: false,
+    responseStatus: known?.status ?? null,
+    error: reason,
+    retryAfterMs: known?.retryAfterMs ?? null,
+    isFinal: known?.isFinal ?? error instanceof MissingOriginal,
   };
 }
 
+function senderBy(
+  parts: RuledParts,
+  destination: Destination,
+  secrets: DestinationSecrets,
+): Sender {
+  const { transport } = destination;
+  if (transport === "smtp") return { send: sendByMail(parts, secrets), close: () => {} };
+  const render = renderer(parts, destination, secrets);
+  if (transport === "http") return { send: sendByHttp(parts, render, secrets), close: () => {} };
+  if (!Object.hasOwn(brokers, transport)) throw new Error(unknownTransport(transport));
+  return sendByBroker(parts, transport, render, destination, secrets);
+}
+
+const unknownTransport = (name: string) =>
+  `This version of Skyhook does not know the transport ${name}. Upgrade this instance.`;
+
 function sendByHttp(
   { clock, rules, resolve }: RuledParts,
-  render: Render,
-  secrets: DestinationSecrets,
+  render: RenderFor,
+  { address }: DestinationSecrets,
 ): Send {
   const post = poster({
     clock,
     addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
   });
-  return async (notification, event, trace, signal) => {
-    const atMs = clock.now();
-    const origin = trace?.origin ? traceHeaders(trace.origin) : null;
-    const keys = secretsAt(secrets, atMs);
-    const rendered = render({ notification, event, origin, secrets: keys, atMs });
-    const headers = { ...rendered.headers, ...(trace !== null && traceHeaders(trace.attempt)) };
-    const url = rules.allowsPrivate
-      ? new URL(secrets.address)
-      : destinationUrl(secrets.address, rules);
-    return resultOf(await post(url, { ...rendered, headers }, signal));
+  return async (contents, trace, signal) => {
+    const request = await render(contents, trace, clock.now());
+    const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
+    return resultOf(await post(url, request, signal));
   };
 }
 
-function secretsAt({ secret, previous }: DestinationSecrets, nowMs: number): readonly string[] {
-  const older = previous !== null && previous.untilMs > nowMs ? [previous.secret] : [];
-  return secret === null ? older : [secret, ...older];
-}
-
 function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
-  if (status >= 200 && status < 300) {
-    return { delivered: true, responseStatus: status, error: null, retryAfterMs: null };
-  }
+  if (status >= 200 && status < 300) return { ...delivered, responseStatus: status };
   const error = `HTTP ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
-  return { delivered: false, responseStatus: status, error, retryAfterMs };
+  const isFinal = status === gone || status === tooLarge;
+  return { delivered: false, responseStatus: status, error, retryAfterMs, isFinal };
 }
 
 function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecrets): Send {
-  return async (notification, event, _, signal) => {
+  return async ([{ notification, event }], _, signal) => {
     await sendMail(
       mailboxOf(address, rules),
       renderEmail(notification, event),
@@ -131,7 +162,28 @@ function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecr
       resolve,
       signal,
     );
-    return { delivered: true, responseStatus: null, error: null, retryAfterMs: null };
+    return delivered;
+  };
+}
+
+function sendByBroker(
+  parts: RuledParts,
+  transport: BrokerName,
+  render: RenderFor,
+  destination: Destination,
+  { address }: DestinationSecrets,
+): Sender {
+  const connection = brokers[transport].connect(address, parts);
+  return {
+    async send(contents, trace, signal) {
+      const [sent] = contents;
+      const request = await render(contents, trace, parts.clock.now());
+      const orderKey = orderKeyOf(destination, sent.event);
+      await connection.send(messageOf(destination, sent, request, orderKey), signal);
+      return delivered;
+    },
+    // It is closed whether or not the other side agrees.
+    close: () => void connection.close().catch(() => {}),
   };
 }
 
@@ -145,12 +197,12 @@ interface TraceParts {
 export async function sendTraced(
   { storage, tracer }: TraceParts,
   send: Send,
-  notification: SentNotification,
-  event: Event,
+  contents: Contents,
   earlierAttempts: number,
   signal: AbortSignal,
 ): Promise<SendResult> {
-  if (tracer === null) return send(notification, event, null, signal);
+  if (tracer === null) return send(contents, null, signal);
+  const [{ event }] = contents;
   const [kept] = await storage.all(headersOf, { id: event.id });
   const origin = storedTrace(kept?.headers ?? null);
   const span = tracer.start("notification delivery", {
@@ -159,10 +211,11 @@ export async function sendTraced(
     attributes: {
       "http.request.method": "POST",
       "http.request.resend_count": earlierAttempts,
+      ...(contents.length > 1 && { "messaging.batch.message_count": contents.length }),
       "cloudevents.event_id": event.id,
     },
   });
-  const result = await send(notification, event, { origin, attempt: span.context }, signal);
+  const result = await send(contents, { origin, attempt: span.context }, signal);
   const { delivered, responseStatus: status } = result;
   if (status !== null) span.set({ "http.response.status_code": status });
   // An attempt interrupted by the stop is not an error.

@@ -1,9 +1,11 @@
 import type { KeyRing } from "../../base/sealing.ts";
+import { headersIn, linesOf, namesOf } from "../destination-headers.ts";
 import { keptSecrets, readSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
 import { operatorGateway, type StoredDestination } from "../destination.ts";
-import { givenSecretOf, isSigned } from "../formats/formats.ts";
+import { formatInfo, givenSecretOf, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
+import type { TransportName } from "../transports/transports.ts";
 
 import { type DestinationChanges, validate } from "./destination-input.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
@@ -31,20 +33,19 @@ export function changedDestination(
   // A destination can be paused even if its address or key is no longer valid.
   const isEdited = Object.keys(changes).length > 0;
   const { next, fields } = isEdited ? edited(parts, stored, changes) : { next: stored, fields: [] };
+  const disabledReason = state === stored.state ? stored.disabledReason : null;
   return {
-    next: { ...next, state },
+    next: { ...next, state, disabledReason },
     changes: fields.map((field) => changeText(field, valuesOf(stored), valuesOf(next))),
     fields: state === stored.state ? fields : [...fields, "state"],
   };
 }
 
-type Value = string | number | boolean | null | undefined;
-type Values = Readonly<Record<string, Value>>;
+type Values = Readonly<Record<string, unknown>>;
 
-/** The values that may be shown. */
-function valuesOf({ name, format, address, ...rest }: StoredDestination): Values {
-  const { filter, orderBy, ratePerSecond, maxConcurrent, alerts } = rest;
-  return { name, format, url: address, filter, orderBy, ratePerSecond, maxConcurrent, alerts };
+/** The values that may be shown, under the names of the fields that change them. */
+function valuesOf(stored: StoredDestination): Values {
+  return { ...stored, url: stored.address, headers: stored.headerNames };
 }
 
 /** `filter: none → event.severity == "error"`; only that it changed where the value, or what differs in it, is secret. */
@@ -55,8 +56,9 @@ function changeText(field: string, before: Values, after: Values): string {
 
 const maxShownLength = 100;
 
-function shownValue(value: Value): string {
-  const text = String(value ?? "none").replaceAll(/\s+/g, " ");
+function shownValue(value: unknown): string {
+  const given = value ?? "none";
+  const text = (typeof given === "string" ? given : JSON.stringify(given)).replaceAll(/\s+/g, " ");
   return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }
 
@@ -68,14 +70,23 @@ function edited(
 ): Pick<Changed, "next" | "fields"> {
   const { id, ownerId } = stored;
   const before = readSecrets(keys(), stored);
-  const { url = before.address, secret: given, ...rest } = changes;
-  const next = { ...stored, ...rest, address: shownAddress(url) };
-  const kept = keptSecrets(before, stored.format, next.format);
-  const supplied = given ?? (givenSecretOf(next.format) === null ? null : kept.secret);
+  const { url = before.address, secret: given, headers: lines, ...rest } = changes;
+  const { format = stored.format, transport = transportOf(format, stored) } = changes;
+  const kept = keptSecrets(before, stored.format, format);
+  const headers = lines === undefined ? linesOf(kept.headers) || null : lines;
+  const supplied = given ?? (givenSecretOf(format) === null ? null : kept.secret);
   // A filter that stays was compiled when it was stored, which takes most of the time of a change.
   const { filter = null } = changes;
   validate(
-    { ...next, filter, url, ...(supplied !== null && { secret: supplied }) },
+    {
+      ...stored,
+      ...rest,
+      transport,
+      filter,
+      url,
+      headers,
+      ...(supplied !== null && { secret: supplied }),
+    },
     id === operatorGateway.id ? null : rulesFor(privateAllowed, ownerId),
     ownerId,
   );
@@ -83,12 +94,25 @@ function edited(
     ...stored,
     url: before.address,
     secret: before.secret,
+    headers: linesOf(before.headers) || null,
   };
   const fields = Object.entries(changes)
     .filter(([field, value]) => value !== old[field])
     .map(([field]) => field);
-  if (!["format", "url", "secret"].some((field) => fields.includes(field))) return { next, fields };
-  const secret = isSigned(next.format) ? (kept.secret ?? makeSecret()) : supplied;
-  const sealed = sealSecrets(keys(), id, { ...kept, address: url, secret });
+  const sent = headersIn(headers);
+  const address = shownAddress(url);
+  const next = { ...stored, ...rest, transport, address, headerNames: namesOf(sent) };
+  if (!sealedFields.some((field) => fields.includes(field))) return { next, fields };
+  const secret = isSigned(format) ? (kept.secret ?? makeSecret()) : supplied;
+  const sealed = sealSecrets(keys(), id, { ...kept, address: url, secret, headers: sent });
   return { next: { ...next, sealed }, fields };
+}
+
+/** The fields that change what is sealed. */
+const sealedFields = ["format", "url", "secret", "headers"];
+
+/** A signed format keeps its transport; others have one each. */
+function transportOf(format: string, { transport }: StoredDestination): TransportName {
+  if (isSigned(format) && transport !== "smtp") return transport;
+  return formatInfo(format)?.transport ?? transport;
 }

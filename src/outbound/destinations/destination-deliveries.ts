@@ -5,7 +5,6 @@ import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
-import { emptyFields, type Event } from "../../event/event.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { TestLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
@@ -18,6 +17,7 @@ import { type Destination, nameInLogs } from "../destination.ts";
 import type { DeliveryFilters } from "./delivery-filters.ts";
 import type { ListedDelivery, TestResult } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
+import { testEvent, testNotification } from "./test-event.ts";
 
 /** What was sent to a destination. Throws as `Destinations` for the caller's rights. */
 export interface DestinationDeliveries {
@@ -90,35 +90,15 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       tests.count(ctx);
       const now = clock.now();
       const event = testEvent(makeId("evt", now), now);
-      const notification = {
-        id: makeId("ntf", now),
-        title: event.title,
-        text: "If you can read this, the destination works.",
-        url: null,
-        severity: "info",
-        createdAt: event.createdAt,
-      } as const;
+      const { createdAt } = event;
+      const notification = { ...testNotification(event), id: makeId("ntf", now), createdAt };
       const started = performance.now();
       const { signal } = new AbortController();
-      const result = await cached.send(notification, event, null, signal);
+      const result = await cached.send([{ notification, event }], null, signal);
       const { delivered, responseStatus, error } = result;
       if (delivered) await parts.closeCircuit(destinationId);
       const durationMs = Math.round(performance.now() - started);
       return { delivered, responseStatus, error, durationMs };
     },
-  };
-}
-
-function testEvent(id: Event["id"], nowMs: number): Event {
-  return {
-    id,
-    provider: "skyhook",
-    type: "destination.test",
-    status: "accepted",
-    idempotencyKey: `skyhook:${id}`,
-    occurredAt: new Date(nowMs),
-    createdAt: new Date(nowMs),
-    title: "Test from Skyhook",
-    ...emptyFields,
   };
 }

@@ -1,16 +1,27 @@
 import type { Static } from "@sinclair/typebox";
 
-import { AppError, type FieldError } from "../../base/errors.ts";
+import { AppError, errorMessage, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { changesSchema, inputSchema } from "../../web/input.ts";
-import { orderByPattern } from "../deliveries/destination-cache.ts";
+import { orderByPattern } from "../deliveries/order-key.ts";
 import { destinationFields, stateField } from "../destination-fields.ts";
+import { headersIn } from "../destination-headers.ts";
 import { operatorGateway } from "../destination.ts";
 import { compileFilter, FilterError } from "../filters/filter.ts";
-import { formatNames, formats, givenSecretOf, isSigned } from "../formats/formats.ts";
+import { bodyTemplate } from "../formats/body-template.ts";
+import {
+  type FormatName,
+  formatNames,
+  formats,
+  givenSecretOf,
+  isSigned,
+} from "../formats/formats.ts";
+import { delaysIn } from "../retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
+import { brokers } from "../transports/brokers.ts";
 import { mailboxOf } from "../transports/mail.ts";
+import type { TransportName } from "../transports/transports.ts";
 
 // The example is not in `destinationFields`: the console's page, which imports them, names no other origin.
 const example = "https://hooks.slack.com/services/T000/B000/XXXX";
@@ -104,46 +115,101 @@ export function validate(
 
 /** Without `format`, what depends on it is not checked. */
 function brokenRules(
-  { name, format, url, filter, orderBy, ratePerSecond, secret, alerts }: Partial<DestinationInput>,
+  input: Partial<DestinationInput>,
   rules: AddressRules | null,
   ownerId: string | null,
 ): readonly BrokenRule[] {
-  const given = format === undefined ? null : givenSecretOf(format);
+  const { name, format, filter, orderBy, ratePerSecond, alerts } = input;
   const isOrder = orderBy === undefined || orderBy === null || orderByPattern.test(orderBy);
   return [
     name === operatorGateway.name && rules !== null
       ? (["/name", `${name} is the destination of OPERATOR_GATEWAY_URL`] as const)
       : null,
-    format !== undefined && given === null && secret !== undefined
-      ? ([
-          "/secret",
-          `Only ${formatNames.filter(givenSecretOf).join(", ")} takes a secret from you. Leave it out.`,
-        ] as const)
-      : null,
-    rules === null || format === undefined || url === undefined
-      ? null
-      : addressError(format, url, rules),
     filterError(filter ?? null),
     (ratePerSecond ?? 1) >= 1 && (ratePerSecond ?? 1) <= maxRatePerSecond
       ? null
       : (["/ratePerSecond", `Use a whole number from 1 to ${maxRatePerSecond}`] as const),
     isOrder ? null : (["/orderBy", "Write a field of the event, such as event.subject"] as const),
-    given !== null && (secret ?? "") === ""
-      ? (["/secret", `Required: the ${given.label.toLowerCase()} of ${given.of}`] as const)
-      : null,
-    ownerId !== null && format !== undefined && !isSigned(format)
-      ? (["/format", `Use ${formatNames.filter(isSigned).join(" or ")}`] as const)
-      : null,
+    thrown("/retryDelays", () => delaysIn(input.retryDelays ?? null)),
+    thrown("/headers", () => headersIn(input.headers ?? null)),
+    typeof input.template === "string" ? templateError(input.template) : null,
     ownerId !== null && alerts === true
       ? (["/alerts", "Only destinations of the operators receive alerts. Leave it out."] as const)
       : null,
-  ].filter((error) => error !== null);
+    ...(format === undefined ? [] : brokenByFormat(format, input, rules, ownerId)),
+  ]
+    .filter((error) => error !== null)
+    .toSorted(([one], [other]) => places.indexOf(one) - places.indexOf(other));
 }
 
-function addressError(format: DestinationInput["format"], url: string, rules: AddressRules) {
+/** Errors are named in the order of the fields. */
+const places = Object.keys(destinationFields).map((name) => `/${name}`);
+
+function brokenByFormat(
+  format: FormatName,
+  input: Partial<DestinationInput>,
+  rules: AddressRules | null,
+  ownerId: string | null,
+): readonly (BrokenRule | null)[] {
+  const { url, secret, transport = formats[format].transport, alerts } = input;
+  const given = givenSecretOf(format);
+  const mine = ownerId !== null;
+  const only = (field: keyof DestinationInput, isAllowed: boolean, detail: string) =>
+    (input[field] ?? null) === null || isAllowed ? null : ([`/${field}`, detail] as const);
+  const [{ transport: usual }, signed] = [formats[format], isSigned(format)];
+  return [
+    given === null && secret !== undefined
+      ? [
+          "/secret",
+          `Only ${named((name) => givenSecretOf(name) !== null)} takes a secret from you. Leave it out.`,
+        ]
+      : null,
+    given !== null && (secret ?? "") === ""
+      ? ["/secret", `Required: the ${given.label.toLowerCase()} of ${given.of}`]
+      : null,
+    mine && (!signed || format === "original") ? ["/format", "Use cloudevents or json"] : null,
+    transport === usual || (signed && transport !== "smtp" && !mine)
+      ? null
+      : [
+          "/transport",
+          `${mine ? "Your destinations are" : `${format} is`} sent by ${usual}. Leave it out.`,
+        ],
+    rules === null || url === undefined ? null : addressError(transport, url, rules),
+    only("headers", signed, `Only ${named(isSigned)} have headers of your own. Leave it out.`),
+    only("template", format === "json", "Only json has a template. Leave it out."),
+    only(
+      "batchMaxItems",
+      format === "json" && transport === "http",
+      "Only json is sent in batches, by http. Leave it out.",
+    ),
+    format === "original" && alerts === true
+      ? ["/alerts", "An alert has no original. Choose another format for alerts."]
+      : null,
+  ];
+}
+
+const named = (which: (name: FormatName) => boolean) => formatNames.filter(which).join(", ");
+
+/** What a reader of a field says is wrong with it. */
+function thrown(pointer: string, read: () => unknown): BrokenRule | null {
   try {
-    if (formats[format].transport === "smtp") mailboxOf(url, rules);
-    else destinationUrl(url, rules);
+    read();
+    return null;
+  } catch (error) {
+    return [pointer, errorMessage(error)];
+  }
+}
+
+/** A template is rendered once, because what its values and filters can be shows only then. */
+function templateError(text: string): BrokenRule | null {
+  return thrown("/template", () => bodyTemplate(text)({ type: "" }));
+}
+
+function addressError(transport: TransportName, url: string, rules: AddressRules) {
+  try {
+    if (transport === "smtp") mailboxOf(url, rules);
+    else if (transport === "http") destinationUrl(url, rules);
+    else brokers[transport].check(url, rules);
     return null;
   } catch (error) {
     if (error instanceof AddressError) return ["/url", error.message] as const;

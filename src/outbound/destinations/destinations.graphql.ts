@@ -11,11 +11,13 @@ import {
 } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader } from "../../web/graphql/loaders.ts";
+import type { InputField } from "../../web/input.ts";
+import { destinationFields } from "../destination-fields.ts";
 import { type Destination, destinationSchema } from "../destination.ts";
 
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
-import { destinationInputSchema } from "./destination-input.ts";
+import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
 import {
   type DestinationWithSecret,
   destinationWithSecretSchema,
@@ -42,14 +44,19 @@ export function destinationsGraphql(
   const DestinationType = builder.objectRef<Destination>("Destination");
   const Format = enumOf(builder, "DestinationFormat", destinationSchema, "format");
   const State = enumOf(builder, "DestinationState", destinationSchema, "state");
+  const Transport = enumOf(builder, "DestinationTransport", destinationSchema, "transport");
 
-  builder.objectType(DestinationType, {
+  builder.node(DestinationType, {
     description: "Where notifications are sent, which ones, and how fast.",
+    id: { resolve: ({ id }) => id },
+    loadManyWithoutCache: (ids, { signedIn }) =>
+      Promise.all(ids.map((id) => nullWhere("not-found", destinations.read(signedIn(), id)))),
     fields: (t) => ({
       destinationId: t.exposeID("id", { description: "Id of the destination in REST." }),
       ...fieldsOf(t, destinationSchema, fieldsExcept(destinationSchema, "id"), {
         format: Format,
         state: State,
+        transport: Transport,
       }),
       health: t.field({
         type: HealthType,
@@ -102,8 +109,13 @@ export function destinationsGraphql(
     builder,
     "CreateDestinationInput",
     destinationInputSchema,
-    { format: Format },
+    { format: Format, transport: Transport },
   );
+  const DestinationChanges = inputOf(builder, "DestinationChanges", destinationChangesSchema, {
+    format: Format,
+    state: State,
+    transport: Transport,
+  });
   const idArg = { required: true, description: "Id of the destination." } as const;
 
   builder.mutationFields((t) => ({
@@ -121,9 +133,22 @@ export function destinationsGraphql(
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
         const key = idempotencyKeyOf(idempotencyKey);
-        const given = Object.entries(input).filter(([, value]) => value !== null);
-        return (await destinations.create(ctx, Object.fromEntries(given), key)).made;
+        return (await destinations.create(ctx, givenOf(input), key)).made;
       },
+    }),
+    updateDestination: t.field({
+      type: DestinationType,
+      description: "Changes the given fields. Null removes a value that can be removed.",
+      args: {
+        destinationId: t.arg.id(idArg),
+        changes: t.arg({
+          type: DestinationChanges,
+          required: true,
+          description: "The fields to change.",
+        }),
+      },
+      resolve: (_, { destinationId, changes }, { signedIn }) =>
+        destinations.update(signedIn(), destinationId, givenOf(changes)),
     }),
     setDestinationState: t.field({
       type: DestinationType,
@@ -164,3 +189,15 @@ export function destinationsGraphql(
     }),
   }));
 }
+
+/** REST has null only for fields without a value; in GraphQL, null for any other field means that it is absent. */
+function givenOf(input: object): object {
+  const given = Object.entries(input).filter(
+    ([name, value]) => value !== null || nullable.includes(name),
+  );
+  return Object.fromEntries(given);
+}
+
+const nullable = Object.entries<InputField>(destinationFields).flatMap(([name, { isNullable }]) =>
+  isNullable === true ? [name] : [],
+);

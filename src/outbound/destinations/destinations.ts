@@ -172,7 +172,7 @@ export function destinations(parts: Parts): Destinations {
     ];
     if (!isResumed) return save(ctx, stored, next, entries);
     // After a resume, deliveries are sent at once, not after the next probe.
-    const healthy = { ...next, failures: 0, openUntil: null };
+    const healthy = { ...next, failures: 0, openUntil: null, failingSince: null };
     return save(ctx, stored, healthy, entries, [write(recordRecovery, { id: stored.id })]);
   }
 
@@ -183,7 +183,7 @@ export function destinations(parts: Parts): Destinations {
       const now = new Date(clock.now());
       const keyed = idempotencyKey && {
         actor: ctx.actor,
-        operation: "destination",
+        operation: "destination" as const,
         key: idempotencyKey,
         input,
         hashKeys: parts.hashKeys(),

@@ -3,11 +3,12 @@ import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { defaultMaxConcurrent } from "../destination-fields.ts";
+import { destinationDefaults } from "../destination-fields.ts";
+import { headersIn, namesOf } from "../destination-headers.ts";
 import { sealSecrets, shownAddress } from "../destination-secrets.ts";
 import type { StoredDestination } from "../destination.ts";
 import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
-import { isSigned } from "../formats/formats.ts";
+import { formats, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 
 import { type DestinationInput, invalid } from "./destination-input.ts";
@@ -25,26 +26,29 @@ export function newDestination(
   ownerId: string | null,
   now: Date,
 ): StoredDestination {
-  const { name, format, url, filter, orderBy, ratePerSecond, maxConcurrent, alerts } = input;
+  const { url, secret, headers: lines, transport, ...settings } = input;
+  const { name, format } = settings;
   const id = makeId("dst", now.getTime());
   const made = isSigned(format) ? makeSecret() : null;
-  const secrets = { address: url, secret: made ?? input.secret ?? null, previous: null };
+  const headers = headersIn(lines ?? null);
+  const secrets = { address: url, secret: made ?? secret ?? null, previous: null, headers };
   return {
+    ...destinationDefaults,
+    ...settings,
     id,
     name,
     ownerId,
     format,
+    transport: transport ?? formats[format].transport,
     address: shownAddress(url),
-    filter: filter ?? null,
-    orderBy: orderBy ?? null,
-    ratePerSecond: ratePerSecond ?? null,
-    maxConcurrent: maxConcurrent ?? defaultMaxConcurrent,
-    alerts: alerts ?? false,
+    headerNames: namesOf(headers),
     state: "active",
+    disabledReason: null,
     createdAt: now,
     updatedAt: now,
     failures: 0,
     openUntil: null,
+    failingSince: null,
     sealed: sealSecrets(keys(), id, secrets),
   };
 }

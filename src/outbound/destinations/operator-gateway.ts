@@ -1,7 +1,13 @@
-import { keyIds, type KeyRing, sealingKey } from "../../base/sealing.ts";
+import { keyIds, type KeyRing, MissingKeyError, sealingKey } from "../../base/sealing.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { openSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
+import { destinationDefaults } from "../destination-fields.ts";
+import {
+  type DestinationSecrets,
+  openSecrets,
+  sealSecrets,
+  shownAddress,
+} from "../destination-secrets.ts";
 import { type Destination, operatorGateway, type StoredDestination } from "../destination.ts";
 import {
   allDestinations,
@@ -57,24 +63,40 @@ function stateOf(
   before: StoredDestination | undefined,
 ): StoredDestination {
   return {
+    ...destinationDefaults,
     ownerId: null,
-    filter: null,
-    orderBy: null,
-    ratePerSecond: null,
     maxConcurrent: 16,
-    alerts: false,
+    headerNames: null,
     createdAt: now,
     failures: 0,
     openUntil: null,
+    failingSince: null,
+    disabledReason: null,
     ...before,
     ...operatorGateway,
     format: "cloudevents",
+    transport: "http",
     address: shownAddress(url),
     // An admin's own pause or disable stays.
     state: before === undefined || before.address === notSet ? "active" : before.state,
     updatedAt: now,
-    sealed: sealSecrets(keys, operatorGateway.id, { address: url, secret, previous: null }),
+    sealed: sealSecrets(keys, operatorGateway.id, {
+      address: url,
+      secret,
+      previous: null,
+      headers: before === undefined ? {} : headersOf(keys, before),
+    }),
   };
+}
+
+/** The headers of its own. None if their key is lost: everything else is sealed with the current one. */
+function headersOf(keys: KeyRing, before: StoredDestination): DestinationSecrets["headers"] {
+  try {
+    return openSecrets(keys, before).headers;
+  } catch (error) {
+    if (error instanceof MissingKeyError) return {};
+    throw error;
+  }
 }
 
 /** Seals the secrets of all destinations with the current key, so that previous keys can be removed. */
@@ -98,7 +120,9 @@ export function requireNotOfSettings(
   if (address === notSet && (changes.state ?? "disabled") !== "disabled") {
     throw invalid("/state", "Set OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET first");
   }
-  const [fixed] = ["name", "format", "url", "secret"].filter((field) => field in changes);
+  const [fixed] = ["name", "format", "transport", "url", "secret"].filter(
+    (field) => field in changes,
+  );
   if (fixed === undefined) return;
   throw invalid(`/${fixed}`, "Change OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET instead");
 }

@@ -17,7 +17,7 @@ export function renderEmail(notification: SentNotification, event: Event): Email
   const link = safeLink(url);
   const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];
   return {
-    messageId: `<${id}@skyhook.invalid>`,
+    id,
     // A line break would begin another header.
     subject: shortened(title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "–", maxSubjectCharacters),
     text: lines.filter((line) => line !== null && line !== "").join("\n\n"),

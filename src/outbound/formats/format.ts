@@ -3,6 +3,8 @@ import type { NewNotification } from "../../event/new-notification.ts";
 import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { PostRequest } from "../transports/post.ts";
 
+import type { BodyTemplate } from "./body-template.ts";
+
 /** The notification of a delivery. */
 export interface SentNotification extends NewNotification {
   readonly id: `ntf_${string}`;
@@ -33,10 +35,16 @@ export interface Rendering {
   readonly secrets: readonly string[];
   /** The time of the attempt, in milliseconds since the epoch. */
   readonly atMs: number;
+  /** Replaces the usual body of `json`; null if the destination has none. */
+  readonly template: BodyTemplate | null;
 }
 
 /** Renders a delivery for a service. Pure; escapes and shortens all text of the payload. */
-export type Render = (rendering: Rendering) => PostRequest;
+export type Render = (rendering: Rendering) => TextRequest;
+
+interface TextRequest extends PostRequest {
+  readonly body: string;
+}
 
 export const jsonType = { "content-type": "application/json; charset=utf-8" } as const;
 

@@ -2,12 +2,22 @@ import { discord, renderDiscord } from "./discord.ts";
 import { email } from "./email.ts";
 import type { FormatInfo, Render } from "./format.ts";
 import { cloudevents, json, renderCloudevents, renderJson } from "./json.ts";
+import { original } from "./original.ts";
 import { pagerduty, renderPagerduty } from "./pagerduty.ts";
 import { renderSlack, slack } from "./slack.ts";
 import { renderTeams, teams } from "./teams.ts";
 
 /** What a destination receives. The console's page imports this list, so it stays apart from the functions. */
-export const formats = { cloudevents, json, slack, discord, teams, pagerduty, email } as const;
+export const formats = {
+  cloudevents,
+  json,
+  original,
+  slack,
+  discord,
+  teams,
+  pagerduty,
+  email,
+} as const;
 export type FormatName = keyof typeof formats;
 // Guarantee: the object has no other keys.
 export const formatNames = Object.keys(formats) as readonly FormatName[];
@@ -16,8 +26,8 @@ type SentBy<Transport> = {
   [Name in FormatName]: (typeof formats)[Name]["transport"] extends Transport ? Name : never;
 }[FormatName];
 
-/** Formats that are sent by HTTP; `email` is sent by SMTP. */
-export const httpFormats: Readonly<Record<SentBy<"http">, Render>> = {
+/** Formats that are made from the notification; `original` needs the stored request, and `email` is sent by SMTP. */
+export const httpFormats: Readonly<Record<Exclude<SentBy<"http">, "original">, Render>> = {
   cloudevents: renderCloudevents,
   json: renderJson,
   slack: renderSlack,

@@ -1,3 +1,5 @@
+import type { PostRequest } from "../transports/post.ts";
+
 import { cloudEvent } from "./cloud-event.ts";
 import { type FormatInfo, jsonType, type Render, type Rendering } from "./format.ts";
 import { keyOf, signedHeaders } from "./standard-webhooks.ts";
@@ -23,12 +25,30 @@ export const renderCloudevents: Render = (rendering) => {
 
 /** The payload that Standard Webhooks recommends ("Payload structure"): type, timestamp and data. */
 export const renderJson: Render = (rendering) => {
-  const { event } = rendering;
-  const timestamp = event.occurredAt.toISOString();
-  const type = `${event.provider}.${event.type}`;
-  const body = JSON.stringify({ type, timestamp, data: dataOf(rendering) });
+  const body = JSON.stringify(documentOf(rendering));
   return { headers: { ...jsonType, ...signed(rendering, body) }, body };
 };
+
+/**
+ * Several payloads as an array. Its `webhook-id` is the same for the same notifications, and another one if a retry has
+ * others: a receiver that has seen the id has seen all of them.
+ */
+export function renderJsonBatch(renderings: readonly [Rendering, ...Rendering[]]): PostRequest {
+  const [first] = renderings;
+  const body = JSON.stringify(renderings.map(documentOf));
+  const ids = renderings.map(({ notification }) => notification.id).join(" ");
+  const id = `batch_${new Bun.CryptoHasher("sha256").update(ids).digest("hex").slice(0, 32)}`;
+  const headers = signedHeaders(first.secrets.map(keyOf), id, first.atMs, body);
+  return { headers: { ...jsonType, ...headers }, body };
+}
+
+function documentOf(rendering: Rendering): unknown {
+  const { event, template } = rendering;
+  const timestamp = event.occurredAt.toISOString();
+  const type = `${event.provider}.${event.type}`;
+  const document = { type, timestamp, data: dataOf(rendering) };
+  return template === null ? document : template(document);
+}
 
 function dataOf({ notification, event }: Rendering) {
   const { id, title, text, url, severity, createdAt } = notification;

@@ -20,7 +20,12 @@ export function secretOf(key: Uint8Array): string {
  * The headers that sign a body, one signature per key, so that a receiver may hold either during a rotation
  * (Standard Webhooks, "Webhook headers"). `id`: the same for every attempt.
  */
-export function signedHeaders(keys: readonly Uint8Array[], id: string, atMs: number, body: string) {
+export function signedHeaders(
+  keys: readonly Uint8Array[],
+  id: string,
+  atMs: number,
+  body: string | Uint8Array,
+) {
   const seconds = Math.floor(atMs / 1_000);
   return {
     "webhook-id": id,
@@ -34,8 +39,8 @@ export function standardSignature(
   key: Uint8Array,
   id: string,
   seconds: number,
-  body: string,
+  body: string | Uint8Array,
 ): string {
-  const mac = new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.${body}`);
+  const mac = new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.`).update(body);
   return `v1,${mac.digest("base64")}`;
 }

@@ -3,7 +3,7 @@ import { requireOperator } from "../../base/context.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { enumOf, fieldsOf } from "../../web/graphql/from-schema.ts";
-import { loader, several } from "../../web/graphql/loaders.ts";
+import { loader, one, several } from "../../web/graphql/loaders.ts";
 import { type Notification, notificationSchema } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
@@ -27,8 +27,14 @@ export function notificationsGraphql(
   const NotificationType = builder.objectRef<Notification | FeedEntry>("Notification");
   const Severity = enumOf(builder, "Severity", notificationSchema, "severity");
 
-  builder.objectType(NotificationType, {
+  const loadNotification = loader(async ({ signedIn }, ids: readonly string[]) =>
+    one(await notifications.find(signedIn(), ids), ({ id }): string => id),
+  );
+
+  builder.node(NotificationType, {
     description: "A message to the operators about one event.",
+    id: { resolve: ({ id }) => id },
+    loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadNotification(ctx, id))),
     fields: (t) => ({
       notificationId: t.exposeID("id", { description: "Id of the notification in REST." }),
       ...fieldsOf(t, notificationSchema, ["title", "text", "url", "severity", "createdAt"], {

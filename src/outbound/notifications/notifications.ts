@@ -6,6 +6,7 @@ import { destinationNamed } from "../destination-named.ts";
 import type { Notification } from "../notification.ts";
 import {
   notificationPages,
+  notificationsByIds,
   notificationsOfEvents,
   sentNotificationPages,
 } from "../notifications.sql.ts";
@@ -21,6 +22,8 @@ export interface Notifications {
   ): Promise<Page<Notification>>;
   /** Operators only. The notifications of several events, in the order of creation. */
   ofEvents(ctx: Context, eventIds: readonly Notification["eventId"][]): Promise<Notification[]>;
+  /** Operators only. The existing notifications of `ids`, in any order. */
+  find(ctx: Context, ids: readonly string[]): Promise<Notification[]>;
 }
 
 export function notifications(storage: Storage): Notifications {
@@ -38,5 +41,13 @@ export function notifications(storage: Storage): Notifications {
       requireOperator(ctx);
       return storage.all(notificationsOfEvents, { eventIds });
     },
+    async find(ctx, ids) {
+      requireOperator(ctx);
+      return storage.all(notificationsByIds, { ids: ids.filter(isNotificationId) });
+    },
   };
+}
+
+function isNotificationId(id: string): id is Notification["id"] {
+  return id.startsWith("ntf_");
 }

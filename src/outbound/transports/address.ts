@@ -44,6 +44,11 @@ export function destinationUrl(text: string, { allowsPrivate }: AddressRules): U
 
 const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE to allow http and private networks.";
 
+/** Throws an `AddressError` if the host of a URL is not public and must be. */
+export function requirePublicHost(url: URL, { allowsPrivate }: AddressRules): void {
+  if (!allowsPrivate) requirePublicName(url, howToAllow);
+}
+
 /** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
 export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {
   return publicAddresses(url, resolve, howToAllow);

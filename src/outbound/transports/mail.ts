@@ -1,3 +1,4 @@
+import { isLoopback } from "../../base/loopback.ts";
 import { AddressError, type Resolve } from "../../base/public-address.ts";
 
 import { type AddressRules, publicAddressesOf } from "./address.ts";
@@ -5,7 +6,7 @@ import { type AddressRules, publicAddressesOf } from "./address.ts";
 /** A plain-text message. */
 export interface EmailMessage {
   /** The same for every attempt, so that mail programs show a repeated message once. */
-  readonly messageId: string;
+  readonly id: string;
   readonly subject: string;
   readonly text: string;
   readonly date: Date;
@@ -19,8 +20,14 @@ interface Mailbox {
   /** TLS from the first byte (RFC 8314). If false, STARTTLS (RFC 3207). */
   readonly isImplicitTls: boolean;
   readonly login: { readonly user: string; readonly pass: string } | null;
-  readonly from: string;
-  readonly to: readonly string[];
+  readonly from: Address;
+  readonly to: readonly Address[];
+}
+
+interface Address {
+  /** Empty without one. */
+  readonly name: string;
+  readonly address: string;
 }
 
 const maxRecipients = 10;
@@ -28,7 +35,9 @@ const maxUrlCharacters = 2_000;
 const timeoutMs = 10_000;
 /** Ports of mail submission and transfer (RFC 5321, RFC 6409, RFC 8314), and a usual alternative. */
 const ports = [25, 465, 587, 2525];
-const mailAddress = /^[^\s@,;<>"]{1,64}@[^\s@,;<>"]{1,190}$/;
+const mailAddress = /^[^\s@,;<>"\p{Cc}]{1,64}@[^\s@,;<>"\p{Cc}]{1,190}$/u;
+/** `Skyhook <a@example.com>`, or the address alone. */
+const namedAddress = /^(?:"?([^"<>\p{Cc}]{0,100}?)"?\s*<([^<>]+)>|([^<>]+))$/u;
 const example = "smtps://user:password@host:465/?from=a@example.com&to=b@example.com";
 
 /** Parses a URL such as `example`, or `smtp:` for STARTTLS. Throws an `AddressError`, which repeats no secret. */
@@ -44,15 +53,21 @@ export function mailboxOf(text: string, { allowsPrivate }: AddressRules): Mailbo
   if (!ports.includes(port) && !allowsPrivate) {
     throw new AddressError(`Port ${port} is not allowed. Use one of ${ports.join(", ")}.`);
   }
-  const from = url.searchParams.get("from") ?? "";
-  const to = url.searchParams.getAll("to");
+  const from = addressOf(url.searchParams.get("from") ?? "");
+  const to = url.searchParams.getAll("to").map(addressOf);
   if (to.length === 0 || to.length > maxRecipients) {
     throw new AddressError(`Name 1 to ${maxRecipients} recipients, each as to=`);
   }
-  if (![from, ...to].every((address) => mailAddress.test(address))) {
-    throw new AddressError("from= and to= must be e-mail addresses");
-  }
   return { server, port, isImplicitTls, login: loginOf(url), from, to };
+}
+
+function addressOf(text: string): Address {
+  const [, name = "", named, alone = ""] = namedAddress.exec(text.trim()) ?? [];
+  const address = (named ?? alone).trim();
+  if (mailAddress.test(address)) return { name: name.trim(), address };
+  throw new AddressError(
+    "from= and to= must be e-mail addresses, such as Skyhook <a@example.com>, percent-encoded",
+  );
 }
 
 function loginOf({ username, password }: URL): Mailbox["login"] {
@@ -64,6 +79,17 @@ function loginOf({ username, password }: URL): Mailbox["login"] {
   }
 }
 
+/** In ASCII (RFC 3490): header fields have no other characters. */
+function domainOf({ address }: Address): string {
+  const domain = address.slice(address.lastIndexOf("@") + 1);
+  return URL.parse(`https://${domain}`)?.hostname ?? "localhost";
+}
+
+/** Without TLS, nothing leaves the own network, and no password the machine. */
+function mayBeClear({ server, login }: Mailbox, { allowsPrivate }: AddressRules): boolean {
+  return allowsPrivate && (login === null || isLoopback(server.href));
+}
+
 /** Sends one message. Throws an `AddressError`, or an error of the connection or server. Ends within ten seconds. */
 export async function sendMail(
   mailbox: Mailbox,
@@ -73,16 +99,17 @@ export async function sendMail(
   signal: AbortSignal,
 ): Promise<void> {
   const { server, port, isImplicitTls, login, from, to } = mailbox;
-  const [address = server.hostname] = rules.allowsPrivate
-    ? []
-    : await publicAddressesOf(server, resolve);
+  // A name server must not say where this machine is.
+  const named = server.hostname === "localhost" ? "127.0.0.1" : server.hostname;
+  const host = named.replace(/^\[(.*)\]$/, "$1");
+  const [address = host] = rules.allowsPrivate ? [] : await publicAddressesOf(server, resolve);
   // Loaded when the first message is sent.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: address,
     port,
     secure: isImplicitTls,
-    requireTLS: !isImplicitTls && !rules.allowsPrivate,
+    requireTLS: !isImplicitTls && !mayBeClear(mailbox, rules),
     // The certificate must be for the name, although the connection goes to an address.
     tls: { servername: server.hostname },
     ...(login !== null && { auth: login }),
@@ -94,8 +121,12 @@ export async function sendMail(
   });
   const tooLate = AbortSignal.timeout(timeoutMs);
   try {
+    const { id, ...content } = message;
     await transport.sendMail({
-      ...message,
+      ...content,
+      messageId: `<${id}@${domainOf(from)}>`,
+      // No vacation reply answers it (RFC 3834 section 5).
+      headers: { "auto-submitted": "auto-generated" },
       from,
       to: [...to],
       signal: AbortSignal.any([signal, tooLate]),

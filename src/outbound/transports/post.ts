@@ -5,10 +5,11 @@ import { plainFetch } from "../../base/plain-fetch.ts";
 import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
 import { retryAfterMs } from "../../base/retry-after.ts";
 
-/** The content of one POST. */
+/** The content of one POST, or of a PUT. */
 export interface PostRequest {
+  readonly method?: "POST" | "PUT";
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
 /** What a destination answered. */
@@ -17,6 +18,8 @@ export interface PostResponse {
   readonly retryAfterMs: number | null;
   /** The first bytes of the answer, on one line. */
   readonly excerpt: string;
+  /** The whole of a short success; null for other answers. */
+  readonly bytes: Uint8Array | null;
 }
 
 /** A request without a usable answer. The message is shown to operators. */
@@ -53,7 +56,7 @@ export function poster({ clock, addressesOf }: PostParts): Post {
       return {
         status: response.status,
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
-        excerpt: await excerptOf(response),
+        ...(await contentOf(response)),
       };
     } catch (error) {
       if (tooLate.signal.aborted) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
@@ -81,11 +84,11 @@ async function orAborted<Value>(signal: AbortSignal, promise: Promise<Value>): P
 function send(
   addresses: Addresses | null,
   url: URL,
-  { headers, body }: PostRequest,
+  { method = "POST", headers, body }: PostRequest,
   signal: AbortSignal,
 ): Promise<Response> {
   const init: RequestInit = {
-    method: "POST",
+    method,
     // A redirect could send the notification to an unintended recipient.
     redirect: "manual",
     signal,
@@ -95,21 +98,20 @@ function send(
   return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
-/** The first bytes of a response as one line. Empty if the body is compressed, or belongs to a short success. */
-async function excerptOf(response: Response): Promise<string> {
+/** A short success as bytes, and the first bytes of another response as one line. Empty if the body is compressed. */
+async function contentOf(response: Response): Promise<Pick<PostResponse, "excerpt" | "bytes">> {
   const bytes = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
   if (response.ok && bytes <= shortAnswerBytes) {
-    await response.bytes();
-    return "";
+    return { excerpt: "", bytes: await response.bytes() };
   }
   const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
   if (!isPlain) await response.body?.cancel();
   const reader = isPlain ? response.body?.getReader() : undefined;
-  if (reader === undefined) return "";
+  if (reader === undefined) return { excerpt: "", bytes: null };
   const { value } = await reader.read();
   await reader.cancel();
   const text = new TextDecoder().decode(value?.subarray(0, maxExcerptBytes));
-  return printable(text.replaceAll(/\s+/gu, " ")) ?? "";
+  return { excerpt: printable(text.replaceAll(/\s+/gu, " ")) ?? "", bytes: null };
 }
 
 /** Why a request failed. The URL may hold a secret, which the runtime repeats in some messages. */

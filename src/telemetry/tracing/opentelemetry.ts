@@ -7,7 +7,7 @@ import {
   trace,
   TraceFlags,
 } from "@opentelemetry/api";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import type { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, type Resource, resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOffSampler,
@@ -31,8 +31,12 @@ type Settings = TracingSettings & { readonly otlpEndpoint: string };
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /** Makes a tracer with OpenTelemetry's SDK. Import this module dynamically, because the SDK slows the start. */
-export function openTracer(settings: Settings, { now, ...parts }: TracingParts): Tracer {
-  const exporter = new OTLPTraceExporter({
+export function openTracer(
+  settings: Settings,
+  Exporter: typeof OTLPTraceExporter,
+  { now, ...parts }: TracingParts,
+): Tracer {
+  const exporter = new Exporter({
     url: `${settings.otlpEndpoint.replace(/\/+$/, "")}/v1/traces`,
     headers: { ...settings.otlpHeaders },
     timeoutMillis: settings.otlpTimeoutMs,

@@ -15,6 +15,8 @@ export interface TracingSettings {
   /** Null if tracing is off. */
   readonly otlpEndpoint: string | null;
   readonly otlpHeaders: Readonly<Record<string, string>> | null;
+  /** `http/json` is used instead of one that is not known. */
+  readonly otlpProtocol: string;
   readonly otlpTimeoutMs: number;
   readonly otelServiceName: string;
   readonly otelResourceAttributes: Readonly<Record<string, string>>;

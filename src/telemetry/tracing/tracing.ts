@@ -13,8 +13,21 @@ export async function tracing(
   parts: TracingParts,
 ): Promise<Tracer | null> {
   if (otlpEndpoint === null) return null;
-  const { openTracer } = await import("./opentelemetry.ts");
-  return openTracer({ otlpEndpoint, ...settings }, parts);
+  const [{ openTracer }, { OTLPTraceExporter }] = await Promise.all([
+    import("./opentelemetry.ts"),
+    exporterFor(settings.otlpProtocol, parts),
+  ]);
+  return openTracer({ otlpEndpoint, ...settings }, OTLPTraceExporter, parts);
+}
+
+/** The exporter of a protocol (`OTEL_EXPORTER_OTLP_PROTOCOL`). */
+function exporterFor(protocol: string, { log }: TracingParts) {
+  if (protocol === "http/protobuf") return import("@opentelemetry/exporter-trace-otlp-proto");
+  if (protocol !== "http/json") {
+    const setting = `OTEL_EXPORTER_OTLP_PROTOCOL ${protocol} is not supported`;
+    log.warn(`${setting}: traces are sent as http/json. Use http/json or http/protobuf.`);
+  }
+  return import("@opentelemetry/exporter-trace-otlp-http");
 }
 
 /** Counts spans by outcome. */

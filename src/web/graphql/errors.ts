@@ -1,7 +1,8 @@
 import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
-import { problems } from "../errors.ts";
+import { problemMembers } from "../errors.ts";
+import { problems } from "../problems.ts";
 
 /** For a client that accepts none of the available media types. */
 export function notAcceptable(types: string): GraphQLError {
@@ -24,12 +25,12 @@ export async function nullWhere<Value>(
 }
 
 /** The same code, status and fields as in REST's problem response. */
-export function extensionsOf({ code, extras }: AppError): GraphQLErrorExtensions {
+export function extensionsOf(error: AppError): GraphQLErrorExtensions {
+  const { code, extras } = error;
   return {
     code,
     status: problems[code].status,
-    ...(extras.errors && { errors: extras.errors }),
-    ...(extras.seatsAvailable !== undefined && { seatsAvailable: extras.seatsAvailable }),
+    ...problemMembers(error),
     ...(extras.retryAfterSeconds !== undefined && { retryAfterSeconds: extras.retryAfterSeconds }),
   };
 }

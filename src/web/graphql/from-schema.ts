@@ -1,8 +1,8 @@
-import type { TSchema, TUnsafe } from "@sinclair/typebox";
+import { OptionalKind, type TSchema, type TUnsafe } from "@sinclair/typebox";
 
 import { graphqlScalarOf } from "../schema.ts";
 
-import type { Builder, FieldBuilder } from "./builder.ts";
+import type { ArgumentBuilder, ArgumentOf, Builder, FieldBuilder } from "./builder.ts";
 
 /** The name of a scalar, or what the builder has returned for a type; in brackets for a list of it. */
 type FieldType = string | object | readonly [string | object];
@@ -41,7 +41,8 @@ export function fieldsOf<
       const value = withoutNull(property);
       const description = property.description ?? value.description;
       const type = types[name] ?? typeOf(value);
-      const options = { type, nullable: value !== property, description };
+      const nullable = value !== property || OptionalKind in property;
+      const options = { type, nullable, description };
       // Response is the type of the schema; Pothos cannot compare a name in a variable.
       return [name, t.expose(name as never, options as never)];
     }),
@@ -85,6 +86,25 @@ export function inputOf<Value extends object>(
   });
 }
 
+/** The GraphQL arguments with the query parameters of an operation of REST, whose reader checks the values. */
+export function argumentsOf<Value extends object>(
+  arg: ArgumentBuilder,
+  query: TUnsafe<Value>,
+  types: Types<keyof Value & string> = {},
+) {
+  const required: readonly string[] = query["required"] ?? [];
+  const given: Readonly<Record<string, FieldType | undefined>> = types;
+  const entries = Object.entries(propertiesOf(query)).map(([name, property]) => {
+    const type = given[name] ?? typeOf(property);
+    const { description, default: defaultValue } = property;
+    // Pothos cannot compare a type in a variable.
+    const options = { type, required: required.includes(name), description, defaultValue } as never;
+    return [name, arg(options)];
+  });
+  // Guarantee: the properties of a schema are the fields of its values.
+  return Object.fromEntries(entries) as { readonly [Name in keyof Value]-?: ArgumentOf<unknown> };
+}
+
 /** The enumeration of the words that a field can have. */
 export function enumOf<Value extends object, Name extends keyof Value & string>(
   builder: Builder,
@@ -106,6 +126,7 @@ interface Property {
   readonly description?: string;
   readonly type?: string;
   readonly format?: string;
+  readonly default?: unknown;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Property[];
   readonly items?: Property;
@@ -131,6 +152,7 @@ function typeOf(value: Property): FieldType {
 /** Throws for an object or a union, whose type must be given. */
 function scalarOf(value: Property): string {
   if (value.format === "date-time") return "DateTime";
+  if (value.format === "date") return "Date";
   const scalar = graphqlScalarOf(value) ?? scalars[value.type ?? ""];
   if (scalar === undefined) throw new Error(`No GraphQL type: ${JSON.stringify(value)}`);
   return scalar;

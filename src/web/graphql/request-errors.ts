@@ -3,7 +3,8 @@ import type { Plugin } from "graphql-yoga";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
 import type { ErrorLog } from "../error-log.ts";
-import { headersOf, problems } from "../errors.ts";
+import { headersOf } from "../errors.ts";
+import { problems } from "../problems.ts";
 
 import { appErrorOf, clientError, extensionsOf } from "./errors.ts";
 

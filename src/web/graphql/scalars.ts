@@ -15,27 +15,32 @@ export function scalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:
       "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-11-21T09:12:44.120Z. Arguments can have another offset.",
+    specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
     serialize: (time) => time.toISOString(),
     ...text("DateTime"),
   });
   builder.scalarType("Date", {
     description: "A calendar date: YYYY-MM-DD.",
+    specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
     serialize: (day) => day,
     ...text("Date"),
   });
   builder.scalarType("EmailAddress", {
     description: "An email address of up to 254 characters.",
+    specifiedByURL: "https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address",
     serialize: (address) => address,
     ...text("EmailAddress"),
   });
   builder.scalarType("Money", {
     description:
       "An amount of money in major units of its currency: 123.45 US dollars, 1500 yen, 1.234 dinars.",
+    specifiedByURL: "https://www.iso.org/iso-4217-currency-codes.html",
     serialize: (amount) => amount,
     parseValue: outputOnly("Money"),
   });
   builder.scalarType("JSONObject", {
     description: "A flat object. Values are strings, numbers, booleans or null.",
+    specifiedByURL: "https://www.rfc-editor.org/rfc/rfc8259#section-4",
     serialize: (data) => data,
     parseValue: outputOnly("JSONObject"),
   });

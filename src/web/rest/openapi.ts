@@ -3,7 +3,8 @@ import type { AnyElysia } from "elysia";
 
 import { nextTurn } from "../../base/own-turn.ts";
 import { apiVersion } from "../../base/version.ts";
-import { problems, problemSchema } from "../errors.ts";
+import { problemSchema } from "../errors.ts";
+import { problems } from "../problems.ts";
 
 import { problemResponseNames } from "./problem.schema.ts";
 
@@ -29,6 +30,7 @@ const tags = [
   { name: "Authentication", description: "Access tokens for programs." },
   { name: "Webhooks", description: "The endpoint for providers." },
   { name: "Operators", description: "Received events, notifications and rejected webhooks." },
+  { name: "Events", description: "What destinations receive." },
   { name: "Service", description: "Health checks and explanations of errors. Public." },
 ];
 
@@ -41,10 +43,14 @@ const securitySchemes = {
  * Makes the OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the
  * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself,
  * descriptions and examples of parameters, `application/problem+json`, and named schemas inside others.
- * `others` are schemas that routes use by reference only. Each route has a turn of the event loop: all at
+ * `others` are schemas that routes use by reference only; `webhooks` are what the service sends. Each route has a turn of the event loop: all at
  * once would block all requests for 30 ms.
  */
-export async function openApiDocument(app: AnyElysia, others: readonly unknown[]): Promise<Json> {
+export async function openApiDocument(
+  app: AnyElysia,
+  others: readonly unknown[],
+  webhooks: Json = {},
+): Promise<Json> {
   const paths: Json = {};
   const named = new Map<string, unknown>();
   for (const route of app.routes) {
@@ -68,6 +74,11 @@ export async function openApiDocument(app: AnyElysia, others: readonly unknown[]
     await nextTurn();
   }
   withoutNamed([...others, problemSchema], named);
+  const sent: Json = {};
+  for (const [name, webhook] of Object.entries(webhooks)) {
+    sent[name] = withoutNamed(webhook, named);
+    await nextTurn();
+  }
   return {
     openapi: "3.1.1",
     info,
@@ -76,6 +87,7 @@ export async function openApiDocument(app: AnyElysia, others: readonly unknown[]
     security: [],
     tags,
     paths,
+    webhooks: sent,
     components: {
       schemas: Object.fromEntries([...named].toSorted(([one], [other]) => (one < other ? -1 : 1))),
       responses: componentResponses(),
@@ -182,6 +194,15 @@ const problemHeaders: Readonly<Record<number, Json>> = {
   503: { "Retry-After": retryAfter },
 };
 
+/** Moves the named schemas of another kind of document into its components. */
+export function withSchemas(document: Json): Json {
+  const named = new Map<string, unknown>();
+  // Guarantee: an object without `$id` stays one.
+  const moved = withoutNamed(document, named) as Json;
+  const components = { ...objectAt(moved, "components"), schemas: Object.fromEntries(named) };
+  return { ...moved, components };
+}
+
 /** Moves every named schema into `named` and replaces it by a reference. */
 function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutNamed(item, named));
@@ -191,6 +212,18 @@ function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {
   for (const [key, part] of Object.entries(rest)) {
     // Used by our validation only; not a JSON Schema keyword.
     if (key === "errorMessage") continue;
+    // Values of the user's own: no schemas.
+    if (key === "example" || key === "examples") {
+      schema[key] = part;
+      continue;
+    }
+    if (key === "properties" && isObject(part)) {
+      const entries = Object.entries(part);
+      schema[key] = Object.fromEntries(
+        entries.map(([field, each]) => [field, withoutNamed(each, named)]),
+      );
+      continue;
+    }
     // Client generators recognize a map by `additionalProperties`.
     const isRecord = key === "patternProperties" && isObject(part);
     if (isRecord) schema["additionalProperties"] = withoutNamed(Object.values(part)[0], named);

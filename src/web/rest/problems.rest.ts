@@ -3,8 +3,8 @@ import { Elysia } from "elysia";
 import { AppError, type ErrorCode } from "../../base/errors.ts";
 import { prefersHtml } from "../accept.ts";
 import { htmlPage, pageHeaders } from "../asset.ts";
-import { isErrorCode, problems } from "../errors.ts";
 import { markUri } from "../mark.ts";
+import { isErrorCode, problems } from "../problems.ts";
 
 import { problemReferences } from "./problem.schema.ts";
 

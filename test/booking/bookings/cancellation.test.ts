@@ -90,3 +90,18 @@ describe("a cancellation", () => {
     }
   });
 });
+
+test("GraphQL returns the cancelled booking under its id, as a client's cache needs it", async () => {
+  const departureTime = new Date(app.clock.now() + 240 * hourMs);
+  const { id } = await addFlight(app, { departureTime });
+  const { bookingId } = await json(await book(id));
+  const variables = { id: bookingId };
+  const query = "query ($id: ID!) { booking(bookingId: $id) { id status } }";
+  const before = Object(await dataOf(app, "admin", query, variables)).booking;
+  const cancelling = `mutation ($id: ID!) {
+    cancelBooking(bookingId: $id) { booking { __typename id status } }
+  }`;
+  expect(await dataOf(app, "admin", cancelling, variables)).toEqual({
+    cancelBooking: { booking: { __typename: "Booking", id: before.id, status: "cancelled" } },
+  });
+});

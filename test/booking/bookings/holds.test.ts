@@ -223,7 +223,7 @@ describe("expiry", () => {
       const changes = order.map((name) =>
         name === "pay"
           ? write(confirmHold, { id, updatedAt: at, confirmedAt: at })
-          : write(expireHold, { id, updatedAt: at, expiredAt: at }),
+          : write(expireHold, { id, revision: 0, updatedAt: at, expiredAt: at }),
       );
       const results = await storage.atomically(...changes);
       expect(results.map((result) => result.changes)).toEqual([1, 0]);

@@ -446,6 +446,8 @@ describe("a payment", () => {
       currency: "USD",
       amount: "USD 499.50",
       outcome: "confirmed",
+      actor: null,
+      note: null,
       createdAt: new Date(app.clock.now()),
     };
     await app.services.storage.atomically(write(insertPayment, rival));
@@ -739,7 +741,7 @@ describe("a refund", () => {
     const refused = storage.atomically(
       // PostgreSQL sends what follows the first statement at once.
       write(giveSeatsBack, { id: flight.id, seats: 0 }),
-      write(countPayment, { ...booking, status: "expired", paymentCount: 0 }, tooLate),
+      write(countPayment, { ...booking, status: "expired", revision: 0, paymentCount: 0 }, tooLate),
       write(setRefunded, { ...booking, refundedMinor: 1 }, tooLate),
     );
     expect(refused).rejects.toBe(tooLate);

@@ -163,6 +163,7 @@ describe("the view of a flight", () => {
     seatsAvailable: 9,
     priceMinor: 41_250,
     currency: "USD",
+    cancelledAt: null,
     createdAt: new Date("2026-11-21T09:12:44.120Z"),
   };
 

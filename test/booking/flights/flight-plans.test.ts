@@ -62,6 +62,45 @@ async function summary(input: string | Uint8Array, format: ImportFormat = "csv")
   return lines.map((found) => `${found.line}: ${"plan" in found ? "plan" : found.error}`);
 }
 
+describe("a flight that changes", () => {
+  const before = "2026-12-01T16:25:00-05:00";
+  const moved = { previousDepartureTime: new Date("2026-12-01T21:25:00Z") };
+  test.each<[previous: unknown, status: unknown, expected: object | string]>([
+    ["", "", {}],
+    [before, "", moved],
+    [` ${before} `, "Scheduled", moved],
+    [row.departureTime, "", {}],
+    ["", "cancelled", { isCancelled: true }],
+    [row.departureTime, "cancelled", { isCancelled: true }],
+    [before, "cancelled", "status must not be cancelled for a flight that is moved"],
+    ["", "gone", "status must be one of: scheduled, cancelled"],
+    ["yesterday", "", "previousDepartureTime must have the format 2026-12-01T18:25:00-05:00"],
+    [
+      "2026-12-01T16:25:00",
+      "",
+      "previousDepartureTime has no UTC offset: append Z or an offset such as -05:00",
+    ],
+  ])("with previousDepartureTime %p and status %p", async (previous, status, expected) => {
+    const line = { line: 1, bytesRead: expect.any(Number) };
+    const isError = typeof expected === "string";
+    const found = isError ? { ...line, error: expected } : { ...line, plan, ...expected };
+    const given = { previousDepartureTime: previous, status };
+    expect(await read(json(given), "ndjson")).toEqual([found]);
+    const cells = `${csvLine()},${String(previous)},${String(status)}`;
+    const text = [`${header},previousDepartureTime,status`, cells].join("\n");
+    expect(await read(text)).toEqual([{ ...found, line: 2 }]);
+  });
+
+  test("may lack one of the keys, which may be null in NDJSON", async () => {
+    expect(await summary(json({ status: null, previousDepartureTime: null }), "ndjson")).toEqual([
+      "1: plan",
+    ]);
+    expect(await read([`status,${header}`, `cancelled,${csvLine()}`].join("\n"))).toMatchObject([
+      { plan, isCancelled: true },
+    ]);
+  });
+});
+
 describe("CSV", () => {
   test("yields plans with their line number and end offset", async () => {
     const text = csv(csvLine(), csvLine({ flightNumber: "ba 117", cabinClass: "First" }));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { asPayload, type JsonObject } from "../../../src/base/payload.ts";
+import { pointerKeys } from "../../../src/base/place.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
@@ -16,7 +17,6 @@ import {
   signingKeyWith,
 } from "../../../src/inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
-import { pointerKeys } from "../../../src/inbound/signatures/place.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";

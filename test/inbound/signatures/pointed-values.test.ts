@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { exactText, pointerKeys, valueAt } from "../../../src/inbound/signatures/place.ts";
+import { exactText, pointerKeys, valueAt } from "../../../src/base/place.ts";
 import { valuesAt } from "../../../src/inbound/signatures/pointed-values.ts";
 import { runs } from "../../support/runs.ts";
 

@@ -53,6 +53,7 @@ beforeEach(async () => {
     privateAllowed: "true",
     resolve: () => Promise.resolve([]),
     keys: () => [Buffer.alloc(32, 7)],
+    originalOf: async () => null,
   });
 });
 
@@ -119,7 +120,7 @@ test("destinations that another instance created, changed or removed are noticed
   await app.services.destinations.remove(bob, gone.id);
   const added = await create(bob, "added");
   await app.services.storage.atomically(
-    write(recordFailure, { id: kept.id, openUntil: new Date(1), threshold: 1 }),
+    write(recordFailure, { id: kept.id, now: new Date(1), openUntil: new Date(1), threshold: 1 }),
   );
   expect(await known.refresh()).toEqual(new Set([gone.id, added.id, kept.id]));
   expect(matches("bob")).toEqual(["kept", "added"]);

@@ -4,8 +4,14 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { systemResolve } from "../../../src/base/public-address.ts";
 import { emptyEvent, type Event } from "../../../src/event/event.ts";
 import { sender } from "../../../src/outbound/deliveries/send.ts";
+import { destinationRow } from "../../support/rows.ts";
 
-const parts = { clock: systemClock, privateAllowed: "true", resolve: async () => [] } as const;
+const parts = {
+  clock: systemClock,
+  privateAllowed: "true",
+  resolve: async () => [],
+  originalOf: async () => null,
+} as const;
 
 const createdAt = new Date(0);
 const event: Event = {
@@ -22,6 +28,8 @@ const event: Event = {
 
 const none = new AbortController().signal;
 const message = { id: "ntf_1", title: "t", text: "t", url: null, severity: "info" } as const;
+const notification = { ...message, createdAt };
+const noSecrets = { secret: null, previous: null, headers: {} };
 
 test("an error is one line of at most 500 characters, whatever a mail server says", async () => {
   using server = Bun.listen({
@@ -34,12 +42,11 @@ test("an error is one line of at most 500 characters, whatever a mail server say
     },
   });
   const address = `smtp://127.0.0.1:${server.port}/?from=a@example.com&to=b@example.com`;
-  const send = sender(
-    parts,
-    { id: "dst_1", format: "email", ownerId: null },
-    { address, secret: null, previous: null },
-  );
-  const { delivered, error } = await send({ ...message, createdAt }, event, null, none);
+  const { send } = sender(parts, destinationRow(1, { format: "email", transport: "smtp" }), {
+    ...noSecrets,
+    address,
+  });
+  const { delivered, error } = await send([{ notification, event }], null, none);
   expect(delivered).toBe(false);
   expect(error).toContain("554");
   expect(error?.length).toBeLessThanOrEqual(500);
@@ -59,12 +66,12 @@ test.each([
 ] as const)(
   "with private addresses allowed %p, %s to %s says in words: %s",
   async (privateAllowed, format, address, said) => {
-    const send = sender(
-      { clock: systemClock, privateAllowed, resolve: systemResolve },
-      { id: "dst_1", format, ownerId: null },
-      { address, secret: null, previous: null },
+    const { send } = sender(
+      { ...parts, clock: systemClock, privateAllowed, resolve: systemResolve },
+      destinationRow(1, { format, transport: format === "email" ? "smtp" : "http" }),
+      { ...noSecrets, address },
     );
-    const { error } = await send({ ...message, createdAt }, event, null, none);
+    const { error } = await send([{ notification, event }], null, none);
     expect(error).toContain(said);
     expect(error).not.toContain("getaddrinfo");
   },
@@ -86,10 +93,10 @@ test.each([
       hostname: "127.0.0.1",
       fetch: () => new Response(String((received += 1))),
     });
-    const destination = { id: "dst_1", format: "json", ownerId } as const;
-    const secrets = { address: server.url.href, secret: null, previous: null };
-    const send = sender({ ...parts, privateAllowed }, destination, secrets);
-    const { delivered } = await send({ ...message, createdAt }, event, null, none);
+    const destination = destinationRow(1, { format: "json", ownerId });
+    const secrets = { ...noSecrets, address: server.url.href };
+    const { send } = sender({ ...parts, privateAllowed }, destination, secrets);
+    const { delivered } = await send([{ notification, event }], null, none);
     await server.stop(true);
     expect({ delivered, received }).toEqual({ delivered: count === 1, received: count });
   },

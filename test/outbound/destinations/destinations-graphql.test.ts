@@ -114,3 +114,44 @@ test("GraphQL shows the health of destinations and sends dead deliveries again",
     errors: [{ extensions: { code: "not-found" } }],
   });
 });
+
+test("GraphQL changes a destination, and null removes what can be removed", async () => {
+  const input = { name: "changed", format: "json", url: "http://127.0.0.1:1099/", filter: "true" };
+  const made = await ask(create, { input }, "dora");
+  const { destinationId } = Object(made["data"]).createDestination.destination;
+  const update = `mutation ($id: ID!, $changes: DestinationChanges!) {
+    updateDestination(destinationId: $id, changes: $changes) { id name filter retryDelays state }
+  }`;
+  const changes = { name: null, filter: null, retryDelays: "1s 2s", state: "paused" };
+  const changed = await ask(update, { id: destinationId, changes }, "dora");
+  const shown = { name: "changed", filter: null, retryDelays: "1s 2s", state: "paused" };
+  expect(changed).toEqual({
+    data: { updateDestination: { id: expect.any(String), ...shown } },
+  });
+  const { id } = Object(changed["data"]).updateDestination;
+  const node = "query ($id: ID!) { node(id: $id) { ... on Destination { destinationId name } } }";
+  expect(await ask(node, { id }, "dora")).toEqual({
+    data: { node: { destinationId, name: "changed" } },
+  });
+  expect(await ask(node, { id }, "bob")).toEqual({ data: { node: null } });
+  expect(await ask(update, { id: destinationId, changes: { name: "b" } }, "bob")).toMatchObject({
+    errors: [{ extensions: { code: "not-found", status: 404 } }],
+  });
+});
+
+test("a notification is a node for operators alone", async () => {
+  await app.deliverSample("task_tracker", "task.completed");
+  const list = "{ events(first: 1) { nodes { notifications { id notificationId title } } } }";
+  const found = await json(await app.as("operator", "/graphql", post({ query: list })));
+  const [{ id, ...rest }] = Object(found["data"]).events.nodes[0].notifications;
+  const query =
+    "query ($id: ID!) { node(id: $id) { ... on Notification { notificationId title } } }";
+  const asked = { query, variables: { id } };
+  expect(await json(await app.as("operator", "/graphql", post(asked)))).toEqual({
+    data: { node: rest },
+  });
+  expect(await ask(query, { id })).toMatchObject({
+    data: { node: null },
+    errors: [{ extensions: { code: "insufficient-scope" } }],
+  });
+});

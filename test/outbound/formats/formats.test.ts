@@ -40,9 +40,10 @@ const rendering: Rendering = {
   origin: null,
   secrets,
   atMs: at.getTime(),
+  template: null,
 };
 
-type HttpFormat = Exclude<FormatName, "email">;
+type HttpFormat = Exclude<FormatName, "email" | "original">;
 const bodyOf = (format: HttpFormat, changes: Partial<Rendering["notification"]> = {}): unknown =>
   JSON.parse(
     httpFormats[format]({
@@ -323,7 +324,7 @@ describe.each(["cloudevents", "json"] as const)("%s", (name) => {
 describe("e-mail", () => {
   test("is readable text", () => {
     expect(renderEmail(rendering.notification, rendering.event)).toEqual({
-      messageId: "<ntf_1@skyhook.invalid>",
+      id: "ntf_1",
       subject: "Deploy failed: web",
       text: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",
       date: at,

@@ -3,7 +3,7 @@ import { describe, expect, setSystemTime, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 
 import { retryAfterMs } from "../../../src/base/retry-after.ts";
-import { nextRetryMs } from "../../../src/outbound/notification.ts";
+import { delaysIn, nextRetryMs } from "../../../src/outbound/retry-delays.ts";
 import { json, sample, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
@@ -317,13 +317,13 @@ describe("retries", () => {
 
   test("have up to 10 % of jitter", () => {
     for (const [index, wait] of waits.entries()) {
-      expect(nextRetryMs(index + 1, null, 0)).toBe(wait);
-      const most = nextRetryMs(index + 1, null, 1 - Number.EPSILON);
+      expect(nextRetryMs(delaysIn(null), index + 1, null, 0)).toBe(wait);
+      const most = nextRetryMs(delaysIn(null), index + 1, null, 1 - Number.EPSILON);
       expect(most).toBeGreaterThan(wait * 1.099);
       expect(most).toBeLessThanOrEqual(wait * 1.1);
     }
-    expect(nextRetryMs(7, null, 0)).toBeNull();
-    expect(nextRetryMs(7, minute, 0)).toBeNull();
+    expect(nextRetryMs(delaysIn(null), 7, null, 0)).toBeNull();
+    expect(nextRetryMs(delaysIn(null), 7, minute, 0)).toBeNull();
   });
 
   test.each([

@@ -37,7 +37,7 @@ describe("an address is refused", () => {
 
 const never = new AbortController().signal;
 const message = {
-  messageId: "<ntf_1@skyhook.invalid>",
+  id: "ntf_1",
   subject: "Hi",
   text: "…\n.\n",
   date: new Date(0),
@@ -52,7 +52,8 @@ test("sends a message with login and all recipients", async () => {
   expect(lines).toContain("MAIL FROM:<a@example.com>");
   expect(lines).toContain("RCPT TO:<b@example.com>");
   expect(lines).toContain("RCPT TO:<c@example.com>");
-  expect(lines).toContain("Message-ID: <ntf_1@skyhook.invalid>");
+  expect(lines).toContain("Message-ID: <ntf_1@example.com>");
+  expect(lines).toContain("Auto-Submitted: auto-generated");
 });
 
 test("sends nothing without TLS unless private addresses are allowed", async () => {
@@ -65,10 +66,45 @@ test("sends nothing without TLS unless private addresses are allowed", async () 
   expect(lines.filter((line) => /^(?:AUTH|MAIL)/.test(line))).toEqual([]);
 });
 
+test("sends no password without TLS to another machine, even where private addresses are allowed", async () => {
+  const lines: string[] = [];
+  using server = smtpServer(lines);
+  // The same machine under an address that is none of loopback.
+  const at = (login: string) => `smtp://${login}[::ffff:127.0.0.1]:${server.port}/?${query}`;
+  const failed = sendMail(
+    mailboxOf(at("u:p@"), allowing),
+    message,
+    allowing,
+    async () => [],
+    never,
+  );
+  expect(String(await failed.catch((error: unknown) => error))).toContain("STARTTLS");
+  expect(lines.filter((line) => /^(?:AUTH|MAIL)/.test(line))).toEqual([]);
+  await sendMail(mailboxOf(at(""), allowing), message, allowing, async () => [], never);
+  expect(lines).toContain("MAIL FROM:<a@example.com>");
+});
+
+test("names of people are shown, and cannot add headers", async () => {
+  const lines: string[] = [];
+  using server = smtpServer(lines);
+  const from = encodeURIComponent("Skyhook Bücher <a@example.com>");
+  const to = encodeURIComponent('"Ada, Countess" <b@example.com>');
+  const url = `smtp://127.0.0.1:${server.port}/?from=${from}&to=${to}`;
+  await sendMail(mailboxOf(url, allowing), message, allowing, async () => [], never);
+  expect(lines).toContain("MAIL FROM:<a@example.com>");
+  expect(lines).toContain('To: "Ada, Countess" <b@example.com>');
+  expect(lines.find((line) => line.startsWith("From: "))).toMatch(
+    /^From: =\?UTF-8\?.* <a@example\.com>$/,
+  );
+  const bad = url.replace("Skyhook", "%0D%0ABcc:%20x@example.com%0D%0A");
+  expect(() => mailboxOf(bad, allowing)).toThrow(AddressError);
+});
+
 /** A mail server without TLS that accepts everything and records what it receives. */
 function smtpServer(lines: string[]) {
   const replies: readonly (readonly [RegExp, string])[] = [
     [/^EHLO/, "250-test\r\n250 AUTH PLAIN\r\n"],
+    [/^STARTTLS/, "502 no\r\n"],
     [/^AUTH/, "235 ok\r\n"],
     [/^DATA$/, "354 go on\r\n"],
     [/^(?:MAIL|RCPT|\.$)/, "250 ok\r\n"],

@@ -206,6 +206,28 @@ describe("skyhook booking show", () => {
     expect([none.code, none.err]).toEqual([1, "skyhook: No booking has this id or reference\n"]);
     expect(await server.stop()).toBe(0);
   });
+
+  test("shows cancelled passengers and the open offer", async () => {
+    await skyhook("import", write("flights.csv", header, line()));
+    const server = await startServer({ cwd });
+    const token = (await skyhook("token", "--email", "ada@example.com")).out.trim();
+    const headers = { authorization: `Bearer ${token}` };
+    const call = async (path: string, body: object): Promise<unknown> =>
+      (await fetch(`${server.url}/v1/api/bookings${path}`, post(body, headers))).json();
+    const made = await call("", bookingBody(1, 3));
+    const [id, reference] = [String(at(made, "bookingId")), String(at(made, "reference"))];
+    const offered = await call(`/${id}/cancellation`, { passengers: [2] });
+    await call(`/${id}/changes/${String(at(offered, "id"))}/confirm`, {});
+    const open = await call(`/${id}/cancellation`, { passengers: [1] });
+    const { out } = await skyhook("booking", "show", reference);
+    expect(out).toMatch(/^price +USD 999\.00, 2 seats\ncancelled +1 passenger\n/m);
+    expect(out).toContain(
+      `offer      cancel 1 passenger; USD 499.50 to refund; offered until ${String(at(open, "expiresAt"))}\n`,
+    );
+    expect(out).toMatch(/booking\.changed +evt_\w+ +1 seat cancelled; USD 499\.50 to refund\n/);
+    expect(out).not.toMatch(/ada@|\bada\b|lovelace/i);
+    expect(await server.stop()).toBe(0);
+  });
 });
 
 describe("skyhook booking reveal", () => {

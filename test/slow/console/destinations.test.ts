@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { retryDelaysMs } from "../../../src/outbound/notification.ts";
+import { delaysIn } from "../../../src/outbound/retry-delays.ts";
 import { until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -166,7 +166,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("lists dead letters with their attempts, and retries all", async () => {
     slack.state.fails = true;
     await server.app.deliverSample("deploy_platform", "deploy.error");
-    for (let attempts = 1; attempts <= retryDelaysMs.length + 1; attempts += 1) {
+    for (let attempts = 1; attempts <= delaysIn(null).length + 1; attempts += 1) {
       const made = async () => {
         // The queue may have begun to sleep after the clock was advanced.
         clock.advance(20);

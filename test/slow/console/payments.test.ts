@@ -5,7 +5,7 @@ import { deleteSettledEvents } from "../../../src/events/retention/retention.sql
 import { json, until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
-import { addFlight } from "../../support/flights.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -90,6 +90,24 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await browser.shows(linkTo(rest), "Stripe");
     await browser.shows(".booking-cards", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
     await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
+  });
+
+  test("records the refund of a booking that no event paid", async () => {
+    const body = post(bookingBody(flightId));
+    const made = await json(await server.app.as("user", "/v1/api/bookings", body));
+    await cancel(String(made["bookingId"]));
+    await browser.go(`#/bookings/${String(made["bookingId"])}`);
+    await browser.shows(".booking-cards", "USD\u00a0499.50 (100 %), pending");
+    await browser.click(".detail header .actions > button:nth-of-type(3)");
+    await browser.shows("dialog[open] h2", "Was USD\u00a0499.50 refunded in all?");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("dialog[open] button.primary");
+    await browser.shows(".booking-cards", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
+    await browser.shows(".booking-cards", "by an admin");
+    await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
+    expect(await browser.read(`document.querySelectorAll("header .actions > button").length`)).toBe(
+      2,
+    );
   });
 
   test("shows an expired hold, and that retention deleted the event of a late payment", async () => {

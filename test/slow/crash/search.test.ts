@@ -30,11 +30,11 @@ describe.each(databases())("the search index on $name, killed", (kind) => {
     number += 1;
     const first = await service.running();
     service.crashAt({ moment, sql: sqlOn(kind.name) });
-    const delivered = await deliver(first, number);
+    // The process may die before it answers: the database has the id of the event.
+    await deliver(first, number);
     await service.crashed();
-    const id = String(delivered?.body["id"]);
     const left = await service.left(
-      `select id from events where id = '${id}' and id not in (select id from event_states)`,
+      "select id from events where id not in (select id from event_states)",
     );
     expect(left.length).toBeGreaterThanOrEqual(queued);
 

@@ -140,6 +140,11 @@ export class CrashService {
     return wholeRows(this.#database, sql);
   }
 
+  /** Imports NDJSON, beside the running process if there is one, and returns what the import printed. */
+  import(...lines: readonly string[]): Promise<string> {
+    return importLines(this.#folder, this.#database.url, lines);
+  }
+
   /** Makes the gateway ignore the next request. Resolves with its `webhook-id` when it arrives. */
   holdNextNotification(): Promise<string> {
     this.#hold = Promise.withResolvers();
@@ -237,8 +242,19 @@ export async function addFlights(
       currency: "USD",
     }),
   );
+  await importLines(folder, url, lines, how);
+}
+
+/** Runs `skyhook import` and returns its output. */
+async function importLines(
+  folder: string,
+  url: string,
+  lines: readonly string[],
+  how: Pick<Surroundings, "through" | "main"> = {},
+): Promise<string> {
   const env = { DATABASE_URL: url, DATA_DIR: join(folder, "data") };
   const surroundings = { cwd: folder, env, input: lines.join("\n"), ...how };
-  const { code, err } = await runSkyhook(["import", "-", "--format", "ndjson"], surroundings);
+  const { code, out, err } = await runSkyhook(["import", "-", "--format", "ndjson"], surroundings);
   if (code !== 0) throw new Error(`The flights were not imported: ${err}`);
+  return out;
 }

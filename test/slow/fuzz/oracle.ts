@@ -1,5 +1,5 @@
 import { at } from "../../../src/base/payload.ts";
-import { isErrorCode, problems } from "../../../src/web/errors.ts";
+import { isErrorCode, problems } from "../../../src/web/problems.ts";
 
 import type { FuzzRequest } from "./request.ts";
 import type { Answer, World } from "./world.ts";

@@ -115,7 +115,7 @@ export function seats(`,
   {
     error: "concurrent cancellations release the seats twice",
     setup: onSqlite,
-    changes: [["src/booking/bookings/cancellation.ts", `      "stop",\n`, ""], withoutCheck],
+    changes: [["src/booking/bookings/cancellation.ts", `        onNoRows,\n`, ""], withoutCheck],
   },
   {
     error: "a booking returns the seats that were left before it, less its own",

@@ -136,7 +136,7 @@ async function compareEvents(model: Model, server: Server, token: string): Promi
   }
 }
 
-/** Finds the events of bookings by subject; each belongs to one booking only. */
+/** Finds the events of bookings by subject; each belongs to one booking only. Those of changed flights are known. */
 function learnEventIds({ events }: Model, shown: readonly unknown[]): void {
   for (const event of events.filter(({ id }) => id === null)) {
     const found = shown.filter(

@@ -61,6 +61,8 @@ export interface ModelBooking extends Position {
   readonly input: BookingInput;
   readonly totalMinor: number;
   readonly currency: Currency;
+  /** Whether its flight changed, and its owner may cancel for a full refund. */
+  hasOpenChange: boolean;
   cancellation: { readonly atMs: number; readonly terms: Terms; readonly reason: string } | null;
 }
 
@@ -192,7 +194,7 @@ export function countFailure({ failures }: Model, address: string, nowMs: number
 
 /** An event about a booking, made by the service itself. */
 export function bookingEvent(
-  type: "booking.confirmed" | "booking.cancelled",
+  type: "booking.confirmed" | "booking.cancelled" | "flight.changed",
   bookingId: string,
   nowMs: number,
 ): ModelEvent {

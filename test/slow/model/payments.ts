@@ -7,6 +7,7 @@ import { type ManualClock, manualClock } from "../../support/clock.ts";
 import type { TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 
+import { checkLives } from "./random-lives.ts";
 import { hourMs, minuteMs, refundTerms, saleEndsMs } from "./rules.ts";
 
 /*
@@ -532,18 +533,5 @@ export async function checkPayments(
   open: () => Promise<World>,
   options: { readonly seed: number; readonly runs: number },
 ): Promise<void> {
-  const property = fc.asyncProperty(steps, async (sequence) => {
-    const world = await open();
-    try {
-      await fc.asyncModelRun(() => ({ model: {}, real: world }), sequence);
-    } finally {
-      await world.close();
-    }
-  });
-  await fc.assert(property, {
-    seed: options.seed,
-    numRuns: options.runs,
-    interruptAfterTimeLimit: 240_000,
-    markInterruptAsFailure: false,
-  });
+  await checkLives(steps, open, { ...options, limitMs: 240_000 });
 }

@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { Glob } from "bun";
 
 import type { JsonObject } from "../../../src/base/payload.ts";
+import { pointerKeys, valueAt } from "../../../src/base/place.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import type { Fresh, Sample } from "../../../src/inbound/providers/provider.ts";
 import { setAt, signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { pointerKeys, valueAt } from "../../../src/inbound/signatures/place.ts";
 import { headerIn, isWeak, placesOf } from "../../../src/inbound/signatures/scheme.ts";
 import { json } from "../../support/app.ts";
 import { noCertificates } from "../../support/certificates.ts";

@@ -4,7 +4,7 @@ import { getNamedType, isInputObjectType, isRequiredArgument, isRequiredInputFie
 
 import { createSchema } from "../../../src/graphql-schema.ts";
 import { addFlight, bookingBody } from "../../support/flights.ts";
-import { dataOf } from "../../support/graphql.ts";
+import { ask, dataOf } from "../../support/graphql.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const app = appForAll();
@@ -15,13 +15,34 @@ beforeAll(async () => {
 /** The required arguments of the fields that have any. */
 const required: Readonly<Record<string, string>> = {
   searchFlights: 'origin: "JFK", destination: "LHR", departureDate: "2026-12-21"',
+  flightCalendar: 'origin: "JFK", destination: "LHR", from: "2026-12-20", to: "2026-12-21"',
+  searchTrips:
+    'origin: "JFK", destination: "LHR", departureDate: "2026-12-21", returnDate: "2026-12-21"',
 };
-const selection = (name: string) =>
-  name === "searchFlights"
-    ? "{ totalResults page pageSize }"
-    : "{ totalCount pageInfo { hasNextPage } }";
+const selections: Readonly<Record<string, string>> = {
+  searchFlights: "{ totalResults page pageSize calendar { days { date } } }",
+  flightCalendar: "{ days { date flightCount } }",
+  searchTrips: "{ totalResults page pageSize }",
+};
+const selection = (name: string) => selections[name] ?? "{ totalCount pageInfo { hasNextPage } }";
 
-const ofDestinations = ["alerts", "filter", "maxConcurrent", "orderBy", "ratePerSecond", "secret"];
+const ofDestinations = [
+  "alerts",
+  "batchMaxItems",
+  "batchMaxWaitMs",
+  "filter",
+  "headers",
+  "maxConcurrent",
+  "orderBy",
+  "ratePerSecond",
+  "retryDelays",
+  "secret",
+  "template",
+  "transport",
+];
+
+/** In a change, the fields of a new destination are optional too. */
+const ofChanges = ["format", "name", "state", "url"];
 
 describe("null for an optional input", () => {
   test("means that it is absent, in every query", async () => {
@@ -53,15 +74,36 @@ describe("null for an optional input", () => {
         ];
       });
     expect([...new Set(inputs)].toSorted()).toEqual(
-      ["hold", "idempotencyKey", ...ofDestinations].toSorted(),
+      [
+        "changeId",
+        "dateOfBirth",
+        "email",
+        "firstName",
+        "lastName",
+        "passportNumber",
+        "expectedPrice",
+        "hold",
+        "until",
+        "idempotencyKey",
+        "amount",
+        "input",
+        "note",
+        ...ofDestinations,
+        ...ofChanges,
+      ].toSorted(),
     );
     const create = `mutation ($input: CreateBookingInput!) {
       createBooking(input: $input, idempotencyKey: null) { status expiresAt }
     }`;
-    const input = { ...bookingBody(1), hold: null };
+    const input = { ...bookingBody(1), hold: null, expectedPrice: null };
     expect(await dataOf(app, "user", create, { input })).toEqual({
       createBooking: { status: "confirmed", expiresAt: null },
     });
+    const answer =
+      'mutation { answerFlightChange(bookingId: "bk_0", answer: accept, changeId: null) { id } }';
+    expect((await ask(app, "user", answer)).errors?.[0]?.extensions["code"]).toBe(
+      "booking-not-found",
+    );
     const user =
       'mutation { createUser(input: { name: "Bo", email: "bo@example.com" }, idempotencyKey: null) { name } }';
     expect(await dataOf(app, "admin", user)).toEqual({ createUser: { name: "Bo" } });

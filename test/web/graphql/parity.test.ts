@@ -90,14 +90,13 @@ describe("GraphQL", () => {
       const bookingId = String(at(made, "bookingId"));
       const query = `query ($id: ID!) { result: booking(bookingId: $id) { id: bookingId ${createdFields} seats updatedAt
         flight { ${flightFields} } passengers { firstName lastName email dateOfBirth passportNumber }
-        payments { amount currency status provider createdAt eventId }
-        refund { amount refunded currency status payouts { amount currency status provider createdAt eventId } }
+        paymentMethod
+        payments { amount currency status provider createdAt eventId } refund { amount refunded currency status payouts { amount currency status provider createdAt eventId } }
         cancellation { ${cancellationFields} } } }`;
       const restBooking = async () => {
         const {
           userId: _,
           contactEmail: _2,
-          paymentMethod: _3,
           ...fields
         } = await json(await rest("user", `/v1/api/bookings/${bookingId}`));
         return fields;

@@ -93,12 +93,13 @@ describe("the GraphQL schema", () => {
       "cabinClass: CabinClass",
       "departureDate: Date!",
       "destination: String!",
+      "flexibleDays: Int = 0",
       "limit: Int = 20",
       "origin: String!",
       "page: Int = 1",
       "passengers: Int = 1",
     ]);
-    // Those of the specification, and destinations.
+    // Those of the specification, destinations and the waiting list.
     expect(Object.keys(query).toSorted()).toEqual([
       "booking",
       "bookings",
@@ -106,12 +107,15 @@ describe("the GraphQL schema", () => {
       "destinations",
       "events",
       "flight",
+      "flightCalendar",
       "flights",
       "me",
       "node",
       "nodes",
       "searchFlights",
+      "searchTrips",
       "users",
+      "waitlist",
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { createApp } from "../../../src/app.ts";
 import { flightsByIds } from "../../../src/booking/flights/flights.sql.ts";
-import { problems } from "../../../src/web/errors.ts";
+import { problems } from "../../../src/web/problems.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { at } from "../../support/graphql.ts";

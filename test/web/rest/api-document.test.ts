@@ -123,14 +123,25 @@ describe("the OpenAPI document", () => {
     const replay = { from: "2026-11-21T09:00:00Z" };
     await used.deliver("code_host", "{}", { secret: "another" });
     const [rejection] = await listed(used, "/v1/rejections");
-    const booking = used.as("admin", "/v1/api/bookings", post(bookingBody(flight.id)), "root");
+    const book = (seats: number) =>
+      used.as("admin", "/v1/api/bookings", post(bookingBody(flight.id, seats)), "root");
+    const booking = await book(1);
+    await book(9);
+    const wait = { flightId: flight.id, seats: 1 };
+    const entryId = await idOf(used.as("admin", "/v1/api/waitlist", post(wait), "root"));
+    const bookingId = await idOf(Promise.resolve(booking), "bookingId");
+    const part = post({ passengers: [1] });
+    const changeId = await idOf(
+      used.as("admin", `/v1/api/bookings/${bookingId}/cancellation`, part, "root"),
+    );
     const destinationId = await idOf(used.as("admin", "/v1/destinations", post(destination)));
     const replayId = await idOf(used.as("admin", "/v1/replays", post(replay)));
     const { user } = await used.services.users.ensureUser({ name: "Ada", email: "a@example.com" });
     const ids: readonly (readonly [path: string, id: string])[] = [
       ["/v1/rejections/", String(rejection?.["id"])],
       ["/v1/events/", await idOf(used.deliverSample("code_host", "package.published"))],
-      ["/v1/api/bookings/", await idOf(booking, "bookingId")],
+      ["/v1/api/bookings/", bookingId],
+      ["/v1/api/waitlist/", entryId],
       ["/v1/destinations/", destinationId],
       ["/v1/replays/", replayId],
       ["/v1/users/", user.id],
@@ -148,9 +159,9 @@ describe("the OpenAPI document", () => {
         if (place === "query" && example !== undefined)
           query.set(String(name), `${JSON.stringify(example)}`.replaceAll('"', ""));
       const id = ids.find(([prefix]) => path.startsWith(`${prefix}{`))?.[1];
-      const filled = path.replace(/\{(\w+)\}/, (_, name: string) => {
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
         const own = parameters.find((each) => each["in"] === "path" && each["name"] === name);
-        return id ?? String(own?.["example"]);
+        return name === "changeId" ? changeId : (id ?? String(own?.["example"]));
       });
       const answer = await used.as("admin", `${filled}?${query.toString()}`, {}, "root");
       if (!answer.ok) failed.push(`${path}?${query.toString()}: ${await answer.text()}`);

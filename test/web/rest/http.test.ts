@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { problems } from "../../../src/web/errors.ts";
+import { problems } from "../../../src/web/problems.ts";
 import { json, startApp } from "../../support/app.ts";
 import { appPerTest } from "../../support/running-app.ts";
 

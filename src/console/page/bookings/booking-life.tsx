@@ -49,7 +49,9 @@ const kinds: Readonly<Partial<Record<HistoryEntry["type"], "good" | "bad" | "ale
   "booking.held": "wait",
   "booking.confirmed": "good",
   "booking.cancelled": "bad",
+  "booking.changed": "good",
   "payment.confirmed": "good",
+  "payment.changed": "good",
   "payment.failed": "bad",
   "payment.mismatch": "alert",
   "payment.unseated": "alert",
@@ -59,6 +61,9 @@ const kinds: Readonly<Partial<Record<HistoryEntry["type"], "good" | "bad" | "ale
   "refund.pending": "wait",
   "refund.partial": "wait",
   "refund.succeeded": "good",
+  "flight.changed": "wait",
+  "flight.cancelled": "alert",
+  "flight.accepted": "good",
 };
 
 interface EntryParts {

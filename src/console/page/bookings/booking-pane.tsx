@@ -1,3 +1,7 @@
+import { useState } from "preact/hooks";
+
+import { attempt, Confirmed, useAction } from "../action.tsx";
+import { callApi } from "../api.ts";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -5,46 +9,100 @@ import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { counted, money, Mono, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { CopyButton, Wide } from "../ui.tsx";
+import { CopyButton, notify, Status } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
 
+import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";
 import { BookingLife } from "./booking-life.tsx";
 import { BookingMark } from "./booking-mark.tsx";
 import { dayText } from "./days.tsx";
+import { type Offer, OfferForm, offers, offersFor } from "./offer-form.tsx";
+import { Passengers } from "./passengers.tsx";
 
-const heldPollMs = 3_000;
+const openPollMs = 3_000;
 
 /** A booking and its life. */
 export function BookingPane({ id, close }: { readonly id: string; readonly close: string }) {
   const loaded = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
   const { value, reload } = loaded;
   useNews(reload);
-  // A failed payment is no news.
-  useInterval(() => value?.status === "held" && reload(), heldPollMs);
+  // A failed payment and an offer that ends are no news.
+  const isWaiting = value?.status === "held" || value?.changes?.some(isOpen) === true;
+  useInterval(() => isWaiting && reload(), openPollMs);
   const user = useEmail(value?.userId ?? null);
   return (
     <LoadedDetail label="Booking" close={close} of={loaded}>
       {(booking) => (
         <article>
-          <header>
-            <h2>
-              Booking <span class="reference">{booking.reference}</span>
-            </h2>
-            <p class="under">
-              <BookingMark of={booking.status} /> <Mono of={booking.id} />
-            </p>
-            <div class="actions">
-              <CopyButton label="Copy ID" text={() => booking.id} />
-              <CopyButton label="Copy reference" text={() => booking.reference} />
-            </div>
-          </header>
+          <Header of={booking} done={reload} />
+          <OpenOffer booking={booking} acted={reload} />
           <Cards booking={booking} user={user} />
           <Passengers of={booking.passengers} />
+          <BookingChanges booking={booking} acted={reload} />
           <h3 class="history">History</h3>
           <BookingLife booking={booking} user={user} />
         </article>
       )}
     </LoadedDetail>
+  );
+}
+
+interface ActedParts extends Of<BookingDetail> {
+  /** Called after the booking was changed. */
+  readonly done: () => void;
+}
+
+function Header({ of: booking, done }: ActedParts) {
+  const [asked, setAsked] = useState<Offer | null>(null);
+  const possible = offersFor(booking);
+  return (
+    <header>
+      <h2>
+        Booking <span class="reference">{booking.reference}</span>
+      </h2>
+      <p class="under">
+        <BookingMark of={booking.status} /> <Mono of={booking.id} />
+      </p>
+      <div class="actions">
+        <CopyButton label="Copy ID" text={() => booking.id} />
+        <CopyButton label="Copy reference" text={() => booking.reference} />
+        <RecordRefund of={booking} done={done} />
+        {possible.map((offer) => (
+          <button key={offer} type="button" onClick={() => setAsked(offer)}>
+            {offers[offer]}
+          </button>
+        ))}
+      </div>
+      {asked !== null && possible.includes(asked) && (
+        <OfferForm
+          key={asked}
+          booking={booking}
+          offer={asked}
+          close={() => setAsked(null)}
+          offered={done}
+        />
+      )}
+    </header>
+  );
+}
+
+/** Records that all that is due was refunded. */
+function RecordRefund({ of: { id, refund }, done }: ActedParts) {
+  const { isBusy, run } = useAction();
+  if (refund === null || refund.refunded >= refund.amount || isBusy) return null;
+  const path = `v1/api/bookings/${encodeURIComponent(id)}/refund`;
+  const record = async () => {
+    await callApi(path, { method: "POST", body: { amount: refund.amount } });
+    notify("Refund recorded");
+    done();
+  };
+  return (
+    <Confirmed
+      label="Record refund"
+      title={`Was ${money(refund.amount, refund.currency)} refunded in all?`}
+      text="Skyhook moves no money. Record the refund after you made it; it cannot be undone."
+      confirm={() => void run(() => attempt("Record refund", record))}
+    />
   );
 }
 
@@ -64,10 +122,8 @@ interface CardsParts {
 }
 
 function Cards({ booking, user }: CardsParts) {
-  const { flight, seats } = booking;
+  const { flight, seats, flightChange } = booking;
   const { origin, destination, departureTime, departureLocal, arrivalLocal } = flight;
-  const date = departureTime.slice(0, 10);
-  const query = new URLSearchParams({ flight: flight.flightNumber });
   return (
     <div class="booking-cards">
       <section>
@@ -76,8 +132,7 @@ function Cards({ booking, user }: CardsParts) {
           {origin} → {destination}
         </p>
         <p>
-          <a href={writeRoute("flights", date, query)}>{flight.flightNumber}</a>,{" "}
-          {flight.cabinClass}, {counted(seats, "seat")}
+          <FlightLink of={flight} />, {flight.cabinClass}, {counted(seats, "seat")}
         </p>
         <p class="quiet" title={`Departs ${departureTime}`}>
           {dayText(departureLocal)}
@@ -87,6 +142,7 @@ function Cards({ booking, user }: CardsParts) {
             dayText(arrivalLocal).slice(0, 3)}{" "}
           local times
         </p>
+        {flightChange !== undefined && <AirlineChange of={flightChange} />}
       </section>
       <section>
         <h3>Payment</h3>
@@ -109,10 +165,31 @@ function Cards({ booking, user }: CardsParts) {
   );
 }
 
+/** How the airline changed the flight, and what the owner answered. */
+function AirlineChange({ of: change }: Of<NonNullable<BookingDetail["flightChange"]>>) {
+  const { previousDepartureTime, previousOrigin, previousDestination, status, answeredAt } = change;
+  return (
+    <>
+      <p>
+        {change.type === "flight.cancelled" ? "Cancelled" : "Changed"} by the airline{" "}
+        <Time at={change.createdAt} />
+      </p>
+      <p class="quiet">
+        Was {previousOrigin} → {previousDestination}, {dayText(previousDepartureTime)}{" "}
+        {previousDepartureTime.slice(11, 16)} UTC
+      </p>
+      <p class="under">
+        <Status of={status} />
+        {answeredAt !== null && <Time at={answeredAt} />}
+      </p>
+    </>
+  );
+}
+
 /** The history below has all; a payment can fail a hundred times. */
 const maxReports = 5;
 
-/** What providers reported about the payment and the refund, each with its event. */
+/** What was reported about the payment and the refund, each with its event. */
 function Money({ of: booking }: Of<BookingDetail>) {
   const { payments, refund, status, expiresAt } = booking;
   const reports = [...payments, ...(refund?.payouts ?? [])].slice(-maxReports);
@@ -142,40 +219,12 @@ function Reported({ of: report }: Of<BookingDetail["payments"][number] | Payout>
   return (
     <p>
       <a href={writeRoute("events", eventId)}>
-        {status === "confirmed" ? "Paid" : words(status)}{" "}
+        {status === "confirmed" || status === "changed" ? "Paid" : words(status)}{" "}
         {isKnown ? money(amount, currency) : "an unreadable amount"}
+        {status === "changed" && " for a change"}
       </a>{" "}
-      by <Text of={name} />
+      by <Text of={provider === "bookings" ? "an admin" : name} />
     </p>
-  );
-}
-
-function Passengers({ of: passengers }: Of<BookingDetail["passengers"]>) {
-  return (
-    <Wide label="Passengers">
-      <table class="passengers">
-        <thead>
-          <tr>
-            <th>Passenger</th>
-            <th>Email</th>
-            <th>Passport</th>
-          </tr>
-        </thead>
-        <tbody>
-          {passengers.map((passenger, index) => (
-            <tr key={index}>
-              <td>
-                <Text of={`${passenger.firstName} ${passenger.lastName}`} />
-              </td>
-              <td>
-                <Text of={passenger.email} />
-              </td>
-              <td class="mono">{passenger.passportNumber}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
   );
 }
 
@@ -183,8 +232,9 @@ function Passengers({ of: passengers }: Of<BookingDetail["passengers"]>) {
 function refundText({ refund, cancellation, expiresAt }: BookingDetail): string | null {
   if (refund === null) return null;
   const { amount, refunded, currency, status } = refund;
-  // No provider reports the refund of a booking that was never held.
-  if (expiresAt === undefined && cancellation !== null) {
+  // A part that was cancelled before had a percentage of its own.
+  const isOne = cancellation?.refund.amount === amount;
+  if (expiresAt === undefined && cancellation !== null && isOne && refunded === 0) {
     return `${money(amount, currency)} (${cancellation.refund.percent} %), ${status}`;
   }
   if (amount === 0) return `${money(refunded, currency)}, none was due`;

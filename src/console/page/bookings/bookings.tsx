@@ -86,6 +86,7 @@ export const Bookings = listView<BookingItem>({
         q: { placeholder: "Reference, email or last name" },
         status: {},
         payment: {},
+        flightChange: {},
         flight: {},
         origin: {},
         destination: {},

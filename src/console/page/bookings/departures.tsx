@@ -140,8 +140,18 @@ function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
       <span class="name">{words(cabin.cabinClass)}</span>
       <Meter of={cabin} />
       <span class={isFull ? "full" : "quiet"}>{isFull ? "Sold out" : soldText(cabin)}</span>
+      <More of={cabin} />
     </>
   );
+}
+
+/** Who waits for seats and, for admins, the ID by which a booking can be changed to this cabin. */
+function More({ of: { id, waiting } }: Of<Cabin>) {
+  const texts = [
+    ...(waiting > 0 ? [`${waiting.toLocaleString("en")} waiting`] : []),
+    ...(canSeeBookings() ? [`ID ${id}`] : []),
+  ];
+  return texts.length === 0 ? null : <span class="more quiet">{texts.join(", ")}</span>;
 }
 
 interface FlightParts extends Pick<Parts, "date"> {

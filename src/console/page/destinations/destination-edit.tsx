@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { destinationFields } from "../../../outbound/destination-fields.ts";
+import type { FormField } from "../../../web/input.ts";
 import { ApiError, callApi } from "../api.ts";
 import { changesIn, Fields, Form, type FormFields, type FormValues, MoreFields } from "../form.tsx";
 import { Text } from "../text.tsx";
@@ -8,7 +9,7 @@ import { notify } from "../ui.tsx";
 import type { Destination } from "../wire.ts";
 
 import { operatorGateway } from "./destination-actions.tsx";
-import { fieldsOfFormat, limits } from "./destination-fields.ts";
+import { fieldsOfFormat, optionsOf } from "./destination-fields.ts";
 import { FilterFields, useFilterInput } from "./filter-fields.tsx";
 
 interface Parts {
@@ -20,17 +21,19 @@ interface Parts {
 }
 
 const { name, filter: filterField, maxConcurrent, alerts } = destinationFields;
-const changedLimits = { ...limits, maxConcurrent: { ...maxConcurrent, hint: "From 1 to 64" } };
+const changedConcurrency = { ...maxConcurrent, hint: "From 1 to 64" };
 
 /** Changes a destination. Sends only what was changed here. */
 export function DestinationEdit({ destination, path, done }: Parts) {
   /** As it was when the form was opened, but for the fields whose conflicts were shown. */
   const [base, setBase] = useState(destination);
   const [input, watch] = useFilterInput({ filter: base.filter ?? "", hasAlerts: base.alerts });
+  const { headers, ...options } = optionsOf(base.format, base.transport);
+  const changedOptions = { ...options, maxConcurrent: changedConcurrency };
   const isOfSettings = destination.name === operatorGateway;
-  const first = isOfSettings ? {} : { name, ...keptFields(base) };
+  const first = isOfSettings ? {} : { name, ...keptFields(base, headers) };
   const last: FormFields = base.ownerId === null ? { alerts } : {};
-  const fields = { ...first, filter: filterField, ...changedLimits, ...last };
+  const fields = { ...first, filter: filterField, ...changedOptions, ...last };
 
   async function save(values: FormData): Promise<void> {
     const changes = changesIn(values, fields, { ...base });
@@ -72,19 +75,30 @@ export function DestinationEdit({ destination, path, done }: Parts) {
       )}
       <Fields of={first} values={{ ...destination }} />
       <FilterFields of={filterField} input={input} stored={destination.filter} />
-      <MoreFields title="Order and limits" of={changedLimits} values={{ ...destination }} isOpen />
+      <MoreFields
+        title="Order, limits and more"
+        of={changedOptions}
+        values={{ ...destination }}
+        isOpen
+      />
       <Fields of={last} values={{ ...destination }} />
     </Form>
   );
 }
 
-/** Address and secret, which stay if their fields are empty: the page does not know them. */
-function keptFields({ format, address }: Destination): FormFields {
-  const { url, secret } = fieldsOfFormat(format);
+/** Address, secret and headers, which stay if their fields are empty: the page does not know them. */
+function keptFields(
+  { format, transport, address, headerNames }: Destination,
+  headers: FormField | undefined,
+): FormFields {
+  const { url, secret } = fieldsOfFormat(format, transport);
   const kept = { isOptional: true, hint: "Unchanged unless you enter a new value" };
   return {
     url: { ...url, ...kept, hint: `${kept.hint}. ${url.hint}`, placeholder: address },
     ...(secret !== undefined && { secret: { ...secret, ...kept } }),
+    ...(headers !== undefined && {
+      headers: { ...headers, ...kept, isNullable: false, placeholder: headerNames ?? "None" },
+    }),
   };
 }
 

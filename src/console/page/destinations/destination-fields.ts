@@ -1,16 +1,25 @@
 import { destinationFields } from "../../../outbound/destination-fields.ts";
-import { formatInfo, givenSecretOf } from "../../../outbound/formats/formats.ts";
+import { formatInfo, givenSecretOf, isSigned } from "../../../outbound/formats/formats.ts";
+import { type TransportName, transports } from "../../../outbound/transports/transports.ts";
 import type { FormField } from "../../../web/input.ts";
 
-const { url, secret, orderBy, ratePerSecond, maxConcurrent } = destinationFields;
+const { url, secret, transport, orderBy, ratePerSecond, maxConcurrent } = destinationFields;
+const { retryDelays, batchMaxItems, batchMaxWaitMs, headers, template } = destinationFields;
 
 interface FieldsOfFormat {
+  readonly transport?: FormField;
   readonly url: FormField;
   readonly secret?: FormField;
 }
 
-/** What a format takes as its address, and as its secret if it takes one. */
-export function fieldsOfFormat(format: string): FieldsOfFormat {
+/** What carries a format, what it takes as its address, and as its secret if it takes one. */
+export function fieldsOfFormat(format: string, carrier: string): FieldsOfFormat {
+  if (isSigned(format)) {
+    const words = transport.words.filter((word) => word !== "smtp");
+    const byHttp = formatInfo(format)?.address ?? "";
+    const hint = carrier === "http" ? byHttp : addressBy(carrier);
+    return { transport: { ...transport, words }, url: { ...url, hint } };
+  }
   const address = { ...url, hint: formatInfo(format)?.address ?? "" };
   const given = givenSecretOf(format);
   if (given === null) return { url: address };
@@ -19,5 +28,20 @@ export function fieldsOfFormat(format: string): FieldsOfFormat {
   return { url: address, secret: { ...secret, label, hint } };
 }
 
+const addressBy = (carrier: string): string =>
+  // Guarantee: the choices are the names of transports.
+  Object.hasOwn(transports, carrier) ? transports[carrier as TransportName].address : "";
+
 /** Most destinations leave them as they are. */
-export const limits = { orderBy, ratePerSecond, maxConcurrent };
+const limits = { orderBy, ratePerSecond, maxConcurrent, retryDelays };
+
+/** What a format can have besides. */
+export function optionsOf(format: string, carrier: string): Readonly<Record<string, FormField>> {
+  const isBatched = format === "json" && carrier === "http";
+  return {
+    ...limits,
+    ...(isSigned(format) && { headers }),
+    ...(format === "json" && { template }),
+    ...(isBatched && { batchMaxItems, batchMaxWaitMs }),
+  };
+}

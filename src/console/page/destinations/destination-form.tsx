@@ -6,7 +6,7 @@ import { Fields, Form, MoreFields, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
 import type { DestinationSecret } from "../wire.ts";
 
-import { fieldsOfFormat, limits } from "./destination-fields.ts";
+import { fieldsOfFormat, optionsOf } from "./destination-fields.ts";
 import { FilterFields, useFilterInput } from "./filter-fields.tsx";
 
 interface Parts {
@@ -19,9 +19,11 @@ const { name, format: formatField, filter: filterField, alerts } = destinationFi
 /** Creates a destination. */
 export function DestinationForm({ close, created }: Parts) {
   const [format, setFormat] = useState("slack");
+  const [carrier, setCarrier] = useState("http");
   const [input, watchFilter] = useFilterInput({ filter: "", hasAlerts: false });
-  const first = { name, format: formatField, ...fieldsOfFormat(format) };
-  const fields = { ...first, filter: filterField, ...limits, alerts };
+  const first = { name, format: formatField, ...fieldsOfFormat(format, carrier) };
+  const options = optionsOf(format, carrier);
+  const fields = { ...first, filter: filterField, ...options, alerts };
   return (
     <Detail label="New destination" close={close}>
       <Form
@@ -30,6 +32,7 @@ export function DestinationForm({ close, created }: Parts) {
         shows={Object.keys(fields)}
         watch={(textOf) => {
           setFormat(textOf("format"));
+          setCarrier(textOf("transport") || "http");
           watchFilter(textOf);
         }}
         send={async (values) => {
@@ -42,9 +45,9 @@ export function DestinationForm({ close, created }: Parts) {
           </a>
         }
       >
-        <Fields of={first} values={{ format }} />
+        <Fields of={first} values={{ format, transport: carrier }} />
         <FilterFields of={filterField} input={input} stored={null} />
-        <MoreFields title="Order and limits" of={limits} />
+        <MoreFields title="Order, limits and more" of={options} />
         <Fields of={{ alerts }} />
       </Form>
     </Detail>

@@ -1,13 +1,13 @@
 import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
+import { exactText, lookup, type PlaceSource } from "../../../base/place.ts";
+import { type Template, template, type TemplateContext } from "../../../base/template.ts";
 import type { EventData } from "../../../event/event.ts";
 import type { Severity } from "../../../event/new-notification.ts";
-import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces, timePlacesOf } from "../../signatures/scheme.ts";
-import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
+import { ignoredTitle, presentOf, typeName } from "../event-fields.ts";
 import type { Interpretation, VerifiedRequest } from "../provider.ts";
 
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
-import { type Template, template, type TemplateContext } from "./template.ts";
 
 const maxSubjectLength = 300;
 /** A name is compared with those of the file, so it needs no more than they can have. */
@@ -157,7 +157,7 @@ function fieldsOf(description: Description, context: TemplateContext): EventData
   const fields = [...description.data].map(
     ([name, compiled]) => [name, line(compiled, context)] as const,
   );
-  return dataOf(Object.fromEntries(fields));
+  return presentOf(Object.fromEntries(fields));
 }
 
 function firstOf<Value>(

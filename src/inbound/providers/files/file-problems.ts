@@ -1,6 +1,7 @@
 import { errorMessage } from "../../../base/errors.ts";
+import { deliveryPrefix, placePattern } from "../../../base/place.ts";
+import { template } from "../../../base/template.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
-import { deliveryPrefix } from "../../signatures/place.ts";
 import { schemeProblems } from "../../signatures/scheme-problems.ts";
 import {
   headerIn,
@@ -9,14 +10,12 @@ import {
   secretPlacesOf,
   timePlacesOf,
 } from "../../signatures/scheme.ts";
-import { placePattern } from "../../signatures/signed-text.schema.ts";
 
 import { placesOf } from "./describe.ts";
 import { signsAnswer } from "./handshakes.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
 import type { ValueProblem } from "./schema-errors.ts";
-import { template } from "./template.ts";
 
 /** What is wrong with a file that its schema cannot express, and what to write instead. */
 export function fileProblems(file: ProviderFile): readonly ValueProblem[] {

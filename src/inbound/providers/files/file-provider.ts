@@ -1,8 +1,10 @@
 import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
+import { deliveryPrefix } from "../../../base/place.ts";
+import type { DataFields } from "../../../event/data-fields.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
+import { text } from "../../../web/schema.ts";
 import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
-import { deliveryPrefix } from "../../signatures/place.ts";
 import {
   coversBodyPlaces,
   headerIn,
@@ -36,6 +38,8 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     readHeaders: readHeaders(file),
     maxBodyBytes: file.maxBodyBytes ?? defaultMaxBodyBytes,
     handshakes: handshakesOf(file),
+    data: dataFieldsOf(file),
+    types: typesOf(file),
     interpret: describer(file),
     notify: [notification],
     retryChanges: changes.filter((place) => place.startsWith("/")),
@@ -56,6 +60,20 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
   };
 }
 
+function typesOf({ events }: ProviderFile): readonly string[] {
+  const notifying = Object.entries(events).filter(([, { notify = true }]) => notify);
+  return notifying.map(([name, { type }]) => type ?? (name === "*" ? name : typeName(name)));
+}
+
+/** The fields that any of its events has, each described by the places that its values come from. */
+function dataFieldsOf({ data, events }: ProviderFile): DataFields {
+  const all = [data, ...Object.values(events).map((event) => event.data)];
+  const entries = all.flatMap((fields = {}) => Object.entries(fields));
+  return Object.fromEntries(
+    entries.map(([name, from]) => [name, text(`From \`${from.replaceAll("`", "'")}\`.`)]),
+  );
+}
+
 /** Whether the signature covers every place of the delivery id. Without an id, the hash of the body is the key. */
 function isIdSigned({ signature, deliveryId }: ProviderFile): boolean {
   const signed = new Set(signedPlaces(signature));
@@ -72,8 +90,8 @@ function readHeaders(file: ProviderFile): readonly string[] {
 
 function notification(event: Event, notice: Notice | null): NewNotification {
   const { title, url, actor, subject } = event;
-  const text = notice?.text ?? joined(" · ", actor && `by ${actor}`, subject);
-  return { title, text, url, severity: notice?.severity ?? "info" };
+  const details = notice?.text ?? joined(" · ", actor && `by ${actor}`, subject);
+  return { title, text: details, url, severity: notice?.severity ?? "info" };
 }
 
 type FilePayment = NonNullable<ProviderFile["payment"]>;

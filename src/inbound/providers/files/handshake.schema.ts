@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
+import { templateSchema as template } from "../../../base/template.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
-
-import { templateSchema as template } from "./template.ts";
 
 const strict = { additionalProperties: false } as const;
 

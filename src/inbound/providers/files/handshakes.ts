@@ -1,8 +1,13 @@
-import { exactText, lookup } from "../../signatures/place.ts";
+import { exactText, lookup } from "../../../base/place.ts";
+import {
+  maxEchoLength,
+  type Template,
+  template,
+  type TemplateContext,
+} from "../../../base/template.ts";
 import { challengePattern, type Handshake, type HandshakeAnswer } from "../handshake.ts";
 
 import type { ProviderFile } from "./provider-file.schema.ts";
-import { maxEchoLength, type Template, template, type TemplateContext } from "./template.ts";
 
 type Declared = NonNullable<ProviderFile["handshakes"]>[number];
 

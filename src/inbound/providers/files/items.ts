@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../base/payload.ts";
-import { pointerKeys, valueAt } from "../../signatures/place.ts";
+import { pointerKeys, valueAt } from "../../../base/place.ts";
 
 type Find = (value: unknown) => readonly unknown[];
 

@@ -1,7 +1,8 @@
+import { template, type TemplateMode } from "../../../base/template.ts";
+
 import { placesOf } from "./describe.ts";
 import type { Step } from "./located.ts";
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
-import { template, type TemplateMode } from "./template.ts";
 
 /** A template of a file, with its place in the file. */
 export interface FileTemplate {

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { templateSchema as template } from "../../../base/template.ts";
 import { severities } from "../../../event/new-notification.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
 
 import { handshakeSchema } from "./handshake.schema.ts";
-import { templateSchema as template } from "./template.ts";
 
 const strict = { additionalProperties: false } as const;
 

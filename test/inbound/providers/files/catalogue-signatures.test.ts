@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
+import { valueAt } from "../../../../src/base/place.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
-import { valueAt } from "../../../../src/inbound/signatures/place.ts";
 import {
   headerIn,
   isWeak,

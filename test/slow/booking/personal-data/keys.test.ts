@@ -187,6 +187,8 @@ describe("PERSONAL_DATA_KEY", () => {
           firstName: "Ada",
           lastName: "Lovelace",
           lastNameFolded: null,
+          cancelledAt: null,
+          corrections: 0,
           email: "ada@example.com",
         };
         return write(insertPassenger, { ...place, ...names, sealed: seal.seal(place, data) });

@@ -246,6 +246,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       for (const number of [1, 2, 3]) await hold(number);
       const cancelled = {
         id: "bk_1" as const,
+        revision: 0,
         updatedAt: now,
         cancelledAt: now,
         refundMinor: 0,
@@ -276,7 +277,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       "record failures of the same destinations",
       "destinations",
       (["dst_1", "dst_2", "dst_3"] as const).map((id) => [
-        write(recordFailure, { id, openUntil: new Date(0), threshold: 10 }),
+        write(recordFailure, { id, now: new Date(0), openUntil: new Date(0), threshold: 10 }),
       ]),
       "dst_2",
     ],

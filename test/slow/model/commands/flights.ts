@@ -1,8 +1,9 @@
 import fc from "fast-check";
 
+import { until } from "../../../support/app.ts";
 import { at } from "../../../support/graphql.ts";
-import { walkGraphql } from "../lists.ts";
-import { type FlightPlan, type Model, pick, seatsLeft, seatsSold } from "../model.ts";
+import { walkGraphql, walkRest } from "../lists.ts";
+import { bookingEvent, type FlightPlan, type Model, pick, seatsLeft, seatsSold } from "../model.ts";
 import {
   type Airport,
   type Currency,
@@ -60,13 +61,59 @@ export async function importPlans(
   same("import", fault, isTooSmall ? "validation-failed" : null);
   count(server, `import: ${isTooSmall ? "fewer seats than sold" : "done"}`);
   if (isTooSmall) return;
+  const changed: string[] = [];
   for (const plan of plans) {
     const known = model.flights.find((flight) => isSame(flight, plan));
     if (known === undefined) {
       const id = await idOf(model, server, plan);
       model.flights.push({ ...plan, id, createdMs: nowMs });
-    } else Object.assign(known, plan);
+    } else {
+      const isChanged =
+        plan.arrivalMs !== known.arrivalMs ||
+        plan.origin !== known.origin ||
+        plan.destination !== known.destination;
+      Object.assign(known, plan);
+      if (isChanged && known.departureMs > nowMs) changed.push(...notedChanges(model, known.id));
+    }
   }
+  await learnChanges(model, server, changed);
+}
+
+/** Notes that the owners of a flight's bookings may cancel them for a full refund, and returns their ids. */
+function notedChanges({ bookings }: Model, flightId: number): readonly string[] {
+  const live = bookings.filter(
+    ({ input, cancellation }) => input.flightId === flightId && cancellation === null,
+  );
+  for (const booking of live) booking.hasOpenChange = true;
+  return live.map(({ id }) => id);
+}
+
+/** Waits for the events about changed flights, one for each of these ids of bookings. */
+async function learnChanges(
+  model: Model,
+  server: Server,
+  changed: readonly string[],
+): Promise<void> {
+  const known = new Set(model.events.map(({ id }) => id));
+  let found: unknown[] = [];
+  await until(async () => {
+    if (changed.length === 0) return true;
+    server.clock.advance(2_000);
+    const token = await server.mint("operator", "operator", 60);
+    const shown = await walkRest(server, token, "/v1/events");
+    found = shown.filter(
+      (item) => at(item, "type") === "flight.changed" && !known.has(String(at(item, "id"))),
+    );
+    return found.length >= changed.length;
+  });
+  const idsOf = found.map((item) => String(at(item, "data", "bookingId")));
+  same("bookings notified of a change", idsOf.toSorted(), changed.toSorted());
+  for (const item of found) {
+    const createdMs = Date.parse(String(at(item, "createdAt")));
+    const event = bookingEvent("flight.changed", String(at(item, "data", "bookingId")), createdMs);
+    model.events.push({ ...event, id: String(at(item, "id")) });
+  }
+  if (changed.length > 0) count(server, "import: changed flights with bookings");
 }
 
 async function failureCode(done: Promise<void>): Promise<unknown> {

@@ -112,7 +112,9 @@ export const readBooking = command(
     if (refusal !== null) return;
     const { contactEmail, paymentMethod } = booking.input;
     // The history is for admins; its own tests say what is in it.
-    const { history, ...body }: Record<string, unknown> = Object(answer.body);
+    const { history, flightChange, ...body }: Record<string, unknown> = Object(answer.body);
+    const isOpen = at(flightChange, "status") === "unanswered";
+    same("open flight change", isOpen, booking.hasOpenChange && booking.cancellation === null);
     if (args.asker !== "admin") same("history", history, undefined);
     same("booking by rest", body, {
       id: booking.id,
@@ -129,6 +131,8 @@ export const readBooking = command(
 
 function refundNow(model: Model, booking: ModelBooking, nowMs: number) {
   const { departureMs } = flightOf(model, booking.input.flightId);
+  const { hasOpenChange, totalMinor } = booking;
+  if (hasOpenChange) return { percent: 100, amountMinor: totalMinor, feeMinor: 0 };
   return refundTerms(booking.totalMinor, booking.createdMs, departureMs, nowMs);
 }
 

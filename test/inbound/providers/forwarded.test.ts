@@ -4,11 +4,14 @@ import { createHmac } from "node:crypto";
 import { verify as octokitVerify } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 
-import { localRequest, type ReceivedDelivery } from "../../../src/cli/listen/local-request.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
-import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
+import { forwarded } from "../../../src/inbound/providers/forwarded.ts";
+import {
+  developmentSecret,
+  signingKeyWith,
+} from "../../../src/inbound/signatures/development-secret.ts";
 import { json, providerOf, signed, startApp } from "../../support/app.ts";
 
 const body = '{ "type": "created", "webhookTimestamp": 1763716364000 }';
@@ -26,16 +29,12 @@ function sentFor(id: string, stored: Readonly<Record<string, string>>) {
   const provider = providerNamed(id);
   const secret = developmentSecret(provider.signature, provider.secretPrefix);
   if (secret === null) throw new Error(`${id} cannot be signed for`);
-  const bytes = new Uint8Array(Buffer.from(body));
-  const delivery: ReceivedDelivery = {
-    id: "evt_1",
-    provider: id,
-    type: "created",
-    headers: stored,
-    bytes,
-  };
-  const options = { url: "http://localhost:3000/", withAll: false };
-  const request = localRequest(delivery, provider, secret, options);
+  const request = forwarded(
+    { headers: stored, bytes: Buffer.from(body) },
+    provider,
+    signingKeyWith(secret),
+    { url: "http://localhost:3000/", atMs: Date.now() },
+  );
   return { ...request, secret: secret.secret.trim() };
 }
 
@@ -101,12 +100,11 @@ test.each([
   const { receipt } = await json(await app.as("operator", `/v1/events/${String(id)}`));
   const stored = Object(receipt).headers;
   expect(stored).toEqual({ "content-type": "application/json", ...kept });
-  const delivery = { id: "evt_1", provider: "code_host", type: "created", headers: stored };
-  const request = localRequest(
-    { ...delivery, bytes: new Uint8Array(Buffer.from(body)) },
+  const request = forwarded(
+    { headers: stored, bytes: Buffer.from(body) },
     providerOf("code_host"),
-    { secret: "a secret of the listener", privateKey: null },
-    { url: "http://localhost:3000/", withAll: true },
+    { secret: "a secret of the listener" },
+    { url: "http://localhost:3000/", atMs: Date.now(), withAll: true },
   );
   expect(await octokitVerify("a secret of the listener", body, request.headers[name] ?? "")).toBe(
     true,

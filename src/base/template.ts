@@ -1,20 +1,20 @@
 import { Type } from "@sinclair/typebox";
 
-import { type ServiceDecimals, unitsText } from "../../../base/money.ts";
-import { nearest } from "../../../base/nearest.ts";
-import { nodeCrypto } from "../../../base/node-crypto.ts";
-import { firstLine } from "../../../base/payload.ts";
+import { type ServiceDecimals, unitsText } from "./money.ts";
+import { nearest } from "./nearest.ts";
+import { nodeCrypto } from "./node-crypto.ts";
+import { firstLine } from "./payload.ts";
 import {
   deliveryPrefix,
+  eventPlacePattern,
   exactText,
   type Lookup,
   lookup,
   type PlaceSource,
   pointerKeys,
-} from "../../signatures/place.ts";
-import { eventPlacePattern } from "../../signatures/signed-text.schema.ts";
+} from "./place.ts";
 
-// Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
+// Templates of provider files and destinations: fixed text, values, defaults and a short list of filters. No loops, no
 // expressions, no regular expressions of users. The work is bounded by the length of the template and of the values.
 
 const maxTemplateLength = 500;

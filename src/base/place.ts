@@ -15,6 +15,12 @@ export type Lookup = (source: PlaceSource) => unknown;
 /** The prefix of a JSON pointer into the whole payload, where others are relative to an item. */
 export const deliveryPrefix = "delivery/";
 
+/** A place in a request. */
+export const placePattern =
+  "^(?:header\\.[a-z0-9][a-z0-9_-]{0,99}|query\\.[A-Za-z0-9][A-Za-z0-9_.-]{0,99}|payload|/.{0,200})$";
+/** A place in an event: of a delivery with several items, `delivery/…` is a place in the whole payload. */
+export const eventPlacePattern = placePattern.replace("/.{0,200}", "(?:delivery)?/.{0,200}");
+
 /** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901), one after `delivery`, or `payload`. */
 export function lookup(place: string): Lookup {
   if (place === "payload") return ({ payload }) => payload();

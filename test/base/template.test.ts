@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { asPayload } from "../../../../src/base/payload.ts";
-import { describer } from "../../../../src/inbound/providers/files/describe.ts";
-import type { ProviderFile } from "../../../../src/inbound/providers/files/provider-file.schema.ts";
-import { template, type TemplateMode } from "../../../../src/inbound/providers/files/template.ts";
-import { runs } from "../../../support/runs.ts";
+import { asPayload } from "../../src/base/payload.ts";
+import { template, type TemplateMode } from "../../src/base/template.ts";
+import { describer } from "../../src/inbound/providers/files/describe.ts";
+import type { ProviderFile } from "../../src/inbound/providers/files/provider-file.schema.ts";
+import { runs } from "../support/runs.ts";
 
 const payload = {
   id: 7,

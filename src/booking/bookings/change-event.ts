@@ -1,0 +1,58 @@
+import type { Actor } from "../../base/context.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { moneyOf } from "../../base/money.ts";
+import type { StoredEvent } from "../../event/event.ts";
+import { dataOf } from "../../inbound/providers/event-fields.ts";
+import type { BookingChange } from "../booking-change.ts";
+import type { Booking } from "../booking.ts";
+import { type Flight, seatsText } from "../flight.ts";
+
+import { bookingData, bookingEvent, bookingEventKey } from "./booking-event.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
+
+/** The idempotency key of the event about a change. */
+export function changeEventKey(bookingId: Booking["id"], changeId: BookingChange["id"]): string {
+  return `${bookingEventKey("booking.changed", bookingId)}:${changeId}`;
+}
+
+/** Makes the event about a change, with the booking before and after. `actor`: null if a payment caused it. */
+export function changeEvent(
+  before: BookingOnFlight,
+  after: BookingOnFlight,
+  change: BookingChange,
+  actor: Actor | null,
+  makeId: MakeId,
+  now: Date,
+): StoredEvent {
+  const event = bookingEvent("booking.changed", after, actor, makeId, now);
+  const money = (minor: number) => moneyOf(minor, change.currency).amount;
+  return {
+    ...event,
+    idempotencyKey: changeEventKey(before.id, change.id),
+    title: `Booking ${before.reference} changed: ${changeTitle(change, before.flight, after.flight)}`,
+    data: {
+      ...event.data,
+      ...dataOf(bookingData, {
+        changeId: change.id,
+        previousSeats: before.seats,
+        previousFlightId: before.flight.id,
+        previousFlightNumber: before.flight.flightNumber,
+        previousTotal: money(change.previousTotalMinor),
+        penalty: money(change.penaltyMinor),
+        changeTotal: money(change.changeTotalMinor),
+      }),
+    },
+  };
+}
+
+/** `1 seat cancelled`, or `N4003 of 2026-12-08 → N4001 of 2026-12-09`. */
+export function changeTitle(
+  { kind, seats }: Pick<BookingChange, "kind" | "seats">,
+  before: Flight,
+  after: Flight,
+): string {
+  if (kind === "cancellation") return `${seatsText(seats)} cancelled`;
+  const named = ({ flightNumber, departureTime }: Flight) =>
+    `${flightNumber} of ${departureTime.toISOString().slice(0, 10)}`;
+  return `${named(before)} → ${named(after)}`;
+}

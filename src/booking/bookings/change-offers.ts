@@ -1,0 +1,234 @@
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { bodyReader } from "../../base/validation.ts";
+import { write } from "../../db/statement.ts";
+import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import type { BookingChange } from "../booking-change.ts";
+import type { Booking } from "../booking.ts";
+import { closesAfter, closesAt, departed, type Flight, isOnSale } from "../flight.ts";
+import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import { seatsForSale } from "../flights/for-sale.ts";
+import { passengersOf } from "../personal-data/personal-data.sql.ts";
+
+import { type BookingOnFlight, mayHold } from "./bookings.sql.ts";
+import { type CancellationParts, refundNow } from "./cancellation.ts";
+import { endingOf } from "./change-making.ts";
+import { cancellationTerms, type ChangeTerms, flightTerms, partMinor } from "./change-terms.ts";
+import { changeView } from "./change-view.ts";
+import { type BookingChangeView, changeRequestSchema, partRequestSchema } from "./change.schema.ts";
+import { changesOfBookings, insertChange, reviseBooking } from "./changes.sql.ts";
+import { openFlightChange } from "./flight-change-notices.ts";
+import { maxHoldsPerFlight, maxOffers, tooManyHolds } from "./hold-limit.ts";
+import { ownBooking } from "./own-booking.ts";
+import { creditOf, type RefundPolicy } from "./refund.ts";
+
+/** Offers to change bookings. Both throw `booking-not-found`, and `change-pending` while a change waits for its payment. */
+export interface ChangeOffers {
+  /** Offers to cancel some of the passengers. Throws `not-cancellable`, `validation-failed`. */
+  offerCancellation(ctx: Context, bookingId: string, body: unknown): Promise<BookingChangeView>;
+  /**
+   * Offers a change to another flight, and holds its seats. A booking has one open offer: a new one ends it. Throws
+   * `not-cancellable`, `flight-not-found`, `booking-closed`, `no-seats`, `validation-failed`.
+   */
+  offerFlight(ctx: Context, bookingId: string, body: unknown): Promise<BookingChangeView>;
+}
+
+export interface OfferParts extends CancellationParts {
+  /** What counts of the previous price when a booking changes the flight. */
+  readonly changePolicy: RefundPolicy;
+  /** How long an offer can be confirmed, and how long it then waits for its payment. */
+  readonly holdMs: number;
+  /** Called after an offer was made. */
+  readonly held: () => void;
+}
+
+const readPart = bodyReader(partRequestSchema, "validation-failed");
+const readChange = bodyReader(changeRequestSchema, "validation-failed");
+
+export function changeOffers(parts: OfferParts): ChangeOffers {
+  const { storage, clock, makeId, holdMs, line } = parts;
+  const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
+
+  /** Stores an offer in place of the open one. */
+  async function offer(
+    booking: BookingOnFlight,
+    offered: Pick<BookingChange, "kind" | "passengers" | "seats"> & ChangeTerms,
+    newFlight: Flight | null,
+    now: Date,
+  ): Promise<BookingChangeView> {
+    const { id: bookingId, userId, flightId, currency } = booking;
+    const earlier = await storage.all(changesOfBookings, { ids: [bookingId], limit: maxOffers });
+    if (earlier.length === maxOffers) {
+      const detail = `A booking can have ${maxOffers} offers. Cancel it and book again.`;
+      throw new AppError("validation-failed", detail);
+    }
+    const open = earlier.find(({ status }) => status === "offered" || status === "pending");
+    // Its payment may be on the way.
+    if (open?.status === "pending") throw changePending;
+    const revision = booking.revision + 1;
+    const change: BookingChange = {
+      ...offered,
+      id: makeId("chg", now.getTime()),
+      bookingId,
+      userId,
+      status: "offered",
+      revision,
+      flightId,
+      newFlightId: newFlight?.id ?? null,
+      currency,
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: offerEnds(booking.flight, newFlight, now, holdMs),
+      confirmedAt: null,
+    };
+    const seating = { seats: offered.seats, closesAfter: closesAfter(now) };
+    // Given back last, so that seats of the same flight do not go to who waits for more of them.
+    const [ended, ...givenBack] = open === undefined ? [] : endingOf(open, "withdrawn", now);
+    const holding = newFlight === null ? null : { flightId: newFlight.id, userId };
+    await storage.atomically(
+      ...(ended === undefined ? [] : [ended]),
+      // A cancellation that does not know this offer is decided again.
+      write(reviseBooking, booking, changedMeanwhile),
+      ...(holding === null
+        ? []
+        : [
+            write(takeSeats, { id: holding.flightId, ...seating }, changedMeanwhile),
+            write(mayHold, { ...holding, limit: maxHoldsPerFlight }, tooManyHolds("/flightId")),
+          ]),
+      write(insertChange, change),
+      ...givenBack,
+    );
+    for (const held of [open?.newFlightId, holding?.flightId]) {
+      if (held) parts.seatsChanged(held);
+    }
+    if (open !== undefined) line.wake();
+    parts.held();
+    return changeView(storage, change);
+  }
+
+  return {
+    async offerCancellation(ctx, bookingId, body) {
+      await findOwn(ctx, bookingId);
+      const { passengers } = readPart(body);
+      return repeated(async () => {
+        const now = new Date(clock.now());
+        const booking = changeable(await findOwn(ctx, bookingId), now);
+        await requireFlying(booking, passengers);
+        const seats = passengers.length;
+        const open = await openFlightChange(storage, booking.id);
+        const part = { ...booking, totalMinor: partMinor(booking, seats) };
+        const refund = refundNow(parts.refundPolicy, part, open, now);
+        const terms = cancellationTerms(booking, seats, refund);
+        return offer(booking, { kind: "cancellation", passengers, seats, ...terms }, null, now);
+      });
+    },
+    async offerFlight(ctx, bookingId, body) {
+      await findOwn(ctx, bookingId);
+      const { flightId } = readChange(body);
+      return repeated(async () => {
+        const now = new Date(clock.now());
+        const booking = changeable(await findOwn(ctx, bookingId), now);
+        if (booking.status === "held") throw unpaidHold;
+        const newFlight = await flightFor(booking, flightId, now);
+        const open = await openFlightChange(storage, booking.id);
+        const refund = refundNow(parts.refundPolicy, booking, open, now);
+        const isFree = open !== null || booking.flight.cancelledAt !== null;
+        const credit = isFree
+          ? refund
+          : creditOf(parts.changePolicy, booking, booking.flight.departureTime, now);
+        const { seats } = booking;
+        const newTotal = newFlight.priceMinor * seats;
+        const terms = flightTerms(booking, newTotal, credit, refund.minor);
+        const passengers = await flying(booking);
+        return offer(booking, { kind: "flight", passengers, seats, ...terms }, newFlight, now);
+      });
+    },
+  };
+
+  /** The positions of the passengers who fly. */
+  async function flying({ id: bookingId }: Booking): Promise<number[]> {
+    const passengers = await storage.all(passengersOf, { bookingId });
+    return passengers
+      .filter(({ cancelledAt }) => cancelledAt === null)
+      .map(({ position }) => position);
+  }
+
+  async function requireFlying(booking: Booking, positions: readonly number[]): Promise<void> {
+    const there = await flying(booking);
+    const errors = positions.flatMap((position, index) =>
+      there.includes(position)
+        ? []
+        : [
+            {
+              pointer: `/passengers/${index}`,
+              code: "validation-failed",
+              detail: `No passenger of this booking has position ${position}, or it is cancelled`,
+            },
+          ],
+    );
+    const [first] = errors;
+    if (first !== undefined) throw new AppError("validation-failed", first.detail, { errors });
+  }
+
+  async function flightFor(booking: BookingOnFlight, flightId: number, now: Date): Promise<Flight> {
+    const [flight] = await storage.all(flightById, { id: flightId });
+    if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
+    if (flight.id === booking.flightId) throw wrongFlight("The booking is on this flight");
+    if (flight.currency !== booking.currency) {
+      throw wrongFlight(`Its price is in ${flight.currency}, the booking's in ${booking.currency}`);
+    }
+    if (!isOnSale(flight, now)) {
+      throw new AppError(
+        "booking-closed",
+        "The flight is not for sale: it departs soon or was cancelled",
+      );
+    }
+    // Who waits for seats comes first.
+    const seatsAvailable = await seatsForSale(storage, flight.id, now);
+    if (seatsAvailable < booking.seats) {
+      const detail = `The flight has ${seatsAvailable} seats left, and the booking needs ${booking.seats}`;
+      throw new AppError("no-seats", detail, { seatsAvailable });
+    }
+    return flight;
+  }
+}
+
+/** An offer ends before sales of the new flight do, and before the present flight departs. */
+export function offerEnds(
+  flight: Flight,
+  newFlight: Flight | null,
+  now: Date,
+  holdMs: number,
+): Date {
+  const ends = [
+    now.getTime() + holdMs,
+    ...(flight.cancelledAt === null ? [flight.departureTime.getTime()] : []),
+    ...(newFlight === null ? [] : [closesAt(newFlight.departureTime).getTime()]),
+  ];
+  return new Date(Math.min(...ends));
+}
+
+/** The booking, if its seats can be changed now. */
+function changeable(booking: BookingOnFlight, now: Date): BookingOnFlight {
+  const { status, flight } = booking;
+  if (status !== "held" && status !== "confirmed") {
+    throw new AppError("not-cancellable", `The booking is ${status}`);
+  }
+  if (departed(flight, now)) throw new AppError("not-cancellable", "The flight has departed");
+  return booking;
+}
+
+const changePending = new AppError(
+  "change-pending",
+  "A change of this booking waits for its payment. Withdraw it first.",
+);
+
+const unpaidHold = new AppError(
+  "validation-failed",
+  "The booking is not paid. Pay for it first, or cancel it and book the other flight.",
+);
+
+function wrongFlight(detail: string): AppError {
+  const errors = [{ pointer: "/flightId", code: "validation-failed", detail }];
+  return new AppError("validation-failed", detail, { errors });
+}

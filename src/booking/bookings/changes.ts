@@ -1,0 +1,121 @@
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { write } from "../../db/statement.ts";
+import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import type { BookingChange } from "../booking-change.ts";
+import type { Booking } from "../booking.ts";
+import { departed } from "../flight.ts";
+import { flightById } from "../flights/flights.sql.ts";
+
+import type { BookingOnFlight } from "./bookings.sql.ts";
+import { cancelNow } from "./cancellation.ts";
+import { endingOf, makingOf } from "./change-making.ts";
+import { type ChangeOffers, changeOffers, offerEnds, type OfferParts } from "./change-offers.ts";
+import { changeView } from "./change-view.ts";
+import type { BookingChangeView } from "./change.schema.ts";
+import { awaitPayment, changeById } from "./changes.sql.ts";
+import { ownBooking } from "./own-booking.ts";
+
+/**
+ * Changes of bookings, each offered first and made when the owner confirms the offer. All throw `booking-not-found`, and
+ * `not-found` for a change that does not exist.
+ */
+export interface Changes extends ChangeOffers {
+  read(ctx: Context, bookingId: string, changeId: string): Promise<BookingChangeView>;
+  /**
+   * Makes a change, or lets it wait for its payment. Idempotent. Throws `offer-ended`, `not-cancellable`.
+   */
+  confirm(ctx: Context, bookingId: string, changeId: string): Promise<BookingChangeView>;
+  /** Ends an open offer. Idempotent. Throws `offer-ended` if the change was made. */
+  withdraw(ctx: Context, bookingId: string, changeId: string): Promise<BookingChangeView>;
+}
+
+export function changes(parts: OfferParts): Changes {
+  const { storage, clock, holdMs, line } = parts;
+
+  const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
+  const viewOf = (change: BookingChange) => changeView(storage, change);
+
+  async function findChange({ id: bookingId }: Booking, id: string): Promise<BookingChange> {
+    const [change] = isChangeId(id) ? await storage.all(changeById, { id, bookingId }) : [];
+    if (change === undefined) throw new AppError("not-found", "The booking has no such change");
+    return change;
+  }
+
+  return {
+    ...changeOffers(parts),
+    async read(ctx, bookingId, changeId) {
+      return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));
+    },
+    confirm: (ctx, bookingId, changeId) => repeated(() => confirm(ctx, bookingId, changeId)),
+    withdraw: (ctx, bookingId, changeId) =>
+      repeated(async () => {
+        const change = await findChange(await findOwn(ctx, bookingId), changeId);
+        if (change.status === "confirmed") throw offerEnded("The change was made");
+        if (change.status === "offered" || change.status === "pending") {
+          const now = new Date(clock.now());
+          await storage.atomically(...endingOf(change, "withdrawn", now));
+          if (change.newFlightId !== null) parts.seatsChanged(change.newFlightId);
+          line.wake();
+        }
+        return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));
+      }),
+  };
+
+  async function confirm(
+    ctx: Context,
+    bookingId: string,
+    changeId: string,
+  ): Promise<BookingChangeView> {
+    const now = new Date(clock.now());
+    const booking = await findOwn(ctx, bookingId);
+    const change = await findChange(booking, changeId);
+    if (change.status === "confirmed" || change.status === "pending") return viewOf(change);
+    if (change.status !== "offered" || change.expiresAt <= now) {
+      throw offerEnded(`The offer is ${change.status === "offered" ? "expired" : change.status}`);
+    }
+    if (booking.revision !== change.revision) throw offerEnded("The booking has changed since");
+    if (departed(booking.flight, now)) {
+      throw new AppError("not-cancellable", "The flight has departed");
+    }
+    const newFlight =
+      change.newFlightId === null
+        ? null
+        : ((await storage.all(flightById, { id: change.newFlightId }))[0] ?? null);
+    if (change.kind === "cancellation" && change.seats === booking.seats) {
+      await cancelAll(ctx, booking, change);
+    } else if (change.changeTotalMinor > 0) {
+      const expiresAt = offerEnds(booking.flight, newFlight, now, holdMs);
+      const waiting = { ...change, updatedAt: now, expiresAt };
+      await storage.atomically(write(awaitPayment, waiting, changedMeanwhile));
+      parts.held();
+    } else {
+      const caller = { actor: ctx.actor, paidMinor: 0 };
+      const making = makingOf(parts, booking, change, newFlight, caller, now);
+      const freed = { flightId: booking.flightId, seats: change.seats };
+      await line.freeing(freed, (givenBack) => storage.atomically(...making.writes(givenBack)));
+      parts.outbox.committed(making.event);
+      parts.seatsChanged(booking.flightId);
+    }
+    return viewOf(await findChange(booking, changeId));
+  }
+
+  /** The last passengers leave: the booking is cancelled, with the refund that was offered. */
+  async function cancelAll(
+    ctx: Context,
+    booking: BookingOnFlight,
+    change: BookingChange,
+  ): Promise<void> {
+    const minor = Math.max(0, -change.changeTotalMinor);
+    const refund = { minor, percent: change.percent, reason: change.reason };
+    if (!(await cancelNow(parts, ctx, booking, { refund, change }))) throw changedMeanwhile;
+  }
+}
+
+function offerEnded(why: string): AppError {
+  return new AppError("offer-ended", `${why}. Ask for a new offer.`);
+}
+
+function isChangeId(id: string): id is BookingChange["id"] {
+  return /^chg_[0-9a-f]{1,64}$/.test(id);
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import { departed } from "../flight.ts";
+import { passengersOf } from "../personal-data/personal-data.sql.ts";
+import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
+
+import { openedPassenger } from "./booking-details.ts";
+import { normalizedPassenger, readCorrection } from "./booking-request.ts";
+import { passengerView } from "./booking-view.ts";
+import type { PassengerView } from "./booking.schema.ts";
+import { correctPassenger } from "./changes.sql.ts";
+import { storedFolding } from "./name-folding.ts";
+import { ownBooking } from "./own-booking.ts";
+
+/** The limit of corrections of a passenger, so that a seat cannot be passed on again and again. */
+const maxCorrections = 5;
+
+export interface Corrections {
+  /**
+   * Corrects fields of a passenger before departure, with an audit entry that names the fields, not the values. Throws
+   * `booking-not-found`, `not-found`, `not-cancellable`, `validation-failed`, and `unavailable` if the key of the
+   * passenger's data is missing.
+   */
+  correct(ctx: Context, bookingId: string, position: string, body: unknown): Promise<PassengerView>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly seal: PersonalDataSeal;
+  readonly audit: Audit;
+}
+
+export function corrections({ storage, clock, seal, audit }: Parts): Corrections {
+  return {
+    correct: (...request) => repeated(() => correct(...request)),
+  };
+
+  async function correct(
+    ctx: Context,
+    id: string,
+    position: string,
+    body: unknown,
+  ): Promise<PassengerView> {
+    const now = new Date(clock.now());
+    const booking = await ownBooking(storage, ctx, id);
+    const correction = readCorrection(body, now);
+    const { status, flight } = booking;
+    if ((status !== "held" && status !== "confirmed") || departed(flight, now)) {
+      const why = departed(flight, now) ? "The flight has departed" : `The booking is ${status}`;
+      throw new AppError("not-cancellable", why);
+    }
+    const passengers = await storage.all(passengersOf, { bookingId: booking.id });
+    const passenger = passengers.find((each) => String(each.position) === position);
+    if (passenger === undefined || passenger.cancelledAt !== null) {
+      throw new AppError("not-found", "The booking has no such passenger");
+    }
+    if (passenger.corrections >= maxCorrections) {
+      const detail = `A passenger can be corrected ${maxCorrections} times`;
+      throw new AppError("validation-failed", detail);
+    }
+    const before = openedPassenger(seal, passenger);
+    const after = normalizedPassenger({ ...before, ...correction });
+    const others = passengers
+      .filter((each) => each !== passenger && each.cancelledAt === null)
+      .map((each) => openedPassenger(seal, each).passportNumber);
+    if (others.includes(after.passportNumber)) {
+      const detail = "Another passenger has the same passport number";
+      const errors = [{ pointer: "/passportNumber", code: "validation-failed", detail }];
+      throw new AppError("validation-failed", detail, { errors });
+    }
+    const { dateOfBirth, passportNumber, ...named } = after;
+    const changed = ["firstName", "lastName", "email", "dateOfBirth", "passportNumber"] as const;
+    const fields = changed.filter((name) => before[name] !== after[name]);
+    if (fields.length === 0) return passengerView(before);
+    const stored = {
+      ...passenger,
+      ...named,
+      lastNameFolded: storedFolding(named.lastName),
+      sealed: seal.seal(passenger, { dateOfBirth, passportNumber }),
+    };
+    const detail = `passenger ${position}: ${fields.join(", ")}`;
+    await storage.atomically(
+      write(correctPassenger, stored, changedMeanwhile),
+      audit.entry(ctx, "booking.corrected", booking.id, detail),
+    );
+    return passengerView({ ...stored, dateOfBirth, passportNumber });
+  }
+}

@@ -1,0 +1,195 @@
+import type { MakeId } from "../../base/ids.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
+import {
+  type DescribedEvent,
+  exampleNotification,
+  exampleTimes,
+} from "../../events/described-event.ts";
+import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { BookingChange } from "../booking-change.ts";
+import { emptyBooking } from "../booking.ts";
+import { type FlightChange, flightChangeTypes } from "../flight-change.ts";
+import { type PaymentProblem, paymentProblems } from "../payment-decision.ts";
+import {
+  waitlistData,
+  waitlistEvent,
+  waitlistEventTypes,
+  waitlistNotification,
+} from "../waitlist/waitlist-event.ts";
+
+import {
+  bookingData,
+  bookingEvent,
+  bookingEventTypes,
+  bookingNotification,
+} from "./booking-event.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
+import { changeEvent } from "./change-event.ts";
+import {
+  flightChangeData,
+  flightChangeEvent,
+  flightChangeNotification,
+} from "./flight-change-event.ts";
+import { problemEvent, refundEvent } from "./payment-event.ts";
+
+const { createdAt: now } = exampleTimes;
+const uuid = exampleTimes.id.slice("evt_".length);
+
+export const exampleBooking: BookingOnFlight = {
+  ...emptyBooking,
+  id: `bk_${uuid}`,
+  reference: "KXPQZM",
+  userId: uuid,
+  flightId: 654,
+  status: "confirmed",
+  seats: 2,
+  totalMinor: 99_900,
+  currency: "USD",
+  contactEmail: "ada@example.com",
+  paymentMethod: "card",
+  createdAt: now,
+  updatedAt: now,
+  confirmedAt: now,
+  flight: {
+    id: 654,
+    flightNumber: "N4003",
+    airline: "Northwind",
+    origin: "JFK",
+    destination: "LHR",
+    departureTime: new Date("2026-12-08T13:05:00Z"),
+    arrivalTime: new Date("2026-12-08T20:10:00Z"),
+    cabinClass: "economy",
+    priceMinor: 49_950,
+    currency: "USD",
+    seats: 180,
+    seatsAvailable: 178,
+    createdAt: now,
+    cancelledAt: null,
+  },
+};
+
+const cause = { id: "evt_019377b07d4070008000000000000002" } as const;
+// Guarantee: every id begins with its prefix.
+const makeId = ((prefix: string) => `${prefix}_${uuid}`) as MakeId;
+
+const exampleOffer: BookingChange = {
+  id: "chg_019377b07d4070008000000000000003",
+  bookingId: exampleBooking.id,
+  userId: uuid,
+  kind: "cancellation",
+  status: "confirmed",
+  revision: 1,
+  flightId: exampleBooking.flightId,
+  newFlightId: null,
+  passengers: [3],
+  seats: 1,
+  currency: "USD",
+  previousTotalMinor: 149_850,
+  newTotalMinor: exampleBooking.totalMinor,
+  penaltyMinor: 4_995,
+  changeTotalMinor: -44_955,
+  keptMinor: 0,
+  percent: 90,
+  reason: "More than 72 h before departure",
+  createdAt: now,
+  updatedAt: now,
+  expiresAt: now,
+  confirmedAt: now,
+};
+
+const noticeOf = (amount: string): PaymentNotice => ({
+  provider: "payment_processor",
+  kind: "paid",
+  booking: exampleBooking.reference,
+  payment: "pi_1",
+  amountMinor: null,
+  currency: "USD",
+  isForeign: false,
+  isTest: false,
+  amount,
+});
+
+/** One description for all events of the provider. */
+const data = { ...bookingData, ...waitlistData, ...flightChangeData };
+
+/** The types of event about bookings and their payments, with an example each. */
+export function bookingEvents(): readonly DescribedEvent[] {
+  const actor = { id: uuid, roles: ["user"] } as const;
+  const before = { ...exampleBooking, seats: 3, totalMinor: exampleOffer.previousTotalMinor };
+  const paid = {
+    ...exampleBooking,
+    chargedMinor: exampleBooking.totalMinor,
+    paidMinor: exampleBooking.totalMinor,
+  };
+  const refunded = { ...paid, status: "cancelled", refundDueMinor: paid.totalMinor } as const;
+  const noticed: Readonly<Record<PaymentProblem, readonly [BookingOnFlight, string]>> = {
+    "payment.mismatch": [{ ...exampleBooking, status: "held" }, "USD 900.00"],
+    "payment.unseated": [{ ...exampleBooking, status: "expired" }, "USD 999.00"],
+    "payment.surplus": [paid, "USD 999.00"],
+    "payment.overrefunded": [refunded, "USD 1200.00"],
+  };
+  const events = [
+    ...bookingEventTypes
+      .filter((type) => type !== "booking.refunded" && type !== "booking.changed")
+      .map((type) => bookingEvent(type, exampleBooking, actor, makeId, now)),
+    changeEvent(before, exampleBooking, exampleOffer, actor, makeId, now),
+    refundEvent(refunded, "USD 999.00", { cause, actor: null }, makeId, now),
+    ...paymentProblems.map((type) => {
+      const [booking, amount] = noticed[type];
+      return problemEvent(type, booking, noticeOf(amount), booking.totalMinor, cause, makeId, now);
+    }),
+  ];
+  return events.map((stored) => {
+    const event = shownOf(stored);
+    const notification = exampleNotification(bookingNotification(event));
+    return { from: "Bookings", data, event, notification };
+  });
+}
+
+const { departureTime, arrivalTime, origin, destination } = exampleBooking.flight;
+
+const exampleChange: FlightChange = {
+  id: `fch_${uuid}`,
+  flightId: exampleBooking.flightId,
+  type: "flight.changed",
+  previousDepartureTime: departureTime,
+  previousArrivalTime: arrivalTime,
+  previousOrigin: origin,
+  previousDestination: destination,
+  departureTime: new Date("2026-12-08T15:05:00Z"),
+  arrivalTime: new Date("2026-12-08T22:10:00Z"),
+  origin,
+  destination,
+  asksOwners: true,
+  createdAt: now,
+};
+
+/** The types of event about bookings whose flights change, with an example each. */
+export function flightChangeEvents(): readonly DescribedEvent[] {
+  return flightChangeTypes.map((type) => {
+    const change = { ...exampleChange, type };
+    const event = shownOf(flightChangeEvent(exampleBooking, change, makeId, now));
+    const notification = exampleNotification(flightChangeNotification(event));
+    return { from: "Bookings", data, event, notification };
+  });
+}
+
+/** The types of event about waiting lists, with an example each. */
+export function waitlistEvents(): readonly DescribedEvent[] {
+  const { flight, seats } = exampleBooking;
+  const offerExpiresAt = new Date(now.getTime() + 20 * 60_000);
+  const entry = { id: `wl_${uuid}`, seats, offerExpiresAt } as const;
+  return waitlistEventTypes.map((type) => {
+    const event = shownOf(waitlistEvent(type, entry, flight, makeId, now));
+    const notification = exampleNotification(waitlistNotification(event));
+    return { from: "Bookings", data, event, notification };
+  });
+}
+
+/** The fields that are shown of an event. */
+function shownOf(stored: StoredEvent): Event {
+  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = stored;
+  const { subject, title, url, actor, data, recovered } = stored;
+  const key = { id, provider, type, status, idempotencyKey, occurredAt, createdAt };
+  return { ...key, subject, title, url, actor, data, recovered };
+}

@@ -1,0 +1,72 @@
+import { moneyOf, moneyText } from "../../base/money.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { BookingChange } from "../booking-change.ts";
+import type { Booking } from "../booking.ts";
+import type { Flight } from "../flight.ts";
+import { flightsByIds } from "../flights/flights.sql.ts";
+
+import type { BookingOnFlight } from "./bookings.sql.ts";
+import { changeTitle } from "./change-event.ts";
+import { madeChanges } from "./changes.sql.ts";
+
+/** A change that was made, with the flights before and after. */
+interface MadeChange extends BookingChange {
+  readonly flight: Flight;
+  readonly newFlight: Flight;
+}
+
+/** The changes of a booking that were made, oldest first, without one that cancelled all of it. */
+export async function changesMade(
+  storage: Storage,
+  { id, revision, seats, cancelledAt }: Booking,
+): Promise<readonly MadeChange[]> {
+  if (revision === 0) return [];
+  const found = await storage.all(madeChanges, { bookingId: id });
+  const isWhole = (change: BookingChange) =>
+    change.kind === "cancellation" &&
+    change.newTotalMinor === 0 &&
+    change.seats === seats &&
+    change.confirmedAt?.getTime() === cancelledAt?.getTime();
+  const made = found.filter((change) => !isWhole(change));
+  const ids = made.flatMap(({ flightId, newFlightId }) => [flightId, newFlightId ?? flightId]);
+  const flights = ids.length === 0 ? [] : await storage.all(flightsByIds, { ids });
+  return made.flatMap((change) => {
+    const flight = flights.find((one) => one.id === change.flightId);
+    const newFlight = flights.find((one) => one.id === (change.newFlightId ?? change.flightId));
+    return flight === undefined || newFlight === undefined
+      ? []
+      : [{ ...change, flight, newFlight }];
+  });
+}
+
+/** A booking with the price, the seats and the flight that it was made with. */
+export function asSold<Sold extends Booking>(booking: Sold, made: readonly MadeChange[]): Sold {
+  const [first] = made;
+  if (first === undefined) return booking;
+  const cancelled = made
+    .filter(({ kind }) => kind === "cancellation")
+    .reduce((sum, { seats }) => sum + seats, 0);
+  return {
+    ...booking,
+    totalMinor: first.previousTotalMinor,
+    seats: booking.seats + cancelled,
+    flightId: first.flightId,
+    ...("flight" in booking && { flight: first.flight }),
+  };
+}
+
+/** Reads a booking as it was sold. */
+export async function readAsSold(
+  storage: Storage,
+  booking: BookingOnFlight,
+): Promise<BookingOnFlight> {
+  return asSold(booking, await changesMade(storage, booking));
+}
+
+/** `1 seat cancelled; USD 449.55 to refund`. */
+export function madeTitle(change: MadeChange): string {
+  const { changeTotalMinor: total, currency, flight, newFlight } = change;
+  const money = moneyText(moneyOf(Math.abs(total), currency));
+  const suffix = total === 0 ? "" : `; ${money} ${total < 0 ? "to refund" : "paid"}`;
+  return `${changeTitle(change, flight, newFlight)}${suffix}`;
+}

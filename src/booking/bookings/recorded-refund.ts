@@ -1,0 +1,134 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { decimalsOf, minorOf, moneyOf, moneyText } from "../../base/money.ts";
+import { bodyReader } from "../../base/validation.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import { insertEvent } from "../../event/events.sql.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import { nameSchema } from "../../identity/users/fields.ts";
+import { changedMeanwhile, maxAttempts } from "../../inbound/receive/effects.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { bookingsProvider } from "../booking-words.ts";
+import type { Booking } from "../booking.ts";
+import type { Payment } from "../payment.ts";
+
+import { bookingNotification } from "./booking-event.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
+import { refundEvent } from "./payment-event.ts";
+import { countPayment, insertPayment, setRefunded } from "./payments.sql.ts";
+
+/** The body of POST /v1/api/bookings/{id}/refund. */
+export const refundRequestSchema = Type.Object(
+  {
+    amount: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description:
+          "What was refunded of the booking in all, in major units of its currency. Default: all that is due.",
+        errorMessage: "A number of 0 or more",
+        examples: [899.1],
+      }),
+    ),
+    note: Type.Optional({
+      ...nameSchema(200, "bank transfer 2026-117"),
+      description: "Part of the booking's history. Do not write personal data here.",
+    }),
+  },
+  { $id: "RefundRequest", description: "A refund that was made." },
+);
+
+export type RefundRequest = Static<typeof refundRequestSchema>;
+
+/** Throws `invalid-body` for wrong types and `validation-failed` for broken rules. */
+export const readRefundRequest = bodyReader(refundRequestSchema, "validation-failed");
+
+export interface RefundParts {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly audit: Pick<Audit, "entry">;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/**
+ * Records that a refund was made, as an admin says. The amount is the sum so far, so a repeated request changes nothing.
+ * Throws `validation-failed` if it is more than what is due. `read` reads the booking.
+ */
+export async function recordRefund(
+  parts: RefundParts,
+  ctx: Context,
+  request: RefundRequest,
+  read: () => Promise<BookingOnFlight>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await record(parts, ctx, await read(), request);
+      return;
+    } catch (error) {
+      if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+async function record(
+  { storage, outbox, audit, clock, makeId }: RefundParts,
+  ctx: Context,
+  booking: BookingOnFlight,
+  request: RefundRequest,
+): Promise<void> {
+  const { id, currency } = booking;
+  const refundedMinor = sumOf(booking, request);
+  // As much was recorded before. The response must not precede that commit.
+  if (refundedMinor <= booking.refundedMinor) return storage.settled();
+  const now = new Date(clock.now());
+  const amount = moneyText(moneyOf(refundedMinor, currency));
+  const event = refundEvent(booking, amount, { actor: ctx.actor }, makeId, now);
+  const payment: Payment = {
+    eventId: event.id,
+    bookingId: id,
+    provider: bookingsProvider,
+    reference: null,
+    amountMinor: refundedMinor,
+    currency,
+    amount,
+    outcome: "refunded",
+    createdAt: now,
+    actor: ctx.actor.id,
+    note: request.note?.trim() ?? null,
+  };
+  await storage.atomically(
+    // First, because what was read holds only if nothing changed since.
+    write(countPayment, booking, changedMeanwhile),
+    write(setRefunded, { id, refundedMinor, updatedAt: now }, changedMeanwhile),
+    write(insertPayment, payment),
+    write(insertEvent, event),
+    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+    audit.entry(ctx, "booking.refunded", id, `${amount} in all`),
+  );
+  outbox.committed(event);
+}
+
+/** What is refunded in all then, in minor units. */
+function sumOf({ currency, refundDueMinor }: Booking, { amount }: RefundRequest): number {
+  if (refundDueMinor === 0) throw notAllowed("No refund of this booking is due");
+  if (amount === undefined) return refundDueMinor;
+  const minor = minorOf({ amount, currency });
+  if (minor === null) {
+    throw notAllowed(`An amount in ${currency} has at most ${decimalsOf(currency)} decimals`);
+  }
+  if (minor > refundDueMinor) {
+    throw notAllowed(`Only ${moneyText(moneyOf(refundDueMinor, currency))} is due in all`);
+  }
+  return minor;
+}
+
+function notAllowed(detail: string): AppError {
+  return new AppError("validation-failed", detail, {
+    errors: [{ pointer: "/amount", code: "rule-broken", detail }],
+  });
+}

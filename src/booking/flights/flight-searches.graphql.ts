@@ -1,0 +1,59 @@
+import type { Builder } from "../../web/graphql/builder.ts";
+import { argumentsOf, objectOf } from "../../web/graphql/from-schema.ts";
+
+import { maxCalendarDays, maxFlightsPerLeg } from "./flight-search.ts";
+import {
+  cheapestFlightSchema,
+  flightCalendarQuery,
+  flightCalendarSchema,
+  flightDaySchema,
+  flightSearchQuery,
+  flightSearchResultSchema,
+  flightTripSchema,
+  flightTripsQuery,
+  flightTripsSchema,
+} from "./flight.schema.ts";
+import type { FlightTypes } from "./flights.graphql.ts";
+import type { Flights } from "./flights.ts";
+
+/** Searches for flights. Public. */
+export function flightSearchesGraphql(
+  builder: Builder,
+  flights: Flights,
+  { FlightType, CabinClass, PriceType }: FlightTypes,
+) {
+  const CheapestType = objectOf(builder, cheapestFlightSchema, { price: PriceType });
+  const DayType = objectOf(builder, flightDaySchema, { cheapest: [CheapestType] });
+  const CalendarType = objectOf(builder, flightCalendarSchema, { days: [DayType] });
+  const SearchResultType = objectOf(builder, flightSearchResultSchema, {
+    flights: [FlightType],
+    calendar: CalendarType,
+  });
+  const TripType = objectOf(builder, flightTripSchema, {
+    outbound: FlightType,
+    inbound: FlightType,
+    totalPrice: PriceType,
+  });
+  const TripsType = objectOf(builder, flightTripsSchema, { trips: [TripType] });
+
+  builder.queryFields((t) => ({
+    searchFlights: t.field({
+      type: SearchResultType,
+      description: "Flights on one day that can be booked and have enough free seats.",
+      args: argumentsOf(t.arg, flightSearchQuery, { cabinClass: CabinClass }),
+      resolve: (_, args) => flights.search(args),
+    }),
+    flightCalendar: t.field({
+      type: CalendarType,
+      description: `The lowest prices by day, among the flights of searchFlights. At most ${maxCalendarDays} days.`,
+      args: argumentsOf(t.arg, flightCalendarQuery, { cabinClass: CabinClass }),
+      resolve: (_, args) => flights.calendar(args),
+    }),
+    searchTrips: t.field({
+      type: TripsType,
+      description: `Pairs of an outbound and an inbound flight in the same currency, cheapest first, made of the ${maxFlightsPerLeg} cheapest flights of each day.`,
+      args: argumentsOf(t.arg, flightTripsQuery, { cabinClass: CabinClass }),
+      resolve: (_, args) => flights.trips(args),
+    }),
+  }));
+}

@@ -1,0 +1,157 @@
+import { statSync } from "node:fs";
+
+import type { Command } from "commander";
+
+import { systemClock } from "../base/clock.ts";
+import type { Context } from "../base/context.ts";
+import { makeId } from "../base/ids.ts";
+import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { secretStore } from "../config/secrets.ts";
+import { databaseFile } from "../db/open.ts";
+import { vacuum } from "../db/sqlite/vacuum.ts";
+import { write } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
+import { audit } from "../identity/audit/audit.ts";
+import { writeLimiter } from "../identity/limiter.ts";
+import { erasures } from "../identity/users/erasures.ts";
+import { rewriteIndex } from "../persons/persons.sql.ts";
+import { type PersonErasure, type PersonExport, persons, type Search } from "../persons/persons.ts";
+
+import { example } from "./arguments.ts";
+import { useDatabase } from "./database.ts";
+import { operatorName } from "./operator-name.ts";
+import { counted, note, table, UsageError } from "./output.ts";
+import { progress } from "./progress.ts";
+
+interface EraseOptions {
+  readonly yes?: true;
+  readonly bodies?: boolean;
+  readonly vacuum: boolean;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const person = program
+    .command("person")
+    .description("export or erase what is stored about a person; the server may keep running");
+  person
+    .command("export")
+    .description("print it as JSON, with passports in full; the access is recorded")
+    .argument("<person>", "an e-mail address, or the id of a user")
+    .addHelpText("after", example("skyhook person export ada@example.com > ada.json"))
+    .action((given: string) => exportPerson(given, env));
+  person
+    .command("erase")
+    .description("delete it, and rewrite what accounting needs; cannot be undone")
+    .argument("<person>", "an e-mail address, or the id of a user")
+    .option("--yes", "do not ask before")
+    .option("--bodies", "also remove webhooks and other texts that contain the address or id")
+    .option("--no-vacuum", "SQLite: leave old copies in the database file until the next run")
+    .addHelpText("after", example("skyhook person erase ada@example.com --bodies"))
+    .action((given: string, options: EraseOptions) => erase(given, options, env));
+}
+
+/** `skyhook person export`. */
+async function exportPerson(given: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const exported = await withPersons(env, ({ service, ctx, search }) =>
+    service.export(ctx, given, search),
+  );
+  console.log(JSON.stringify(exported, null, 2));
+  note(`access recorded for ${operatorName(env)}`);
+  requireComplete(exported);
+}
+
+/** `skyhook person erase`. */
+async function erase(
+  given: string,
+  { yes, bodies = false, vacuum: isVacuumed }: Partial<EraseOptions>,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  if (yes === undefined && !process.stdin.isTTY) {
+    throw new UsageError(
+      "Erasing cannot be undone. Look at `skyhook person export`, then add --yes",
+    );
+  }
+  if (yes === undefined && !confirm(`Erase ${given}? This cannot be undone.`)) return;
+  const config = readConfig(env);
+  const file = databaseFile(config.databaseUrl);
+  const erasure = await withPersons(env, async ({ service, ctx, search, storage }) => {
+    const done = await service.erase(ctx, given, { ...search, bodies });
+    if (file !== null) await storage.atomically(write(rewriteIndex, {}));
+    return done;
+  });
+  const rows = Object.entries(erasure.erased).map(([name, count]) => [name, String(count)]);
+  console.log(rows.length === 0 ? "no rows of this person" : table([["table", "rows"], ...rows]));
+  printNamed(erasure, bodies);
+  if (file === null) note("PostgreSQL removes the old versions of the rows with its next vacuum");
+  else if (isVacuumed === true) await rewriteFile(file);
+  note("Backups from before still contain the person: delete them when they expire.");
+  requireComplete(erasure);
+}
+
+function printNamed({ named }: PersonErasure, bodies: boolean): void {
+  if (named.length === 0) return;
+  const stays = (by: string, of: string) => !bodies || by === "name" || of === "destinations";
+  const rows = named.map(({ table: of, id, by, fields }) => [
+    of,
+    id,
+    by,
+    fields.join(" "),
+    stays(by, of) ? "kept" : "removed",
+  ]);
+  console.log(`\n${table([["named in", "id", "by", "fields", ""], ...rows])}`);
+  const kept = rows.filter((row) => row.at(-1) === "kept").length;
+  if (kept > 0 && !bodies)
+    note(`${counted(kept, "text")} kept: --bodies removes those with the address or id`);
+}
+
+async function rewriteFile(file: string): Promise<void> {
+  const megabytes = Math.ceil(statSync(file).size / 1e6);
+  note(`rewriting the database file (${megabytes} MB); meanwhile, nothing can be written`);
+  await vacuum(file);
+}
+
+function requireComplete({ isComplete }: Pick<PersonExport, "isComplete">): void {
+  if (!isComplete) throw new Error("There is more than is shown: more than 100000 rows of a kind");
+}
+
+interface Given {
+  readonly service: ReturnType<typeof persons>;
+  readonly ctx: Context;
+  readonly search: Search;
+  readonly storage: Storage;
+}
+
+/** Opens the database for `use`, in the name of the operating system's user. */
+function withPersons<Result>(
+  env: NodeJS.ProcessEnv,
+  use: (given: Given) => Promise<Result>,
+): Promise<Result> {
+  const config: Config = readConfig(env);
+  // Creates none: a new key decrypts nothing.
+  const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
+  const bar = progress("Searching", null);
+  return useDatabase(config, async (storage) => {
+    const service = persons({
+      storage,
+      seal: personalDataOpener(keys),
+      erasures: erasures(storage, systemClock),
+      audit: audit(storage, systemClock, makeId, writeLimiter(systemClock)),
+      clock: systemClock,
+      makeId,
+      // It reads all events instead.
+      eventsWith: () => Promise.resolve([]),
+    });
+    const ctx: Context = {
+      actor: { id: `cli:${operatorName(env)}`, roles: ["admin"] },
+      expiresAt: new Date(systemClock.now() + 3_600_000),
+      requestId: "",
+    };
+    const search: Search = { onProgress: (what, rows) => bar.at(rows, `${rows} rows ${what}`) };
+    try {
+      return await use({ service, ctx, search, storage });
+    } finally {
+      bar.end();
+    }
+  });
+}

@@ -1,0 +1,165 @@
+import { attempt, Confirmed, useAction } from "../action.tsx";
+import { callApi } from "../api.ts";
+import { writeRoute } from "../route.ts";
+import { counted, money, type Of, Text } from "../text.tsx";
+import { Time, TimeLeft } from "../time.tsx";
+import { notify, Status } from "../ui.tsx";
+import type { BookingChange, BookingDetail } from "../wire.ts";
+
+import { dayText, localText } from "./days.tsx";
+
+export const isOpen = ({ status }: BookingChange): boolean =>
+  status === "offered" || status === "pending";
+
+interface Parts {
+  readonly booking: BookingDetail;
+  /** Called after an offer was confirmed or withdrawn. */
+  readonly acted: () => void;
+}
+
+/** The offer to answer. */
+export function OpenOffer({ booking, ...parts }: Parts) {
+  return <Cards of={booking.changes?.filter(isOpen) ?? []} booking={booking} {...parts} />;
+}
+
+/** The changes that were made of a booking, newest first, and the offers that ended. */
+export function BookingChanges({ booking, acted }: Parts) {
+  const changes = booking.changes ?? [];
+  const made = changes.filter(({ status }) => status === "confirmed");
+  const ended = changes.filter((change) => !isOpen(change) && !made.includes(change));
+  return (
+    <>
+      {made.length + ended.length > 0 && <h3 class="history">Changes</h3>}
+      <Cards of={made} booking={booking} acted={acted} />
+      {ended.length > 0 && (
+        <details>
+          <summary>{counted(ended.length, "offer")} not taken</summary>
+          <Cards of={ended} booking={booking} acted={acted} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Cards({ of: changes, ...parts }: Parts & Of<readonly BookingChange[]>) {
+  if (changes.length === 0) return null;
+  return (
+    <div class="booking-cards">
+      {changes.map((change) => (
+        <Change key={change.id} of={change} {...parts} />
+      ))}
+    </div>
+  );
+}
+
+function Change({ of: change, booking, acted }: Parts & Of<BookingChange>) {
+  const { flight, newFlight, previousTotal, newTotal, penalty, currency, status } = change;
+  return (
+    <section>
+      <h3>{newFlight === null ? "Cancellation" : "Change of flight"}</h3>
+      <p class="large">
+        {newFlight === null ? (
+          <Text of={cancelledNames(change, booking)} />
+        ) : (
+          <>
+            <FlightLink of={flight} /> → <FlightLink of={newFlight} />
+          </>
+        )}
+      </p>
+      {newFlight !== null && (
+        <p class="quiet">
+          {localText(flight.departureLocal)} → {localText(newFlight.departureLocal)}
+        </p>
+      )}
+      <p>
+        {money(previousTotal, currency)} → {money(newTotal, currency)}
+        {penalty !== 0 && `, penalty ${money(penalty, currency)}`}
+      </p>
+      <p>{balanceText(change)}</p>
+      <p class="quiet">
+        <Text of={change.reason} />
+      </p>
+      <p class="under">
+        <Status of={status} />
+        {isOpen(change) ? (
+          <span>
+            Ends in <TimeLeft until={change.expiresAt} />
+          </span>
+        ) : (
+          <Time at={change.confirmedAt ?? change.createdAt} />
+        )}
+      </p>
+      {isOpen(change) && <Answers of={change} acted={acted} />}
+    </section>
+  );
+}
+
+/** A flight's number, with a link to its day in the Flights view. */
+export function FlightLink({ of: { flightNumber, departureTime } }: Of<BookingDetail["flight"]>) {
+  const query = new URLSearchParams({ flight: flightNumber });
+  return <a href={writeRoute("flights", departureTime.slice(0, 10), query)}>{flightNumber}</a>;
+}
+
+function cancelledNames({ passengers }: BookingChange, booking: BookingDetail): string {
+  const named = passengers.flatMap((position) => booking.passengers[position - 1] ?? []);
+  return named.map(({ firstName, lastName }) => `${firstName} ${lastName}`).join(", ");
+}
+
+function balanceText({ changeTotal, currency, status }: BookingChange): string {
+  if (changeTotal === 0) return "Nothing to pay or refund";
+  if (changeTotal < 0) return `${money(-changeTotal, currency)} to refund`;
+  return `${money(changeTotal, currency)} ${status === "confirmed" ? "paid" : "to pay"}`;
+}
+
+/** Confirms or withdraws an open offer. One that waits for its payment was confirmed already. */
+function Answers({ of: change, acted }: Of<BookingChange> & Pick<Parts, "acted">) {
+  const { id, bookingId, status, newFlight, passengers } = change;
+  const { run } = useAction();
+  const path = `v1/api/bookings/${encodeURIComponent(bookingId)}/changes/${encodeURIComponent(id)}`;
+  const act = (label: string, work: () => Promise<void>) =>
+    void run(async () => {
+      await attempt(label, work);
+      acted();
+    });
+  const confirm = async () => {
+    const made = await callApi<BookingChange>(`${path}/confirm`, { method: "POST" });
+    notify(made.status === "pending" ? "Confirmed. Waits for its payment." : "Booking changed");
+  };
+  const withdraw = async () => {
+    await callApi(path, { method: "DELETE" });
+    notify("Offer withdrawn");
+  };
+  return (
+    <div class="actions">
+      {status === "offered" && (
+        <Confirmed
+          label="Confirm"
+          title={
+            newFlight === null
+              ? `Remove ${counted(passengers.length, "passenger")} from the booking?`
+              : `Change to ${newFlight.flightNumber} on ${dayText(newFlight.departureLocal)}?`
+          }
+          text={consequenceOf(change)}
+          confirm={() => act("Confirm", confirm)}
+        />
+      )}
+      <Confirmed
+        label="Withdraw"
+        title="Withdraw this offer?"
+        text={
+          status === "pending"
+            ? "The booking stays as it is. Its payment may be on the way: if it arrives later, give it back."
+            : "The booking stays as it is. Seats that the offer holds are released."
+        }
+        confirm={() => act("Withdraw", withdraw)}
+      />
+    </div>
+  );
+}
+
+function consequenceOf(change: BookingChange): string {
+  if (change.changeTotal > 0) {
+    return `${balanceText(change)}. The change is made when the payment arrives.`;
+  }
+  return `${balanceText(change)}. The seats on ${change.flight.flightNumber} are released at once. It cannot be undone.`;
+}

@@ -1,0 +1,13 @@
+import type { Verify } from "../../base/context.ts";
+import type { Erasures } from "../users/erasures.ts";
+
+import { invalidToken, TokenRefusal } from "./refusal.ts";
+
+/** Verifies a token as `verify` does, and refuses those of erased users, which are valid until they expire. */
+export function unlessErased(verify: Verify, erasures: Pick<Erasures, "has">): Verify {
+  return async (token) => {
+    const session = await verify(token);
+    if (!(await erasures.has(session.actor.id))) return session;
+    throw invalidToken(new TokenRefusal("subject", "its user was erased"));
+  };
+}

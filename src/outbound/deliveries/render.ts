@@ -1,0 +1,68 @@
+import { lazy } from "../../base/lazy.ts";
+import type { Event } from "../../event/event.ts";
+import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
+import type { DestinationSecrets } from "../destination-secrets.ts";
+import type { Destination } from "../destination.ts";
+import { bodyTemplate } from "../formats/body-template.ts";
+import type { Rendering, SentNotification } from "../formats/format.ts";
+import { httpFormat } from "../formats/formats.ts";
+import { renderJson, renderJsonBatch } from "../formats/json.ts";
+import { type OriginalOf, renderOriginal } from "../formats/original.ts";
+import type { PostRequest } from "../transports/post.ts";
+
+/** One notification of a message. */
+export interface Sent {
+  readonly notification: SentNotification;
+  readonly event: Event;
+}
+
+/** What one message holds: one notification, or those of a batch. */
+export type Contents = readonly [Sent, ...Sent[]];
+
+/** The trace contexts sent to the destination. */
+export interface DeliveryTrace {
+  /** The trace of the request that created the event, the same for every attempt. Null if unknown. */
+  readonly origin: TraceContext | null;
+  /** The trace of this attempt. */
+  readonly attempt: TraceContext;
+}
+
+/** Makes the request of a message at a time. What message systems carry is the same. */
+export type RenderFor = (
+  contents: Contents,
+  trace: DeliveryTrace | null,
+  atMs: number,
+) => Promise<PostRequest>;
+
+/** Throws for a format that a newer version stored. */
+export function renderer(
+  { originalOf }: { readonly originalOf: OriginalOf },
+  { format, template: text, batchMaxItems }: Destination,
+  secrets: DestinationSecrets,
+): RenderFor {
+  const template = lazy(() => (text === null ? null : bodyTemplate(text)));
+  const render = format === "original" ? renderJson : httpFormat(format);
+
+  async function rendered(renderings: readonly [Rendering, ...Rendering[]]): Promise<PostRequest> {
+    const [first] = renderings;
+    // An array even of one: the receiver need not distinguish.
+    if (batchMaxItems !== null) return renderJsonBatch(renderings);
+    if (format !== "original") return render(first);
+    const request = await originalOf(first.event, secrets.address, first.atMs);
+    return request === null ? render(first) : renderOriginal(first, request);
+  }
+
+  return async ([first, ...others], trace, atMs) => {
+    const origin = trace?.origin ? traceHeaders(trace.origin) : null;
+    const common = { origin, secrets: secretsAt(secrets, atMs), atMs, template: template() };
+    const renderings = others.map((other) => ({ ...other, ...common }));
+    const request = await rendered([{ ...first, ...common }, ...renderings]);
+    const traced = trace === null ? {} : traceHeaders(trace.attempt);
+    return { ...request, headers: { ...request.headers, ...traced, ...secrets.headers } };
+  };
+}
+
+function secretsAt({ secret, previous }: DestinationSecrets, nowMs: number): readonly string[] {
+  const older = previous !== null && previous.untilMs > nowMs ? [previous.secret] : [];
+  return secret === null ? older : [secret, ...older];
+}

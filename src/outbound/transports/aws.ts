@@ -1,0 +1,97 @@
+import { AddressError } from "../../base/public-address.ts";
+
+import { type AddressRules, destinationUrl, publicAddressesOf } from "./address.ts";
+import { bytesOf } from "./broker-connection.ts";
+import { poster, type PostResponse } from "./post.ts";
+import { type ConnectionParts, TransportError } from "./transport.ts";
+
+/** A URL of Amazon Web Services or a compatible service, with the login that signs requests to it. */
+export interface AwsTarget {
+  /** Without the login and the parameters below. */
+  readonly url: URL;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | null;
+  readonly region: string;
+}
+
+/** Parses a URL with `key:secret@`. Throws an `AddressError`, which repeats no secret. */
+export function awsTarget(text: string, example: string, rules: AddressRules): AwsTarget {
+  const parsed = URL.parse(text);
+  const [accessKeyId, secretAccessKey] = [parsed?.username ?? "", parsed?.password ?? ""].map(
+    decoded,
+  );
+  if (parsed === null || !accessKeyId || !secretAccessKey) {
+    throw new AddressError(`The address must be like ${example}`);
+  }
+  const sessionToken = parsed.searchParams.get("sessionToken");
+  const region = parsed.searchParams.get("region") ?? regionIn(parsed.hostname);
+  if (region === undefined) {
+    throw new AddressError(`The address must have region=, like ${example}`);
+  }
+  [parsed.username, parsed.password, parsed.search] = ["", "", ""];
+  const url = destinationUrl(parsed.href, rules);
+  return { url, accessKeyId, secretAccessKey, sessionToken, region };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new AddressError("The key and the secret must be percent-encoded");
+  }
+}
+
+/** `eu-west-1` in `sqs.eu-west-1.amazonaws.com`. */
+const regionIn = (host: string) =>
+  /(?:^|\.)([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$/.exec(host)?.[1];
+
+interface AwsRequest {
+  readonly method: "POST" | "PUT";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer>;
+}
+
+export type AwsSend = (request: AwsRequest, signal: AbortSignal) => Promise<PostResponse>;
+
+/**
+ * Returns how to send requests that are signed with Signature Version 4, the hash of the body included, so that a changed
+ * body is refused. Throws a `TransportError` for any status but 2xx.
+ */
+export function awsSender(
+  { accessKeyId, secretAccessKey, sessionToken, region }: AwsTarget,
+  service: "sqs" | "s3",
+  { clock, rules, resolve }: ConnectionParts,
+): AwsSend {
+  const post = poster({
+    clock,
+    addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
+  });
+  return async ({ method, url, headers, body }, signal) => {
+    const { AwsV4Signer } = await import("aws4fetch");
+    const datetime = new Date(clock.now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, "");
+    const bytes = bytesOf(body);
+    const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    const signed = await new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: { ...headers, "x-amz-content-sha256": hash },
+      body: bytes,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== null && { sessionToken }),
+      service,
+      region,
+      datetime,
+      allHeaders: true,
+    }).sign();
+    const sent = { method, headers: Object.fromEntries(signed.headers), body };
+    const response = await post(signed.url, sent, signal);
+    const { status, excerpt, retryAfterMs } = response;
+    if (status >= 200 && status < 300) return response;
+    const isFinal =
+      status === 413 || /EntityTooLarge|InvalidMessageContents|must be shorter/.test(excerpt);
+    throw new TransportError(`HTTP ${status}: ${excerpt}`, { status, isFinal, retryAfterMs });
+  };
+}

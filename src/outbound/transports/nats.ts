@@ -1,0 +1,103 @@
+import type { AddressRules } from "./address.ts";
+import {
+  brokerAddress,
+  hostToConnect,
+  placed,
+  required,
+  requirePlaces,
+  serverName,
+} from "./broker-address.ts";
+import { brokerTransport, bytesOf, type Client } from "./broker-connection.ts";
+import { type ConnectionParts, type Message, TransportError } from "./transport.ts";
+
+const example = "tls://user:password@host:4222?subject=events.{provider}.{type}";
+
+/** The message of the library's error if no stream stores the subject. */
+const notStored = "jetstream is not enabled";
+/** Longer than the connection waits, which ends the attempt. */
+const libraryTimeoutMs = 15_000;
+
+/** Publishes to a stream of JetStream, and waits for its acknowledgement. */
+export const nats = brokerTransport(targetOf, open);
+
+function targetOf(text: string, rules: AddressRules) {
+  const shape = { schemes: ["tls", "nats"], ports: [4_222, 4_222], example } as const;
+  const address = brokerAddress(text, shape, rules);
+  const subject = required(address.query, "subject", example);
+  requirePlaces(subject);
+  return { address, subject, stream: address.query.get("stream") };
+}
+
+async function open(
+  { address, subject, stream }: ReturnType<typeof targetOf>,
+  parts: ConnectionParts,
+): Promise<Client> {
+  const { port, user, password, isTls } = address;
+  const [host, { connect, headers }, { jetstream, JetStreamApiError }] = await Promise.all([
+    hostToConnect(address, parts),
+    import("@nats-io/transport-node"),
+    import("@nats-io/jetstream"),
+  ]);
+  const connection = await connect({
+    servers: `${host.includes(":") ? `[${host}]` : host}:${port}`,
+    name: "Skyhook",
+    // A name without a password is a token.
+    ...(password === "" ? user !== "" && { token: user } : { user, pass: password }),
+    // Null turns TLS off. Without it, the library upgrades if the server offers TLS, and checks the certificate.
+    tls: isTls ? { handshakeFirst: false, ...serverName(address) } : null,
+    ignoreClusterUpdates: true,
+    reconnect: false,
+    timeout: libraryTimeoutMs,
+  });
+  const stored = jetstream(connection);
+  return {
+    async send(message) {
+      const sent = headers();
+      const entries = headersOf(message);
+      for (const [name, value] of entries) sent.append(name, value);
+      const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+      const body = bytesOf(message.body);
+      if (body.length + sizeOf(entries) > limit) {
+        throw new TransportError(`NATS takes at most ${limit} bytes`, { isFinal: true });
+      }
+      try {
+        // An acknowledgement of a repeated message says so, and is as good.
+        await stored.publish(placed(subject, message), body, {
+          msgID: message.id,
+          headers: sent,
+          timeout: libraryTimeoutMs,
+          ...(stream !== null && { expect: { streamName: stream } }),
+        });
+      } catch (error) {
+        if (error instanceof Error && error.message === notStored) {
+          const where = placed(subject, message);
+          throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
+        }
+        if (error instanceof JetStreamApiError) {
+          throw new TransportError(`JetStream: ${error.message}`, { cause: error });
+        }
+        throw error;
+      }
+    },
+    close: () => void connection.close().catch(() => {}),
+  };
+}
+
+/** With the attributes of the CloudEvent (CloudEvents' NATS binding 1.0, section 3.1.3). */
+function headersOf({ headers, attributes }: Message): readonly (readonly [string, string])[] {
+  const named = Object.entries(attributes ?? {}).map(([name, value]) => [
+    `ce-${name}`,
+    // Percent-encoded as in HTTP (section 3.1.3.2): headers are ASCII.
+    value.replaceAll(/[^\x21-\x7e]|[%"]/gu, (character) => encodeURIComponent(character)),
+  ]);
+  return [
+    ...Object.entries(headers),
+    ...named.map(([name = "", value = ""]) => [name, value] as const),
+  ];
+}
+
+/** The bytes of all headers, each with a colon, a space and a line break, and of the lines around them. */
+function sizeOf(entries: ReturnType<typeof headersOf>): number {
+  const lines = entries.map(([name, value]) => name.length + value.length + 4);
+  return lines.reduce((sum, length) => sum + length, 100);
+}

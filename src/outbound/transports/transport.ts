@@ -1,0 +1,88 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Resolve } from "../../base/public-address.ts";
+
+import type { AddressRules } from "./address.ts";
+
+/** What a message system carries: body and headers are those of the HTTP request, byte for byte. */
+export interface Message {
+  /** The same for every attempt. */
+  readonly id: string;
+  /** By lower-case HTTP name, `content-type` included. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly event: {
+    readonly id: string;
+    readonly provider: string;
+    readonly type: string;
+    readonly createdAt: Date;
+  };
+  /** The attributes of the event as a CloudEvent, for binary mode; null if the body is a CloudEvent itself. */
+  readonly attributes: Readonly<Record<string, string>> | null;
+  /** Messages with the same key keep their order. Null: in any order. */
+  readonly orderKey: string | null;
+}
+
+/** The system did not confirm a message. The text is shown to operators. */
+export class TransportError extends Error {
+  override readonly name = "TransportError";
+  /** The HTTP status, where the system is reached by HTTP. */
+  readonly status: number | null;
+  /** Whether no retry can succeed, such as for a message that is too large. */
+  readonly isFinal: boolean;
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    message: string,
+    {
+      status = null,
+      isFinal = false,
+      retryAfterMs = null,
+      cause,
+    }: {
+      readonly status?: number | null;
+      readonly isFinal?: boolean;
+      readonly retryAfterMs?: number | null;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause });
+    this.status = status;
+    this.isFinal = isFinal;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A connection to one destination, shared by the messages that are sent at the same time. */
+export interface Connection {
+  /**
+   * Resolves once the system has confirmed the message, as docs/guarantees.md says for each. Throws a `TransportError`,
+   * or an `AddressError`. Ends within ten seconds, or when `signal` aborts.
+   */
+  send(message: Message, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ConnectionParts {
+  readonly clock: Clock;
+  readonly rules: AddressRules;
+  readonly resolve: Resolve;
+}
+
+/** A server of a message system; the scheme of its URL is of no meaning. */
+export interface Endpoint {
+  readonly server: URL;
+  readonly port: number;
+}
+
+/** The server of an HTTP URL. */
+export function endpointOf(server: URL): Endpoint {
+  const usual = server.protocol === "http:" ? 80 : 443;
+  return { server, port: server.port === "" ? usual : Number(server.port) };
+}
+
+export interface Transport {
+  /** Returns the server that an address names. Throws an `AddressError` that repeats no secret. */
+  check(address: string, rules: AddressRules): Endpoint;
+  /** Opens nothing before the first message. */
+  connect(address: string, parts: ConnectionParts): Connection;
+}

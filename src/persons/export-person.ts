@@ -1,0 +1,119 @@
+import { MissingKeyError } from "../base/sealing.ts";
+import type { Passenger } from "../booking/booking.ts";
+import { isBookingId } from "../booking/bookings/booking-details.ts";
+import { bookingsByIds } from "../booking/bookings/bookings.sql.ts";
+import { maskedPassport, type PersonalDataOpener } from "../booking/personal-data/personal-data.ts";
+import type { Storage } from "../db/storage.ts";
+
+import { batchSize, keyOf } from "./pages.ts";
+import { type Linked, linkedRows, linksBy, ownLinks } from "./person.ts";
+import { columnsOfClass, type TableName } from "./personal-columns.ts";
+import type { Row, TableStatements } from "./persons.sql.ts";
+
+/** The rows of a person, by table. */
+export interface PersonRows {
+  readonly rows: Readonly<Partial<Record<TableName, readonly Row[]>>>;
+  /** False if a table has more rows than `maxRows`. */
+  readonly isComplete: boolean;
+}
+
+interface Options {
+  readonly seal: PersonalDataOpener;
+  /** Whether passports are shown in full, with birth dates. */
+  readonly isRevealed: boolean;
+  /** The only actor that is shown; null for all. */
+  readonly onlyActor: string | null;
+  /** The most rows of one table. */
+  readonly maxRows: number;
+}
+
+/** Reads all rows of a person, without secrets. */
+export async function exportRows(
+  storage: Storage,
+  person: Linked,
+  options: Options,
+): Promise<PersonRows> {
+  const collected = new Map<TableName, Map<string, Row>>();
+  let isComplete = true;
+  function collect(of: TableStatements, rows: readonly Row[]): void {
+    const known = collected.get(of.name) ?? new Map<string, Row>();
+    collected.set(of.name, known);
+    for (const row of rows) {
+      const key = keyOf(of, row);
+      if (known.size < options.maxRows) known.set(key, shown(of, row, options));
+      else isComplete &&= known.has(key);
+    }
+  }
+  for (const { table, link } of linksBy(...ownLinks)) {
+    for await (const rows of linkedRows(storage, { table, link }, person)) {
+      if (!isComplete) break;
+      collect(table, rows);
+      if (table.name !== "bookings" || link.by !== "id") continue;
+      const bookings = rows.map(({ id }) => String(id));
+      for (const inner of linksBy("booking")) {
+        for await (const found of linkedRows(storage, inner, person, bookings)) {
+          collect(inner.table, found);
+        }
+      }
+    }
+  }
+  const rows = Object.fromEntries(
+    [...collected]
+      .filter(([, found]) => found.size > 0)
+      .map(([name, found]) => [name, [...found.values()]]),
+  );
+  return { rows: await withFlights(storage, rows), isComplete };
+}
+
+function shown(table: TableStatements, row: Row, options: Options): Row {
+  const hidden = new Set(columnsOfClass(table.of, "secret"));
+  const entries = Object.entries(row).filter(
+    ([name, value]) => !hidden.has(name) && !(value instanceof Uint8Array),
+  );
+  const plain = Object.fromEntries(entries);
+  const { onlyActor } = options;
+  if (onlyActor !== null && "actor" in plain && plain["actor"] !== onlyActor) {
+    return { ...plain, actor: null };
+  }
+  if (table.name !== "passengers") return plain;
+  // Guarantee: these are rows of that table.
+  return { ...plain, ...identityOf(row as unknown as Passenger, options) };
+}
+
+/** As the API shows it, or in full. Nulls if the key is missing, without which nobody can read it. */
+function identityOf(passenger: Passenger, { seal, isRevealed }: Options): Row {
+  try {
+    const { dateOfBirth, passportNumber } = seal.open(passenger);
+    return isRevealed
+      ? { dateOfBirth, passportNumber }
+      : { passportNumber: maskedPassport(passportNumber) };
+  } catch (error) {
+    if (error instanceof MissingKeyError) return { dateOfBirth: null, passportNumber: null };
+    throw error;
+  }
+}
+
+/** Adds the flight to bookings and passengers, which have only ids of it. */
+async function withFlights(
+  storage: Storage,
+  rows: PersonRows["rows"],
+): Promise<PersonRows["rows"]> {
+  const { bookings = [], passengers = [] } = rows;
+  const all = [...bookings.map(({ id }) => id), ...passengers.map(({ bookingId }) => bookingId)];
+  const ids = [...new Set(all.map(String))].filter(isBookingId);
+  const flights = new Map<unknown, Row>();
+  for (let from = 0; from < ids.length; from += batchSize) {
+    const some = { ids: ids.slice(from, from + batchSize), userId: null };
+    for (const { id, flight } of await storage.all(bookingsByIds, some)) {
+      const { flightNumber, origin, destination, departureTime } = flight;
+      flights.set(id, { flightNumber, origin, destination, departureTime });
+    }
+  }
+  const add = (found: readonly Row[], id: string) =>
+    found.map((row) => ({ ...row, flight: flights.get(row[id]) ?? null }));
+  return {
+    ...rows,
+    ...(bookings.length > 0 && { bookings: add(bookings, "id") }),
+    ...(passengers.length > 0 && { passengers: add(passengers, "bookingId") }),
+  };
+}

@@ -1,0 +1,44 @@
+import { Elysia } from "elysia";
+
+import { bodyReader } from "../base/validation.ts";
+import { adminsOnly, type Callers, routes } from "../web/rest/route.ts";
+
+import { personErasureSchema, personExportSchema, personSchema } from "./person.schema.ts";
+import type { Persons } from "./persons.ts";
+
+const personIn = bodyReader(personSchema, "validation-failed");
+
+export const personsRest = (persons: Persons, callers: Callers) => {
+  const own = routes(callers, "Users");
+  const { route } = routes(callers, "Users", adminsOnly);
+  return new Elysia({ name: "persons", prefix: "/v1" })
+    .get(
+      "/me/export",
+      ...own.route("exportMe", "Export your own data", {
+        description:
+          "What is stored under your user id. Passports are masked; an admin can export them in full.",
+        response: personExportSchema,
+        serve: ({ ctx }) => persons.exportOwn(ctx),
+      }),
+    )
+    .post(
+      "/persons/export",
+      ...route("exportPerson", "Export a person's data", {
+        description: "Recorded in the audit list.",
+        body: personSchema,
+        response: personExportSchema,
+        serve: ({ ctx, body }) => persons.export(ctx, personIn(body).person),
+      }),
+    )
+    .post(
+      "/persons/erase",
+      ...route("erasePerson", "Erase a person", {
+        description:
+          "Deletes the person's rows, or rewrites those that accounting needs. Repeatable; recorded in the audit list.",
+        body: personSchema,
+        response: personErasureSchema,
+        problems: [409],
+        serve: ({ ctx, body }) => persons.erase(ctx, personIn(body).person),
+      }),
+    );
+};

@@ -1,0 +1,22 @@
+-- Users who wait for seats on a flight that has too few, in line by `place`. An offer holds seats for one of them.
+create table waitlist_entries (
+  id text not null primary key,
+  user_id text not null,
+  flight_id integer not null,
+  place integer not null,
+  seats integer not null,
+  status text not null,
+  until integer not null,
+  created_at integer not null,
+  updated_at integer not null,
+  offered_at integer,
+  offer_expires_at integer
+) strict;
+create unique index waitlist_open on waitlist_entries (user_id, flight_id) where status in ('waiting', 'offered');
+create unique index waitlist_line on waitlist_entries (flight_id, place) where status = 'waiting';
+-- Whether an entry fits into the free seats of a flight is asked by every sale.
+create index waitlist_fitting on waitlist_entries (flight_id, seats, until) where status = 'waiting';
+create index waitlist_due on waitlist_entries (coalesce(offer_expires_at, until)) where status in ('waiting', 'offered');
+create index waitlist_newest on waitlist_entries (created_at, id);
+create index waitlist_of_user on waitlist_entries (user_id, created_at, id);
+create index waitlist_of_flight on waitlist_entries (flight_id, created_at, id);

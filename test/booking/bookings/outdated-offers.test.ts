@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+
+import type { Flight } from "../../../src/booking/flight.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
+import { bookingCalls, bookingsPath } from "../../support/bookings.ts";
+import { changeFlight, type FlightImport, later } from "../../support/flight-changes.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { paymentEvent } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
+
+const hourMs = 3_600_000;
+const holdMs = 20 * 60_000;
+const app = appForAll();
+const { get, cancel } = bookingCalls(app);
+let number = 0;
+
+/** A flight that leaves in so many hours. */
+function flightIn(hours: number, priceMinor = 10_000) {
+  number += 1;
+  const departureTime = new Date(app.clock.now() + hours * hourMs);
+  return addFlight(app, { flightNumber: `OO${number}`, departureTime, priceMinor });
+}
+
+async function booked(flightId: number, seats: number, extra: object = {}) {
+  const body = { ...bookingBody(flightId, seats), ...extra };
+  const made = await jsonWith(await app.as("user", bookingsPath, post(body), "ada"), 201);
+  return String(made["bookingId"]);
+}
+
+const call = (path: string, init: RequestInit = {}) =>
+  app.as("user", `${bookingsPath}/${path}`, init, "ada");
+const offerPart = async (id: string, passengers: readonly number[]) =>
+  jsonWith(await call(`${id}/cancellation`, post({ passengers })), 201);
+const offerFlight = async (id: string, flightId: number) =>
+  jsonWith(await call(`${id}/changes`, post({ flightId })), 201);
+const confirm = (id: string, { id: change }: Record<string, unknown>) =>
+  call(`${id}/changes/${String(change)}/confirm`, { method: "POST" });
+
+async function pay(booking: string, minor: number) {
+  number += 1;
+  const money = { booking, amount: minor, payment: `pi_${number}` };
+  const event = paymentEvent(app, number, "payment_intent.succeeded", money);
+  await jsonWith(await app.deliver("payment_processor", event), 200);
+}
+
+test.each([[[1]], [[1, 2]]])(
+  "an offer of positions %p of a hold ends when the hold is paid, since it refunds nothing",
+  async (passengers) => {
+    const id = await booked((await flightIn(100)).id, 2, { hold: true });
+    const offered = await offerPart(id, passengers);
+    await pay(id, 20_000);
+    expect(await jsonWith(await confirm(id, offered), 409)).toMatchObject({ code: "offer-ended" });
+    expect(await json(await get(id))).toMatchObject({ status: "confirmed", totalPrice: 200 });
+  },
+);
+
+test("an offer of a part of a hold ends with the hold, whose seats are released once", async () => {
+  const flight = await flightIn(100);
+  await booked(flight.id, 3);
+  const id = await booked(flight.id, 2, { hold: true });
+  app.clock.advance(holdMs / 2);
+  const offered = await offerPart(id, [1]);
+  await until(async () => {
+    app.clock.advance(30_000);
+    return (await seatsLeft(app, flight.id)) === 7;
+  });
+  expect((await confirm(id, offered)).status).toBe(409);
+  expect(await seatsLeft(app, flight.id)).toBe(7);
+});
+
+test("after a change by the airline, what an earlier change made non-refundable limits nothing", async () => {
+  // Less than 24 h before departure: half of the price is lost, and nothing is refundable.
+  const [from, to, cheap] = [await flightIn(20), await flightIn(400), await flightIn(400, 1_000)];
+  const ids = [await booked(from.id, 3), await booked(from.id, 3)];
+  for (const id of ids) {
+    const offered = await offerFlight(id, to.id);
+    expect(offered).toMatchObject({ changeTotal: 150 });
+    await jsonWith(await confirm(id, offered), 200);
+    await pay(id, 15_000);
+  }
+  await changeFlight(app, to, later(to, 5));
+  const [inParts = "", changed = ""] = ids;
+  for (const position of [1, 2]) {
+    const offered = await offerPart(inParts, [position]);
+    expect(offered).toMatchObject({ changeTotal: -100 });
+    await jsonWith(await confirm(inParts, offered), 200);
+  }
+  expect(await json(await cancel(inParts))).toMatchObject({ refund: { amount: 100 } });
+  const offered = await offerFlight(changed, cheap.id);
+  expect(offered).toMatchObject({ changeTotal: -270 });
+  await jsonWith(await confirm(changed, offered), 200);
+  // The rest of the price is refundable as before, within the free hours after booking.
+  expect(await json(await cancel(changed))).toMatchObject({ refund: { amount: 30 } });
+});
+
+describe("an offer to change the flight ends when the airline", () => {
+  test.each([
+    ["cancels the new flight", "to", () => "cancelled"],
+    ["moves the new flight", "to", (flight) => later(flight, 5)],
+    [
+      "changes its arrival",
+      "to",
+      ({ arrivalTime }) => ({ arrivalTime: new Date(arrivalTime.getTime() + hourMs) }),
+    ],
+    ["moves the present flight", "from", (flight) => later(flight, 5)],
+  ] satisfies [string, "from" | "to", (flight: Flight) => FlightImport][])(
+    "%s",
+    async (_, end, change) => {
+      const flights = { from: await flightIn(100), to: await flightIn(100, 20_000) };
+      const id = await booked(flights.from.id, 2);
+      app.clock.advance(25 * hourMs);
+      const offered = await offerFlight(id, flights.to.id);
+      expect(await jsonWith(await confirm(id, offered), 200)).toMatchObject({ status: "pending" });
+      await changeFlight(app, flights[end], change(flights[end]));
+      expect((await confirm(id, offered)).status).toBe(409);
+      // Its seats are free again, and its payment changes nothing.
+      await pay(id, Number(offered["changeTotal"]) * 100);
+      expect(await json(await get(id))).toMatchObject({ flight: { id: flights.from.id } });
+      expect(await seatsLeft(app, flights.to.id)).toBe(10);
+      expect(await seatsLeft(app, flights.from.id)).toBe(8);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { calendarOf } from "../../../src/booking/flights/flight-calendar.ts";
+import { tripsOf } from "../../../src/booking/flights/flight-trips.ts";
+import { compilerOf } from "../../../src/db/postgres/compile.ts";
+import { compile } from "../../../src/db/sqlite/compile.ts";
+import type { Statement } from "../../../src/db/statement.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+
+const journey = { origin: "JFK", destination: "LHR", passengers: 1, cabinClass: null };
+const leavesAfter = new Date("2027-02-01T00:00:00Z");
+const first = Temporal.PlainDate.from("2027-02-15");
+const dates = Array.from({ length: 62 }, (_, day) => first.add({ days: day }).toString());
+
+/** Passes each statement of a calendar with a change of clocks and of a page of trips, with its values. */
+async function eachRead(read: (statement: Statement<never, unknown>, values: object) => unknown) {
+  let count = 0;
+  const storage = {
+    async all<Values extends object, Row>(statement: Statement<Values, Row>, values: Values) {
+      count += 1;
+      await read(statement, values);
+      return [];
+    },
+  };
+  await calendarOf(storage, journey, dates, leavesAfter);
+  const days = { departureDate: "2027-03-01", returnDate: "2027-03-08", page: 1, limit: 20 };
+  await tripsOf(storage, { ...journey, ...days }, leavesAfter);
+  expect(count).toBe(3);
+}
+
+test("SQLite reads a calendar and trips by the index of the route", async () => {
+  using database = new Database(":memory:");
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+  await eachRead((statement) => {
+    const plan = database
+      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
+      .all()
+      .map(({ detail }) => detail)
+      .filter((line) => / flights USING/.test(line));
+    expect(plan).toEqual([
+      expect.stringContaining(
+        "flights_route (origin=? AND destination=? AND departure_time>? AND departure_time<?)",
+      ),
+    ]);
+  });
+});
+
+/** Rows that a plan of PostgreSQL read and rejected, of each run of a node. */
+const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
+
+test.skipIf(noManyConnections !== null)(
+  "PostgreSQL reads them by it too, with and without statistics",
+  async () => {
+    await using database = await postgresDatabase();
+    for (const { sql: text } of schema.migrations.postgres) await database.run(text);
+    // 40 flights a day on this route, and as many on 20 others.
+    await database.run(`insert into flights (id, flight_number, airline, origin, destination, departure_time, arrival_time, cabin_class, seats, seats_available, price_minor, currency, created_at)
+      select i, 'F' || i, '', case when i % 2 = 0 then 'JFK' else 'AA' || chr(65 + i % 20) end, 'LHR',
+        ${leavesAfter.getTime()} + i * 1080000::bigint, 0, 'economy', 9, 9, i * 7919::bigint % 100000, 'USD', 0 from generate_series(1, 9600) as i`);
+    await using client = new SQL(database.url, { max: 1 });
+    const compilePostgres = compilerOf(client);
+    for (const statistics of [false, true]) {
+      if (statistics) await database.run("analyze flights");
+      await eachRead(async (statement, values) => {
+        const asked: [string, unknown[]][] = [];
+        const unsafe = (text: string, given: unknown[] = []) => {
+          asked.push([text, given]);
+          return client.unsafe("select");
+        };
+        await compilePostgres(statement)({ unsafe }, values);
+        const [[text, given] = ["", []]] = asked;
+        const rows: Record<string, string>[] = await client.unsafe(
+          `explain (analyze, costs off, timing off) ${text}`,
+          given,
+        );
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        expect(plan).toMatch(/Scan (?:using|on) flights_route/);
+        expect(plan).not.toContain("Seq Scan");
+        const rejected = [...plan.matchAll(rejectedRows)].map(([, count]) => Number(count));
+        // Each of 2,480 flights is compared with the days before and after the change of clocks, and only one is the cheapest.
+        const most = 3 * 2_480;
+        expect({ plan, most: Math.max(0, ...rejected) <= most }).toEqual({ plan, most: true });
+      });
+    }
+  },
+);

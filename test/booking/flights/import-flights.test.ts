@@ -1,0 +1,199 @@
+import { describe, expect, test } from "bun:test";
+
+import { AppError } from "../../../src/base/errors.ts";
+import { openFlightChange } from "../../../src/booking/bookings/flight-change-notices.ts";
+import type { FlightPlan } from "../../../src/booking/flight.ts";
+import { flightByKey } from "../../../src/booking/flights/import-flights.sql.ts";
+import { importFlights } from "../../../src/booking/flights/import-flights.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingCalls } from "../../support/bookings.ts";
+import { manualClock } from "../../support/clock.ts";
+import { failure } from "../../support/failure.ts";
+import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
+import { appForAll } from "../../support/running-app.ts";
+
+const app = appForAll();
+const { book, cancel } = bookingCalls(app);
+const hourMs = 3_600_000;
+
+/** A line about the flight in 30 days, so many hours later. `from`: where it departs so far. */
+interface Line {
+  readonly at?: number;
+  readonly from?: number;
+  readonly isCancelled?: true;
+  readonly plan?: Partial<FlightPlan>;
+}
+
+const now = manualClock().now();
+const leaves = (hours: number) => new Date(now + (30 * 24 + hours) * hourMs);
+const planAt = (flightNumber: string, hours = 0, plan: Partial<FlightPlan> = {}) =>
+  flightPlan(app, { flightNumber, departureTime: leaves(hours), ...plan });
+
+const imported = (flightNumber: string, lines: readonly Line[], options = {}) =>
+  importFlights(
+    app.services.storage,
+    lines.map(({ at = 0, from, isCancelled, plan }, index) => ({
+      line: index + 2,
+      plan: planAt(flightNumber, at, plan),
+      ...(from !== undefined && { previousDepartureTime: leaves(from) }),
+      ...(isCancelled && { isCancelled }),
+    })),
+    new Date(app.clock.now()),
+    options,
+  );
+
+/** The flights by the hour of their departure: `a` and `b` are those in `ids`, a cancelled one has a minus. */
+async function departures(flightNumber: string, ids: readonly number[]) {
+  const hours = Array.from({ length: 60 }, (_, index) => index - 30);
+  const found = await Promise.all(
+    hours.map(async (hour) => {
+      const key = planAt(flightNumber, hour);
+      const [flight] = await app.services.storage.all(flightByKey, key);
+      if (flight === undefined) return [];
+      const name = ["a", "b"][ids.indexOf(flight.id)] ?? "new";
+      return [[hour, `${flight.cancelledAt ? "-" : ""}${name}`] as const];
+    }),
+  );
+  return Object.fromEntries(found.flat());
+}
+
+let number = 0;
+/** A new flight number with flights at these hours, each with one booking. */
+async function booked(...hours: readonly number[]) {
+  number += 1;
+  const flightNumber = `IM${number}`;
+  const ids: number[] = [];
+  const bookings: unknown[] = [];
+  for (const hour of hours) {
+    const { id } = await addFlight(app, planAt(flightNumber, hour));
+    const { bookingId } = await jsonWith(await book(id, 2), 201);
+    ids.push(id);
+    bookings.push(bookingId);
+  }
+  return { flightNumber, ids, bookings };
+}
+
+const stay = { 0: "a", 24: "b" };
+const nothing = { moved: 0, cancelled: 0, notified: 0 };
+
+describe("an import that changes flights with bookings", () => {
+  test.each<[string, Line[], object, Record<number, string>]>([
+    ["moves one", [{ at: 2, from: 0 }], { moved: 1, notified: 1 }, { 2: "a", 24: "b" }],
+    ["cancels one", [{ isCancelled: true }], { cancelled: 1, notified: 1 }, { 0: "-a", 24: "b" }],
+    ["changes an arrival", [{ plan: { arrivalTime: leaves(9) } }], { notified: 1 }, stay],
+    ["changes an airport", [{ plan: { destination: "LGW" } }], { notified: 1 }, stay],
+    ["changes a price only", [{ plan: { priceMinor: 1 } }], {}, stay],
+    [
+      "moves a daily flight by a day, in any order of lines",
+      [
+        { at: 24, from: 0 },
+        { at: 28, from: 24 },
+      ],
+      { moved: 2, notified: 2 },
+      { 24: "a", 28: "b" },
+    ],
+    [
+      "moves a daily flight a day earlier",
+      [
+        { at: 0, from: 24 },
+        { at: -24, from: 0 },
+      ],
+      { moved: 2, notified: 2 },
+      { [-24]: "a", 0: "b" },
+    ],
+    [
+      "moves one and adds another in its place",
+      [{ at: 0 }, { at: 3, from: 0 }],
+      { moved: 1, notified: 1 },
+      { 0: "new", 3: "a", 24: "b" },
+    ],
+  ])("%s, and tells nobody twice", async (_, lines, counts, expected) => {
+    const { flightNumber, ids } = await booked(0, 24);
+    expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing, ...counts });
+    expect(await departures(flightNumber, ids)).toEqual(expected);
+    expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing });
+    expect(await departures(flightNumber, ids)).toEqual(expected);
+  });
+
+  test.each<[string, Line, string]>([
+    ["moves no flight", { at: 2, from: 1 }, "IM of 1: there is no such flight"],
+    ["cancels no flight", { at: 1, isCancelled: true }, "IM of 1: there is no such flight"],
+    ["moves a flight to another", { at: 24, from: 0 }, "IM of 24: there is another flight"],
+    ["moves a departed flight", { at: 5, from: -800 }, "IM of -800: the flight has departed"],
+    ["cancels one", { at: -800, isCancelled: true }, "IM of -800: the flight has departed"],
+    ["moves a flight to the past", { at: -721, from: 0 }, "IM of -721: a flight cannot be moved"],
+    ["moves a cancelled flight", { at: 5, from: 48 }, "IM of 48: the flight is cancelled"],
+    [
+      "leaves too few seats",
+      { at: 5, from: 0, plan: { seats: 1 } },
+      "IM of 5: more than 1 seats are already sold",
+    ],
+  ])("rejects a line that %s, and imports nothing or the others", async (_, line, reason) => {
+    const { flightNumber, ids } = await booked(0, 24);
+    await addFlight(app, planAt(flightNumber, -800));
+    await addFlight(app, planAt(flightNumber, 48));
+    await imported(flightNumber, [{ at: 48, isCancelled: true }]);
+    const lines: Line[] = [{ at: 7 }, line];
+    const detail = reason.replace(/^IM of (-?\d+)/, (_match, hour: string) => {
+      return `${flightNumber} of ${leaves(Number(hour)).toISOString()}, economy`;
+    });
+    const before = await departures(flightNumber, ids);
+    const error = await failure(imported(flightNumber, lines));
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ code: "validation-failed" });
+    expect(error instanceof AppError && error.detail).toStartWith(`line 3: ${detail}`);
+    expect(await departures(flightNumber, ids)).toEqual(before);
+
+    const skipped = await imported(flightNumber, lines, { skipBad: true });
+    expect(skipped).toMatchObject({ ...nothing, skipped: [{ line: 3 }] });
+    expect(skipped.skipped[0]?.error).toStartWith(detail);
+    expect(await departures(flightNumber, ids)).toEqual({ ...before, 7: "new" });
+  });
+
+  test.each([
+    [0, 1, "unanswered"],
+    [30, 29, "notified"],
+    [30, 30, "unanswered"],
+    [30, -29, "notified"],
+  ])("with FLIGHT_CHANGE_MINUTES=%d, a move by %d minutes is %s", async (small, by, status) => {
+    const { flightNumber, bookings } = await booked(0);
+    const options = { smallMoveMinutes: small };
+    await imported(flightNumber, [{ at: by / 60, from: 0 }], options);
+    const [id] = bookings;
+    const open = await openFlightChange(app.services.storage, `bk_${String(id).slice(3)}`);
+    expect(open?.status).toBe(status === "unanswered" ? status : undefined);
+  });
+
+  test("tells only the owners of bookings with seats", async () => {
+    const { flightNumber, ids } = await booked(0);
+    const [id = 0] = ids;
+    const hold = await json(
+      await app.as("user", "/v1/api/bookings", post({ ...bookingBody(id), hold: true })),
+    );
+    expect(hold["status"]).toBe("held");
+    const { bookingId } = await json(await book(id));
+    await cancel(bookingId);
+    expect(await imported(flightNumber, [{ at: 1, from: 0 }])).toMatchObject({ notified: 2 });
+  });
+});
+
+describe("a cancelled flight", () => {
+  test("is for sale no more, in no search, and says so", async () => {
+    const { flightNumber, ids } = await booked(0);
+    const [id = 0] = ids;
+    const path = `/v1/api/flights/${id}`;
+    expect(await json(await app.fetch(path))).not.toHaveProperty("cancelledAt");
+    await imported(flightNumber, [{ isCancelled: true }]);
+    // A file that still has it does not put it back on sale.
+    expect(await imported(flightNumber, [{}])).toEqual({ skipped: [], ...nothing });
+    const cancelledAt = new Date(app.clock.now()).toISOString();
+    expect(await json(await app.fetch(path))).toMatchObject({ cancelledAt });
+    const day = leaves(0).toISOString().slice(0, 10);
+    const search = `/v1/api/flights?origin=JFK&destination=LHR&departureDate=${day}&limit=100`;
+    expect(await (await app.fetch(search)).text()).not.toContain(flightNumber);
+    expect(await jsonWith(await book(id), 422)).toMatchObject({
+      code: "booking-closed",
+      detail: "The airline cancelled this flight",
+    });
+  });
+});

@@ -1,0 +1,128 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { until } from "../support/app.ts";
+import { everything } from "../support/cli.ts";
+import { bookingBody, passenger, post } from "../support/flights.ts";
+import { runSkyhook } from "../support/program.ts";
+import { resources } from "../support/resources.ts";
+
+const taken = resources();
+
+const email = "ada.canary@example.com";
+const departs = new Date(Date.now() + 20 * 86_400_000).toISOString();
+const flights = `flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency
+SK1,Sky,JFK,LHR,${departs},${new Date(Date.parse(departs) + 3_600_000).toISOString()},economy,500,100,USD
+`;
+const webhook = JSON.stringify({
+  id: "evt_1",
+  type: "inbound",
+  emitted_at: 1_764_000_000,
+  conversation: { id: "cnv_1", subject: `Hello from ${email}`, recipient: { handle: email } },
+  target: { data: { id: "msg_1", body: "Money back, please. ".repeat(40), author: { email } } },
+});
+
+/** The files of a folder that contain one of these. */
+function filesWith(folder: string, canaries: readonly (string | Uint8Array)[]): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .filter((name) => {
+      const bytes = readFileSync(join(folder, name));
+      return canaries.some((canary) => bytes.includes(canary));
+    });
+}
+
+describe("skyhook person", () => {
+  test("exports and erases beside a server, and leaves nothing in its files and later backups", async () => {
+    const cwd = taken.newFolder();
+    const server = await taken.serve({ cwd, env: everything });
+    const beside = (...args: string[]) => runSkyhook(args, server);
+    writeFileSync(join(cwd, "flights.csv"), flights);
+    await beside("import", "flights.csv");
+    const token = async (of: string, name: string) =>
+      (await beside("token", "--email", of, "--name", name)).out.trim();
+    const call = async (path: string, bearer: string, init: RequestInit) => {
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${bearer}`);
+      return fetch(`${server.url}${path}`, { ...init, headers });
+    };
+    const book = async (bearer: string, of: object) => {
+      const body = { ...bookingBody(1), passengers: [{ ...passenger(), ...of }], ...of };
+      const made = await call(
+        "/v1/api/bookings",
+        bearer,
+        post({ ...body, contactEmail: "email" in of ? of.email : "" }),
+      );
+      expect(made.status).toBe(201);
+      const { bookingId, reference }: { bookingId: string; reference: string } = JSON.parse(
+        await made.text(),
+      );
+      return { bookingId, reference };
+    };
+    const [ada, bo] = [await token(email, "Ada Canaryson"), await token("bo@example.com", "Bo")];
+    const mine = { firstName: "Ada", lastName: "Canaryson", email };
+    const made: string[] = [];
+    let reference = "";
+    // Between others, so that their pages are split and copied.
+    for (let number = 0; number < 120; number += 1) {
+      await book(bo, { email: `bo${number}@example.com` });
+      if (number % 4 !== 0) continue;
+      const own = await book(ada, mine);
+      made.push(own.bookingId);
+      ({ reference } = own);
+    }
+    writeFileSync(join(cwd, "webhook.json"), webhook);
+    expect((await beside("send", "shared_inbox", "--body", "webhook.json")).code).toBe(0);
+    const data = join(cwd, "data");
+    const stored = () => {
+      using database = new Database(join(data, "skyhook.db"), { readonly: true });
+      const select = `select sealed from passengers where email = '${email}' union all select body from events where body is not null`;
+      return database
+        .query(select)
+        .values()
+        .map(([bytes]) => bytes as Uint8Array);
+    };
+    /** The search index compresses its words, so that they are not in its bytes as they are. */
+    const wordsLike = (word: string) => {
+      using database = new Database(join(data, "skyhook.db"), { readonly: true });
+      return database.query("select term from event_vocabulary where term like ?").values(word);
+    };
+    await until(() => wordsLike("canary").length > 0);
+    const canaries = [email, "Canaryson", ...stored()];
+    expect(canaries).toHaveLength(33);
+    expect(filesWith(data, canaries)).not.toEqual([]);
+
+    const exported = await beside("person", "export", email);
+    expect(exported.err).toMatch(/^access recorded for /m);
+    const { data: rows } = JSON.parse(exported.out) as { data: Record<string, unknown[]> };
+    expect([rows["bookings"]?.length, rows["passengers"]?.length]).toEqual([30, 30]);
+    expect(exported.out).toContain('"passportNumber": "X0000001"');
+
+    expect(await beside("person", "erase", email)).toMatchObject({ code: 2 });
+    const open = await beside("person", "erase", email, "--yes");
+    expect(open.code).toBe(1);
+    expect(open.err).toMatch(
+      /^skyhook: Booking [A-Z]{6} is for a flight that departs at .*Cancel it first/m,
+    );
+    for (const id of made) await call(`/v1/api/bookings/${id}`, ada, { method: "DELETE" });
+    expect((await beside("person", "erase", email, "--yes", "--no-vacuum")).out).toMatch(
+      /^bookings +30\n[^]*^events .* kept$/m,
+    );
+    // Rows are gone, but not from the pages of the file.
+    expect(filesWith(data, canaries)).not.toEqual([]);
+    const erased = await beside("person", "erase", email, "--yes", "--bodies");
+    expect(erased.out).toMatch(/^events .* removed$/m);
+    expect(filesWith(data, canaries)).toEqual([]);
+    expect(wordsLike("canary")).toEqual([]);
+    expect(await beside("backup", "copy.db")).toMatchObject({ code: 0 });
+    expect(filesWith(cwd, canaries)).toEqual(["webhook.json"]);
+
+    // The server goes on.
+    const after = await book(bo, { email: "bo@example.com" });
+    expect(after.reference).not.toBe(reference);
+    expect(await server.stop()).toBe(0);
+    expect(filesWith(data, canaries)).toEqual([]);
+  });
+});

@@ -1,0 +1,304 @@
+import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { verify as octokitVerify } from "@octokit/webhooks-methods";
+import { Webhook } from "standardwebhooks";
+
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import type { Sample } from "../../../src/inbound/providers/provider.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import {
+  developmentSecret,
+  signingKeyWith,
+} from "../../../src/inbound/signatures/development-secret.ts";
+import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
+import { type Received, testGateway } from "../../support/gateway.ts";
+import { deliver, hour, second, untilLater } from "../../support/notifying.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+
+const post = (body: object, method = "POST") => ({
+  method,
+  body: JSON.stringify(body),
+  headers: { "content-type": "application/json" },
+});
+
+/** An app with one destination, whose server answers with `answer`. */
+async function withDestination(
+  fields: object,
+  answer: (number: number, received: Received) => number = () => 200,
+  env: Record<string, string> = {},
+) {
+  const target = testGateway((number, got) => new Response(null, { status: answer(number, got) }));
+  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });
+  const body = { name: "target", format: "json", url: target.url, ...fields };
+  const made = await app.as("admin", "/v1/destinations", post(body));
+  const { id, secret, ...shown } = Object(await json(made));
+  expect([made.status, shown]).toEqual([201, expect.anything()]);
+  const path = `/v1/destinations/${String(id)}`;
+  return {
+    app,
+    target,
+    path,
+    secret: String(secret),
+    shown: async () => Object(await json(await app.as("admin", path))),
+    change: (changes: object) => app.as("admin", path, post(changes, "PATCH")),
+    deliveries: async () =>
+      itemsOf(Object(await json(await app.as("admin", `${path}/deliveries?limit=100`))).data),
+    async [Symbol.asyncDispose]() {
+      await app.stop();
+      await target.stop();
+    },
+  };
+}
+
+async function errorsOf(app: TestApp, changes: object) {
+  const body = { name: "other", format: "json", url: "https://example.com/", ...changes };
+  const answer = await app.as("admin", "/v1/destinations", post(body));
+  expect(answer.status).toBe(422);
+  return itemsOf(Object(await json(answer)).errors).map(
+    ({ pointer, detail }) => `${String(pointer)}: ${String(detail)}`,
+  );
+}
+
+const standard = (headers: Record<string, string>, prefix = "") =>
+  Object.fromEntries(
+    ["id", "timestamp", "signature"].map((name) => [
+      `webhook-${name}`,
+      headers[`${prefix}webhook-${name}`] ?? "",
+    ]),
+  );
+
+/** `body` as it was signed; throws otherwise. The test's clock is not that of the library. */
+function requireSigned(secret: string, { headers, body }: Received, prefix = ""): void {
+  const {
+    "webhook-id": id = "",
+    "webhook-timestamp": at = "",
+    ...rest
+  } = standard(headers, prefix);
+  const signature = new Webhook(secret).sign(id, new Date(Number(at) * 1_000), body);
+  expect(rest["webhook-signature"]).toBe(signature);
+}
+
+test.each([
+  [{ headers: "nonsense" }, "/headers: Line 1: write a header as Name: value"],
+  [{ headers: "Host: a" }, "/headers: host is set by Skyhook. Leave it out."],
+  [{ headers: "webhook-id: a" }, "/headers: webhook-id is set by Skyhook. Leave it out."],
+  [{ headers: "a: 1\nA: 2" }, "/headers: a must not be repeated"],
+  [{ headers: "a: ü" }, "/headers: a needs a value of 1 to 2000 printable ASCII characters"],
+  [{ headers: "a:" }, "/headers: a needs a value of 1 to 2000 printable ASCII characters"],
+  [
+    { headers: "a: 1", format: "slack" },
+    "/headers: Only cloudevents, json, original have headers of your own. Leave it out.",
+  ],
+  [{ retryDelays: "soon" }, "/retryDelays: Write a number and a unit: 30s, 15m, 1h or 7d."],
+  [{ retryDelays: "2d" }, "/retryDelays: No delay may be longer than 24h"],
+  [{ retryDelays: "1s ".repeat(21) }, "/retryDelays: Write at most 20 delays"],
+  [{ template: "{" }, "/template: The template is not JSON"],
+  [{ template: '{"a": "{data}"}' }, '/template: "{data}" is no value: write a JSON pointer'],
+  [{ template: "{}", format: "cloudevents" }, "/template: Only json has a template."],
+  [{ batchMaxItems: 5, format: "cloudevents" }, "/batchMaxItems: Only json is sent in batches"],
+  [{ transport: "smtp" }, "/transport: json is sent by http. Leave it out."],
+  [{ transport: "nats", format: "slack" }, "/transport: slack is sent by http. Leave it out."],
+  [{ format: "original", alerts: true }, "/alerts: An alert has no original."],
+])("%j is refused: %s", async (changes, error) => {
+  await using app = await startApp();
+  expect((await errorsOf(app, changes))[0]).toStartWith(error);
+});
+
+test("users choose neither transports nor originals", async () => {
+  await using app = await startApp();
+  const body = { name: "mine", format: "json", url: "https://example.com/" };
+  for (const [changes, pointer] of [
+    [{ transport: "redis", url: "rediss://example.com/?stream=a" }, "/transport"],
+    [{ format: "original" }, "/format"],
+  ] as const) {
+    const answer = await app.as("user", "/v1/destinations", post({ ...body, ...changes }));
+    expect([answer.status, Object(await json(answer)).errors[0].pointer]).toEqual([422, pointer]);
+  }
+});
+
+test("own headers are sent, and only their names are shown", async () => {
+  await using made = await withDestination({ headers: "Authorization: Bearer t0ken\nx-team: ops" });
+  const { app, target, shown, change, path } = made;
+  expect(await shown()).toMatchObject({ headerNames: "authorization, x-team" });
+  await change({ maxConcurrent: 2 });
+  await deliver(app);
+  await until(() => target.received.length === 1);
+  expect(target.received[0]?.headers).toMatchObject({
+    authorization: "Bearer t0ken",
+    "x-team": "ops",
+  });
+  await change({ headers: "x-team: dev" });
+  expect(await (await app.as("admin", "/v1/audit")).text()).not.toContain("t0ken");
+  await app.as("admin", `${path}/test`, { method: "POST" });
+  const { headers = {} } = target.received[1] ?? {};
+  expect([headers["authorization"], headers["x-team"]]).toEqual([undefined, "dev"]);
+  await change({ headers: null });
+  expect(await shown()).toMatchObject({ headerNames: null });
+});
+
+test("a template is the body, and it is signed", async () => {
+  const template =
+    '{"text": "{/data/title} ({type})", "n": 1, "link": "{/data/none ?? \\"-\\"}", "of": ["{/data/event/provider | upper}"]}';
+  await using made = await withDestination({ template });
+  await deliver(made.app);
+  await until(() => made.target.received.length === 1);
+  const [first] = made.target.received;
+  expect(JSON.parse(first?.body ?? "")).toEqual({
+    text: expect.stringMatching(/.+ \(task_tracker\.task\.completed\)$/),
+    n: 1,
+    link: "-",
+    of: ["TASK_TRACKER"],
+  });
+  if (first !== undefined) requireSigned(made.secret, first);
+});
+
+test("retries follow the schedule of their destination", async () => {
+  await using made = await withDestination({ retryDelays: "1s, 2s" }, () => 500);
+  await deliver(made.app);
+  await untilLater(made.app, async () => (await made.deliveries())[0]?.["status"] === "dead");
+  expect(made.target.received).toHaveLength(3);
+});
+
+test("a batch has up to its items, and smaller ones after 413", async () => {
+  const sizes = (received: readonly Received[]) =>
+    received.map(({ body }) => [JSON.parse(body)].flat().length);
+  const isTooLarge = ({ body }: Received) => [JSON.parse(body)].flat().length > 2;
+  await using made = await withDestination(
+    { batchMaxItems: 4, batchMaxWaitMs: 500, state: "active", maxConcurrent: 1 },
+    (_, got) => (isTooLarge(got) ? 413 : 200),
+  );
+  const { app, target, secret, change, deliveries } = made;
+  await change({ state: "paused" });
+  for (let n = 0; n < 7; n += 1) await deliver(app);
+  await change({ state: "active" });
+  await untilLater(app, async () =>
+    (await deliveries()).every(({ status }) => status === "delivered"),
+  );
+  // Nothing is lost, each is there once, and one at a time while it is uncertain whether the destination answers.
+  expect(sizes(target.received)[0]).toBe(4);
+  expect(Math.max(...sizes(target.received).slice(1))).toBeLessThanOrEqual(2);
+  const ids = target.received
+    .filter((got) => !isTooLarge(got))
+    .flatMap(({ body }) => [JSON.parse(body)].flat().map(({ data }) => data.notificationId));
+  expect(new Set(ids).size).toBe(7);
+  expect(ids).toHaveLength(7);
+  for (const got of target.received) requireSigned(secret, got);
+});
+
+test("a batch that is not full is sent after its longest wait", async () => {
+  await using made = await withDestination({ batchMaxItems: 10, batchMaxWaitMs: 400 });
+  for (let n = 0; n < 3; n += 1) await deliver(made.app);
+  await untilLater(made.app, () => made.target.received.length > 0);
+  expect(JSON.parse(made.target.received[0]?.body ?? "")).toHaveLength(3);
+});
+
+test("an original is the provider's own request, for its own library, also hours later", async () => {
+  await using made = await withDestination({ format: "original" }, (n) => (n === 1 ? 503 : 200));
+  const { app, target, secret, deliveries } = made;
+  const body =
+    '{ "id":"evt_1",\t"type": "invoice.paid", "created": 1, "data": {"object": {"id": "in_1"}} }';
+  await app.deliver("payment_processor", body);
+  await until(async () => (await deliveries())[0]?.["status"] === "retrying");
+  app.clock.advance(3 * hour);
+  await untilLater(app, async () => (await deliveries())[0]?.["status"] === "delivered");
+  const [first, again] = [target.received[0], target.received.at(-1)];
+  if (first === undefined || again === undefined) throw new Error("Nothing arrived");
+  for (const got of [first, again]) {
+    expect(got.body).toBe(body);
+    expect(got.headers["content-type"]).toBe("application/json");
+    const [, at = "", mac] =
+      /^t=(\d+),v1=([0-9a-f]+)$/.exec(
+        got.headers["x-payment-signature"] ?? got.headers["stripe-signature"] ?? "",
+      ) ?? [];
+    const key = testSecret("payment_processor");
+    expect(at).toBe(got.headers["skyhook-webhook-timestamp"] ?? "");
+    expect(mac).toBe(createHmac("sha256", key).update(`${at}.${body}`).digest("hex"));
+    requireSigned(secret, got, "skyhook-");
+    expect(got.headers["webhook-signature"]).toBeUndefined();
+  }
+  const times = [first, again].map(({ headers }) => Number(headers["skyhook-webhook-timestamp"]));
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual((3 * hour) / second);
+  await app.deliverSample("code_host", "workflow_run.completed");
+  await until(async () => (await deliveries())[0]?.["status"] === "delivered");
+  const { headers = {}, body: sent = "" } = target.received.at(-1) ?? {};
+  const signature = headers["x-hub-signature-256"] ?? headers["x-codehost-signature-256"] ?? "";
+  expect(await octokitVerify(testSecret("code_host"), sent, signature)).toBe(true);
+  expect(Object.keys(headers).some((name) => name.endsWith("-event"))).toBe(true);
+});
+
+test("an original that only the service can sign has its signature, and goes once for all its items", async () => {
+  const folder = temporaryFolder();
+  const text = catalogueFiles["sendgrid"] ?? "";
+  writeFileSync(join(folder, "sendgrid.yaml"), text);
+  const provider = fileProvider("sendgrid", "sendgrid.yaml", readProviderFile("sendgrid", text));
+  const secret = developmentSecret(provider.signature);
+  if (secret === null) throw new Error("There is no key");
+  await using made = await withDestination({ format: "original" }, () => 200, {
+    PROVIDERS_DIR: folder,
+    SENDGRID_WEBHOOK_SECRET: secret.secret,
+  });
+  const { app, target, deliveries } = made;
+  const [sample] = Object.values(provider.samples);
+  if (sample === undefined) throw new Error("There is no sample");
+  const both: Sample = (fresh) => {
+    const { headers, body } = sample(fresh);
+    const [item] = Object.values(body);
+    const items = [item, { ...Object(item), sg_event_id: "another" }];
+    return { headers, body: Object(items) };
+  };
+  const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
+  const { headers, bytes } = signedSample(provider, both, signingKeyWith(secret), fresh);
+  const sent = await app.fetch("/webhooks/sendgrid", { method: "POST", headers, body: bytes });
+  expect(sent.status).toBe(200);
+  await until(async () => (await deliveries())[0]?.["status"] === "delivered");
+  expect(await deliveries()).toHaveLength(1);
+  const [got] = target.received;
+  expect(got?.bytes).toEqual(new Uint8Array(bytes));
+  for (const name of ["signature", "timestamp"]) {
+    const header = `x-twilio-email-event-webhook-${name}`;
+    expect([name, got?.headers[header]]).toEqual([name, new Headers(headers).get(header) ?? ""]);
+  }
+  removeFolder(folder);
+});
+
+test("an original whose body retention has deleted is a dead letter that says so", async () => {
+  await using made = await withDestination({ format: "original" }, () => 503, {
+    BODY_RETENTION_DAYS: "1",
+  });
+  const { app, deliveries } = made;
+  await deliver(app);
+  await until(async () => (await deliveries())[0]?.["status"] === "retrying");
+  await untilLater(app, async () => {
+    app.clock.advance(hour);
+    return (await deliveries())[0]?.["status"] === "dead";
+  });
+});
+
+test("a destination that fails for DISABLE_AFTER_DAYS is disabled and says why", async () => {
+  let status = 500;
+  await using made = await withDestination({}, () => status, { DISABLE_AFTER_DAYS: "2" });
+  const { app, shown, path, change } = made;
+  await deliver(app);
+  const state = async () => (await shown()).state;
+  let hours = 0;
+  await until(async () => {
+    app.clock.advance(hour);
+    hours += 1;
+    await deliver(app);
+    await app.as("admin", `${path}/test`, { method: "POST" });
+    await untilLater(app, () => true);
+    return (await state()) === "disabled";
+  }, 60_000);
+  expect(hours).toBeGreaterThanOrEqual(47);
+  expect(await shown()).toMatchObject({ disabledReason: "the destination failed for 2 days" });
+  // A delivery that was waiting may be sent at once.
+  status = 200;
+  await change({ state: "active" });
+  expect(await shown()).toMatchObject({ disabledReason: null, failingSince: null, failures: 0 });
+});

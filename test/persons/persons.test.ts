@@ -1,0 +1,291 @@
+import { describe, expect, test } from "bun:test";
+
+import type { Context } from "../../src/base/context.ts";
+import { copies } from "../../src/cli/copy/copy.sql.ts";
+import type { User } from "../../src/identity/users/user.ts";
+import { json, jsonWith, until } from "../support/app.ts";
+import { bookingCalls, bookingsPath } from "../support/bookings.ts";
+import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
+import { appPerTest } from "../support/running-app.ts";
+
+const email = "ada.canary@example.com";
+const name = "Ada Canaryson";
+/** What must be found nowhere after an erasure. */
+const canaries = [email, "Canaryson", "Grete"];
+const hourMs = 3_600_000;
+
+const app = appPerTest({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+const { book, cancel, get } = bookingCalls(app);
+const admin: Context = {
+  actor: { id: "test-admin", roles: ["admin"] },
+  expiresAt: new Date(Number.MAX_SAFE_INTEGER / 2),
+  requestId: "",
+};
+/** As the command line calls the service. */
+const search = { onProgress: () => {} };
+
+const travellers = [
+  { ...passenger(1), firstName: "Ada", lastName: "Canaryson", email },
+  { ...passenger(2), firstName: "Grete", lastName: "Companion", email: "grete@example.com" },
+];
+
+/** A user with a row in every table that can have one of theirs, whose flight leaves in two hours. */
+async function person(): Promise<{
+  readonly user: User;
+  readonly own: unknown;
+  readonly other: unknown;
+}> {
+  const { user } = await app.services.users.ensureUser({ name, email });
+  const departureTime = new Date(app.clock.now() + 2 * hourMs);
+  const { id } = await addFlight(app, { departureTime });
+  const send = (body: object, who: string, key: string) =>
+    app.as("user", bookingsPath, post(body, { "idempotency-key": key }), who);
+  const body = bookingBody(id);
+  const own = await json(
+    await send({ ...body, passengers: travellers, contactEmail: email }, user.id, "own"),
+  );
+  const other = await json(
+    await send({ ...body, passengers: [passenger(3), travellers[0]] }, "bo", "other"),
+  );
+  await json(await send({ ...body, passengers: [passenger(4)], contactEmail: email }, "bo", "for"));
+  const destination = { name: "mine", format: "json", url: "https://192.0.2.1/" };
+  await jsonWith(await app.as("user", "/v1/destinations", post(destination), user.id), 201);
+  await app.deliver("shared_inbox", message("evt_1", email));
+  await app.deliver("shared_inbox", message("evt_2", `x.${email}`));
+  await app.deliver("code_host", JSON.stringify({ from: email }), { secret: "wrong" });
+  return { user, own: own["bookingId"], other: other["bookingId"] };
+}
+
+/** An inbound message in the words of the real service. */
+const message = (id: string, from: string) =>
+  JSON.stringify({
+    id,
+    type: "inbound",
+    emitted_at: app.clock.now() / 1_000,
+    conversation: { id: "cnv_1", subject: `Hello from ${from}`, recipient: { handle: from } },
+    target: { data: { id: "msg_1", blurb: "I want my money back", author: { email: from } } },
+  });
+
+/** All rows of the database as text, with bodies as they were sent. */
+async function everything(): Promise<string> {
+  const rows = await Promise.all(
+    copies.map(({ pages }) => app.services.storage.all(pages.first, { limit: 1_000 })),
+  );
+  return JSON.stringify(rows, (_, value: unknown) => {
+    const isBytes =
+      typeof value === "object" && value !== null && "data" in value && "type" in value;
+    return isBytes && Array.isArray(value.data) ? Buffer.from(value.data).toString() : value;
+  });
+}
+
+const found = (text: string) =>
+  canaries.filter((canary) => text.replaceAll(`x.${email}`, "").includes(canary));
+const rowCounts = (data: object) =>
+  Object.fromEntries(
+    Object.entries(data).map(([table, rows]) => [table, Array(rows).flat().length]),
+  );
+const inBody = (given: string) => post({ person: given });
+
+describe("an export", () => {
+  test("has all rows of a person, with the flights, and lists what names them", async () => {
+    const { user, own } = await person();
+    const exported = await app.services.persons.export(admin, email.toUpperCase(), search);
+    expect(exported.person).toEqual({ email: email.toUpperCase(), ids: [user.id], names: [name] });
+    expect(rowCounts(exported.data)).toEqual({
+      users: 1,
+      bookings: 2,
+      passengers: 3,
+      idempotency: 1,
+      destinations: 1,
+      audit: 1,
+    });
+    expect(exported.data.bookings?.[0]).toMatchObject({ id: own, flight: { origin: "JFK" } });
+    expect(exported.data.passengers?.[0]).toMatchObject({
+      firstName: "Ada",
+      dateOfBirth: "1990-04-12",
+      passportNumber: "X0000001",
+    });
+    expect(exported.named).toMatchObject([
+      { table: "events", fields: ["title", "actor", "data", "body"], by: "email" },
+      { table: "notifications", fields: ["title"], by: "email" },
+      { table: "rejections", fields: ["body"], by: "email" },
+    ]);
+    expect(JSON.stringify(exported)).not.toMatch(/sealed|requestHash|secretHash/);
+    // Passports were read in full, which the history of the booking says.
+    expect(
+      JSON.stringify(await json(await app.as("admin", `${bookingsPath}/${String(own)}`))),
+    ).toContain("passport.revealed");
+  });
+
+  test("through the API masks passports, finds events by the index, and is audited", async () => {
+    const { user } = await person();
+    const exported = await json(await app.as("admin", "/v1/persons/export", inBody(email)));
+    expect(exported).toMatchObject({ isComplete: true, named: [{ table: "events", by: "email" }] });
+    expect(JSON.stringify(exported)).toContain("*****01");
+    expect(JSON.stringify(exported)).not.toMatch(/X0000001|1990-04-12/);
+    const entry = { actor: "test-admin", action: "person.exported", subject: user.id };
+    expect(await json(await app.as("admin", "/v1/audit?action=person.*"))).toMatchObject({
+      data: [entry],
+    });
+  });
+
+  test("of the caller has only what is under their own id", async () => {
+    const { user } = await person();
+    await app.services.persons.export(admin, email);
+    const own = await json(await app.as("user", "/v1/me/export", {}, user.id));
+    expect(rowCounts(Object(own["data"]))).toEqual({
+      users: 1,
+      bookings: 1,
+      passengers: 2,
+      idempotency: 1,
+      destinations: 1,
+      audit: 2,
+    });
+    expect(JSON.stringify(own)).not.toMatch(/X0000001|test-admin/);
+    // Anyone can make a user with any address, so an address proves nothing.
+    const impostor = await json(await app.as("user", "/v1/me/export", {}, "mallory"));
+    expect(impostor).toMatchObject({ data: {}, named: [] });
+  });
+
+  test("needs a person", async () => {
+    const problem = await jsonWith(
+      await app.as("admin", "/v1/persons/export", post({ person: "" })),
+      422,
+    );
+    expect(problem).toMatchObject({ code: "validation-failed" });
+  });
+});
+
+describe("an erasure", () => {
+  test("is refused with the reference of a booking that has not flown, until it is cancelled", async () => {
+    const { id } = await addFlight(app);
+    const { user } = await app.services.users.ensureUser({ name, email });
+    const { bookingId, reference } = await json(await book(id, 1, {}, user.id));
+    const refused = await jsonWith(
+      await app.as("admin", "/v1/persons/erase", inBody(user.id)),
+      409,
+    );
+    expect(refused).toMatchObject({ code: "open-bookings" });
+    expect(refused["detail"]).toContain(
+      `Booking ${String(reference)} is for a flight that departs at 2026-12-21T09:00`,
+    );
+    // Also where the person is a passenger of another user.
+    expect((await app.as("admin", "/v1/persons/erase", inBody("ada@example.com"))).status).toBe(
+      409,
+    );
+    expect((await get(bookingId, user.id)).status).toBe(200);
+    await cancel(bookingId, user.id);
+    const erased = await json(await app.as("admin", "/v1/persons/erase", inBody(user.id)));
+    expect(erased).toMatchObject({ erased: { bookings: 1, passengers: 1, users: 1 } });
+  });
+
+  test("is refused while the person waits for seats", async () => {
+    const { id } = await addFlight(app, { seats: 1 });
+    await json(await book(id, 1, {}, "bo"));
+    const path = "/v1/api/waitlist";
+    const entry = await json(await app.as("user", path, post({ flightId: id, seats: 1 }), "carol"));
+    const refused = await jsonWith(
+      await app.as("admin", "/v1/persons/erase", inBody("carol")),
+      409,
+    );
+    expect(refused["detail"]).toStartWith(`Waiting-list entry ${String(entry["id"])} `);
+    await app.as("user", `${path}/${String(entry["id"])}`, { method: "DELETE" }, "carol");
+    const erased = await json(await app.as("admin", "/v1/persons/erase", inBody("carol")));
+    expect(erased).toMatchObject({ erased: { waitlist: 1 } });
+  });
+
+  test("leaves nothing of the person in any table, and the money of bookings", async () => {
+    const { user, own, other } = await person();
+    const totals = async () => {
+      const page = await json(await app.as("admin", bookingsPath));
+      return Array(page["data"])
+        .flat()
+        .map((booking: unknown) => Object(booking).totalPrice);
+    };
+    const before = await totals();
+    expect(found(await everything())).toEqual(canaries);
+    app.clock.advance(3 * hourMs);
+    const erasure = await app.services.persons.erase(admin, email, { ...search, bodies: true });
+    expect(erasure.erased).toEqual({
+      bookings: 2,
+      passengers: 3,
+      idempotency: 1,
+      destinations: 1,
+      audit: 1,
+      users: 1,
+    });
+    const text = await everything();
+    expect(found(text)).toEqual([]);
+    expect(text).not.toContain(user.id);
+    // Another person's address ends like theirs.
+    expect(text).toContain(`x.${email}`);
+    expect(await totals()).toEqual(before);
+    expect(await json(await app.as("admin", `${bookingsPath}/${String(own)}`))).toMatchObject({
+      totalPrice: 999,
+      contactEmail: "erased@erased.invalid",
+      userId: expect.stringMatching(/^erased_/),
+      passengers: [],
+    });
+    expect(await json(await get(other, "bo"))).toMatchObject({
+      seats: 2,
+      passengers: [{ email: "ada@example.com" }],
+    });
+    expect(await json(await app.as("admin", "/v1/audit?action=person.erased"))).toMatchObject({
+      data: [{ actor: "test-admin", subject: "person" }],
+    });
+    // Again: nothing is left to erase.
+    expect(await app.services.persons.erase(admin, email, search)).toMatchObject({
+      erased: {},
+      named: [],
+    });
+  });
+
+  test("lists webhooks that name the person, and changes them only with `bodies`", async () => {
+    await person();
+    app.clock.advance(3 * hourMs);
+    const { named } = await app.services.persons.erase(admin, email, search);
+    expect(named.map(({ table }) => table)).toEqual(["events", "notifications", "rejections"]);
+    expect(found(await everything())).toEqual([email]);
+    await app.services.persons.erase(admin, email, { ...search, bodies: true });
+    expect(found(await everything())).toEqual([]);
+    // The event stays, and with it what makes a retry a duplicate.
+    const retry = await json(await app.deliver("shared_inbox", message("evt_1", email)));
+    expect(retry).toMatchObject({ status: "duplicate" });
+    expect(found(await everything())).toEqual([]);
+    const events = await json(await app.as("operator", `/v1/events/${String(retry["id"])}`));
+    expect(events).toMatchObject({ actor: "[erased]", body: null });
+    const words = async () =>
+      json(await app.as("operator", "/v1/events?q=ada.canary&include=total"));
+    await until(async () => JSON.stringify(await words()).includes('"total":1'));
+  });
+
+  test("ends the tokens of the user, who may register again", async () => {
+    const { user } = await person();
+    app.clock.advance(3 * hourMs);
+    expect((await app.as("user", "/v1/api/bookings", {}, user.id)).status).toBe(200);
+    await app.services.persons.erase(admin, email);
+    const { id } = await addFlight(app);
+    const after = await app.as("user", bookingsPath, post(bookingBody(id)), user.id);
+    expect(await jsonWith(after, 401)).toMatchObject({ code: "invalid-token" });
+    const { user: next, isNew } = await app.services.users.ensureUser({ name, email });
+    expect([isNew, next.id === user.id]).toEqual([true, false]);
+    expect((await app.as("user", "/v1/me/export", {}, next.id)).status).toBe(200);
+  });
+
+  test("finds users whom only an identity provider knows, and goes in batches", async () => {
+    const { id } = await addFlight(app, { seats: 500 });
+    for (let number = 0; number < 205; number += 1) {
+      const made = await json(await book(id, 1, {}, "sub-of-ada"));
+      await cancel(made["bookingId"], "sub-of-ada");
+    }
+    const steps: number[] = [];
+    const onProgress = (what: string, rows: number) => void (what === "erased" && steps.push(rows));
+    const { erased } = await app.services.persons.erase(admin, "sub-of-ada", {
+      onProgress,
+      bodies: false,
+    });
+    expect(erased).toMatchObject({ bookings: 205, passengers: 205 });
+    expect(steps).toEqual([200, 400, 405, 410]);
+    expect((await app.as("user", bookingsPath, {}, "sub-of-ada")).status).toBe(401);
+  });
+});
