@@ -44,6 +44,10 @@ export const destinationSchema = resource(
     disabledReason: nullable(
       text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
     ),
+    subscriber: nullable(
+      text("The agent that subscribed by MCP; null for a destination that was made here."),
+    ),
+    expiresAt: nullable(instant(), "When a subscription ends unless it is renewed; null: never."),
     createdAt: instant("Time of creation."),
     updatedAt: instant("When it last changed."),
     failures: count("Failed attempts since the last success.", 0),

@@ -150,7 +150,7 @@ export const personalTables = {
       identifies: "address userAgent",
       pseudonym: "actor",
       secret: "hash",
-      none: "id roles createdAt expiresAt",
+      none: "id kind allowed roles createdAt expiresAt",
     },
     ["id"],
     [{ by: "id", column: "actor", erase: "delete" }],
@@ -159,12 +159,15 @@ export const personalTables = {
     tables.destinations,
     {
       text: "name address filter headerNames template",
-      pseudonym: "ownerId",
+      pseudonym: "ownerId subscriber",
       secret: "sealed",
-      none: "id format transport orderBy ratePerSecond maxConcurrent retryDelays batchMaxItems batchMaxWaitMs alerts state disabledReason createdAt updatedAt failures failingSince openUntil",
+      none: "id format transport orderBy ratePerSecond maxConcurrent retryDelays batchMaxItems batchMaxWaitMs alerts state disabledReason createdAt updatedAt expiresAt failures failingSince openUntil",
     },
     ["id"],
-    [{ by: "id", column: "ownerId", erase: "delete" }],
+    [
+      { by: "id", column: "ownerId", erase: "delete" },
+      { by: "id", column: "subscriber", erase: "delete" },
+    ],
   ),
   // A user's go with the destination.
   deliveries: table(

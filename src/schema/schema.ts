@@ -57,6 +57,7 @@ import changesPostgres from "./postgres/0028_booking_changes.sql" with { type: "
 import waitlistPostgres from "./postgres/0029_waitlist.sql" with { type: "text" };
 import recordedPostgres from "./postgres/0030_recorded_refunds.sql" with { type: "text" };
 import erasuresPostgres from "./postgres/0031_erasures.sql" with { type: "text" };
+import agentsPostgres from "./postgres/0032_agents.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -89,6 +90,7 @@ import changesSqlite from "./sqlite/0029_booking_changes.sql" with { type: "text
 import waitlistSqlite from "./sqlite/0030_waitlist.sql" with { type: "text" };
 import recordedSqlite from "./sqlite/0031_recorded_refunds.sql" with { type: "text" };
 import erasuresSqlite from "./sqlite/0032_erasures.sql" with { type: "text" };
+import agentsSqlite from "./sqlite/0033_agents.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -162,6 +164,7 @@ export const schema: Schema = {
       { name: "0030_waitlist", sql: waitlistSqlite },
       { name: "0031_recorded_refunds", sql: recordedSqlite },
       { name: "0032_erasures", sql: erasuresSqlite },
+      { name: "0033_agents", sql: agentsSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -195,6 +198,7 @@ export const schema: Schema = {
       { name: "0029_waitlist", sql: waitlistPostgres },
       { name: "0030_recorded_refunds", sql: recordedPostgres },
       { name: "0031_erasures", sql: erasuresPostgres },
+      { name: "0032_agents", sql: agentsPostgres },
     ],
   },
 };

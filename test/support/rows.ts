@@ -111,6 +111,8 @@ export function destinationRow(
     headerNames: null,
     state: "disabled",
     disabledReason: null,
+    subscriber: null,
+    expiresAt: null,
     createdAt: at,
     updatedAt: at,
     failures: 0,

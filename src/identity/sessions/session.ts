@@ -4,20 +4,28 @@ import { roles } from "../../base/context.ts";
 import { defineTable, type Stored } from "../../db/table.ts";
 import { instant, listOf, prefixedId, resource, text, word } from "../../web/schema.ts";
 
+/** A browser that is signed in to the console, or a token of an agent. */
+const sessionKinds = ["console", "agent"] as const;
+/** What an agent may do beyond reading: tools that write, and the bodies of webhooks. */
+export const allowances = ["writes", "bodies"] as const;
+export type Allowance = (typeof allowances)[number];
+
 export const sessionSchema = resource(
   "ConsoleSession",
-  "A browser that is signed in to the console.",
+  "A browser that is signed in to the console, or a token for an agent.",
   {
     id: prefixedId("ses_", "The session's id."),
+    kind: word(sessionKinds, "`agent`: a token that is accepted at `/mcp` only."),
+    allowed: listOf(word(allowances), "What an agent may do beyond reading."),
     actor: text(
       "The id of a user or client; `console:` and the name for a link of `skyhook console`.",
       "console:Ada",
     ),
     roles: listOf(word(roles), "What it may do."),
     address: text("The client's address at sign-in.", "192.0.2.1"),
-    userAgent: text("The browser, as it names itself."),
+    userAgent: text("The browser, as it names itself; the name of a token for an agent."),
     createdAt: instant("When it signed in."),
-    expiresAt: instant("At most 12 hours later."),
+    expiresAt: instant("At most 12 hours later, or 30 days for a token of an agent."),
   },
 );
 

@@ -92,6 +92,8 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       );
       const session: ConsoleSession = {
         id: makeId("ses", now),
+        kind: "console",
+        allowed: [],
         actor: actor.id,
         roles: actor.roles,
         address,

@@ -1,3 +1,4 @@
+import { sameBytes } from "../../base/constant-time.ts";
 import type { JsonObject } from "../../base/payload.ts";
 import { pointerKeys } from "../../base/place.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -13,7 +14,6 @@ import {
 import { payloadOf } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import { setAt } from "../providers/signed-sample.ts";
-import { sameBytes } from "../signatures/constant-time.ts";
 import { isTextScheme } from "../signatures/scheme.ts";
 
 import { isKeyOfId } from "./event-identity.ts";

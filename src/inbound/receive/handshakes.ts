@@ -1,3 +1,4 @@
+import { sameText } from "../../base/constant-time.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { PlaceSource } from "../../base/place.ts";
@@ -6,7 +7,6 @@ import type { ConfirmUrl, Handshake, HandshakeAnswer } from "../providers/handsh
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { type Weakness, weaknessOf } from "../providers/weak-secret.ts";
-import { sameText } from "../signatures/constant-time.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 import { verifier } from "../signatures/signature.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";

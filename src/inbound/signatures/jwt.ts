@@ -2,9 +2,9 @@ import type { KeyObject } from "node:crypto";
 
 import type { errors, JWTPayload } from "jose";
 
+import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
-import { sameText } from "./constant-time.ts";
 import type { KeyStore } from "./key-store.ts";
 import { isKind, type KeyKind, publicKey, secretKey } from "./keys.ts";
 import { payloadReader } from "./payload-reader.ts";

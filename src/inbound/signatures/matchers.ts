@@ -1,8 +1,8 @@
 import type { KeyObject, VerifyKeyObjectInput } from "node:crypto";
 
+import { sameBytes } from "../../base/constant-time.ts";
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
-import { sameBytes } from "./constant-time.ts";
 import { secretKey } from "./keys.ts";
 import type { HmacScheme, PublicKeyScheme } from "./scheme.schema.ts";
 import type { Piece } from "./signed-text.ts";

@@ -1,6 +1,6 @@
+import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup } from "../../base/place.ts";
 
-import { sameText } from "./constant-time.ts";
 import { payloadReader } from "./payload-reader.ts";
 import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
 import type {

@@ -1,9 +1,9 @@
 import type { KeyObject } from "node:crypto";
 
+import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
 import { type Claim, claimReader } from "./claim.ts";
-import { sameText } from "./constant-time.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { type KeyStore, noKeys } from "./key-store.ts";
 import { isKind, publicKey } from "./keys.ts";
