@@ -23,6 +23,7 @@ import { providerSchemaRest } from "./inbound/providers/files/provider-schema.re
 import { webhooksRest } from "./inbound/receive/webhooks.rest.ts";
 import { rejectionsRest } from "./inbound/rejections/rejections.rest.ts";
 import { acknowledgementSchema } from "./inbound/webhook-request.ts";
+import { mcpRest } from "./mcp/mcp.rest.ts";
 import { issuesRest } from "./operations/issues/issues.rest.ts";
 import { destinationLatencyRest } from "./operations/statistics/destination-latency.rest.ts";
 import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
@@ -150,6 +151,20 @@ export function createApp(services: Services) {
         credentials,
         logError,
         playground: config.graphiql === "on",
+        addressOf,
+      }),
+    )
+    .use(
+      mcpRest({
+        services,
+        signIn: async (token) => ({
+          ...(await services.verify(token)),
+          allowed: ["writes", "bodies"],
+          subscriber: "",
+        }),
+        issuer: null,
+        publicUrl: config.publicUrl,
+        corsOrigins: config.corsOrigins ?? [],
         addressOf,
       }),
     )

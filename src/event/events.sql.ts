@@ -114,24 +114,30 @@ export const firstsWithKeys = statement<{ keys: readonly Event["idempotencyKey"]
       .where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
 
+const receiptColumns = ({ events }: TablesOf<typeof tables>) => ({
+  address: events.address,
+  headers: events.headers,
+  signedWith: events.signedWith,
+  bodyBytes: events.bodyBytes,
+  duplicates: events.duplicates,
+  effect: events.effect,
+  bodyOf: events.bodyOf,
+  item: events.item,
+  items: events.items,
+});
+
 /** The receipt of an event, with the exact bytes unless `bodyOf` has them; see `receiptOf`. */
-export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
+export const receiptById = statement<Pick<Event, "id">>()((db, t, p) =>
   db
-    .select({
-      address: events.address,
-      headers: events.headers,
-      signedWith: events.signedWith,
-      bodyBytes: events.bodyBytes,
-      duplicates: events.duplicates,
-      effect: events.effect,
-      body: events.body,
-      bodyOf: events.bodyOf,
-      item: events.item,
-      items: events.items,
-    })
-    .from(events)
-    .where(eq(events.id, p.id))
+    .select({ ...receiptColumns(t), body: t.events.body })
+    .from(t.events)
+    .where(eq(t.events.id, p.id))
     .limit(1),
+);
+
+/** The same without the bytes. */
+export const receiptWithoutBodyById = statement<Pick<Event, "id">>()((db, t, p) =>
+  db.select(receiptColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
 );
 
 /** The items with these numbers among those that were stored together. `holder`: the event that has their body. */

@@ -15,7 +15,7 @@ import {
   reinterpretEvent,
 } from "../event/events.sql.ts";
 import { highestSeverity } from "../event/new-notification.ts";
-import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
+import { receiptWithoutBody, type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -65,6 +65,8 @@ export interface Events {
   bodyBytes(ctx: Context, id: string): Promise<number>;
   /** Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
+  /** Like `read`, without the body, so that nobody has read it. */
+  history(ctx: Context, id: string): Promise<EventTimeline>;
   /** The existing events of `ids`, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /** The effects of the existing events of `ids`, in any order. */
@@ -108,10 +110,10 @@ export function events(
     return { previousItem: at(item - 1), nextItem: at(item + 1) };
   }
 
-  async function timeline(id: string): Promise<EventTimeline> {
+  async function timeline(id: string, receiptIn = storedReceipt): Promise<EventTimeline> {
     const event = await find(id);
     const [stored, sent, attempts, deliveries] = await Promise.all([
-      storedReceipt(storage, event.id),
+      receiptIn(storage, event.id),
       storage.all(notificationsOfEvent, { eventId: event.id }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
       storage.all(deliveriesOfEvent, { eventId: event.id }),
@@ -181,6 +183,10 @@ export function events(
       const event = await timeline(id);
       if (event.body !== null) await reveals.record(ctx, "event.revealed", event.id);
       return event;
+    },
+    async history(ctx, id) {
+      requireOperator(ctx);
+      return timeline(id, receiptWithoutBody);
     },
     async bodyBytes(ctx, id) {
       requireOperator(ctx);

@@ -1,4 +1,4 @@
-import type { Context, Session, Verify } from "../base/context.ts";
+import type { Context, Session } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 
 import { requestIdOf } from "./request-id.ts";
@@ -13,10 +13,10 @@ export interface Exchange {
 export type Authenticated = (exchange: Exchange) => Promise<Context>;
 
 /** What requests are authenticated by. */
-export interface Credentials {
-  readonly verify: Verify;
+export interface Credentials<One extends Session = Session> {
+  readonly verify: (token: string) => Promise<One>;
   /** The session of a request's cookie; null without one. Rejects or throws if it is not valid. */
-  readonly cookie: (request: Request) => Promise<Session> | null;
+  readonly cookie: (request: Request) => Promise<One> | null;
 }
 
 /** Authenticates requests and marks the responses as not cacheable. */
@@ -32,10 +32,10 @@ export function authenticated(credentials: Credentials): Authenticated {
  * Verifies the bearer token of a request (RFC 6750 section 2.1) or, without one, its cookie. Throws
  * `authentication-required` without either, and `invalid-token` for a malformed header or an invalid token.
  */
-export async function authenticate(
+export async function authenticate<One extends Session>(
   request: Request,
-  { verify, cookie }: Credentials,
-): Promise<Session> {
+  { verify, cookie }: Credentials<One>,
+): Promise<One> {
   const header = request.headers.get("authorization");
   const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
   if (token !== undefined) return verify(token);

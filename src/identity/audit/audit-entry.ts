@@ -33,6 +33,9 @@ export const auditActions = [
   "booking.corrected",
   "person.exported",
   "person.erased",
+  "agent.called",
+  "agent.subscribed",
+  "agent.unsubscribed",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

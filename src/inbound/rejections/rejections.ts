@@ -65,6 +65,8 @@ export interface Rejections {
   ): Promise<Page<ListedRejection>>;
   /** Operators only. Explains the rejection with the current secrets. Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
+  /** Like `read`, without the body, so that nobody has read it. */
+  explain(ctx: Context, id: string): Promise<Rejection & Pick<ExplainedRejection, "explanation">>;
 }
 
 interface Parts {
@@ -107,6 +109,13 @@ export function rejections(parts: Parts): Rejections {
     }
   }
 
+  async function find(id: string): Promise<StoredRejection> {
+    const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
+    if (found !== undefined) return found;
+    const detail = "No rejection with this id exists, or it was deleted by retention.";
+    throw new AppError("not-found", detail);
+  }
+
   return {
     async keep(provider, reason, request, bytes) {
       // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
@@ -141,13 +150,7 @@ export function rejections(parts: Parts): Rejections {
     },
     async read(ctx, id) {
       requireOperator(ctx);
-      const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
-      if (found === undefined) {
-        throw new AppError(
-          "not-found",
-          "No rejection with this id exists, or it was deleted by retention.",
-        );
-      }
+      const found = await find(id);
       const { signatures, body, ...rejection } = found;
       if (body !== null) await reveals.record(ctx, "rejection.revealed", found.id);
       return {
@@ -157,6 +160,12 @@ export function rejections(parts: Parts): Rejections {
         bodyPretty: body === null ? null : prettyJson(body),
         explanation: await explainStored(registry, found),
       };
+    },
+    async explain(ctx, id) {
+      requireOperator(ctx);
+      const found = await find(id);
+      const { signatures: _, body: __, ...rejection } = found;
+      return { ...rejection, explanation: await explainStored(registry, found) };
     },
   };
 }

@@ -1,15 +1,12 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
-import { instantIn } from "../../base/parameters.ts";
 import { retriedSchema } from "../../outbound/destinations/destination.schema.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
-import { issueParams, issueSchema, issuesSchema, maxMuteDays, muteSchema } from "./issue.ts";
+import { issueParams, issueSchema, issuesSchema, muteSchema } from "./issue.ts";
 import type { IssueService } from "./issues.ts";
-
-const dayMs = 86_400_000;
+import { muteEnd } from "./mute-end.ts";
 
 /** What is wrong now, for operators. */
 export const issuesRest = (issues: IssueService, callers: Callers, clock: Clock) => {
@@ -38,7 +35,7 @@ export const issuesRest = (issues: IssueService, callers: Callers, clock: Clock)
         ...one,
         body: muteSchema,
         response: issueSchema,
-        serve: ({ ctx, params, body }) => issues.mute(ctx, params.id, untilOf(body, clock.now())),
+        serve: ({ ctx, params, body }) => issues.mute(ctx, params.id, muteEnd(body, clock.now())),
       }),
     )
     .post(
@@ -50,13 +47,3 @@ export const issuesRest = (issues: IssueService, callers: Callers, clock: Clock)
       }),
     );
 };
-
-function untilOf(body: unknown, nowMs: number): Date {
-  const { until }: { until?: unknown } = typeof body === "object" && body !== null ? body : {};
-  const time = typeof until === "string" ? instantIn(until) : null;
-  const aheadMs = time === null ? 0 : time.getTime() - nowMs;
-  if (time !== null && aheadMs > 0 && aheadMs <= maxMuteDays * dayMs) return time;
-  const detail = `Must be an ISO 8601 instant within the next ${maxMuteDays} days`;
-  const error = { pointer: "/until", code: "rule-broken", detail };
-  throw new AppError("validation-failed", `/until: ${detail}`, { errors: [error] });
-}

@@ -1,0 +1,29 @@
+import type { Agent, AgentServices, Tool } from "./tool.ts";
+
+/** Arguments that say what a call is about. Others can be long, and hold what a person typed. */
+const isReference = (name: string, value: unknown): value is string =>
+  /^(?:id|issueId|destination|provider|name)$/.test(name) && typeof value === "string";
+
+/**
+ * Records a call before it is made. Reads go on if it cannot be stored, because agents are needed most when the
+ * database is full: then the log has the entry. Throws `too-many-requests`.
+ */
+export async function recordCall(
+  { audit, storage, log }: AgentServices,
+  agent: Agent,
+  { name, needs }: Pick<Tool, "name" | "needs">,
+  given: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const references = Object.entries(given).flatMap(([key, value]) =>
+    isReference(key, value) ? [`${key}: ${value.slice(0, 100)}`] : [],
+  );
+  const detail = [`client: ${agent.client}`, ...references].join("\n");
+  const entry = audit.entry(agent, "agent.called", name, detail);
+  try {
+    await storage.atomically(entry);
+  } catch (error) {
+    if (needs !== null) throw error;
+    const { id: actor } = agent.actor;
+    log.error({ err: error, actor, tool: name }, "failed to store an audit entry");
+  }
+}

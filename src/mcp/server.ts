@@ -1,0 +1,102 @@
+import {
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  fromJsonSchema,
+  McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { Type } from "@sinclair/typebox";
+
+import { AppError } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
+import { version } from "../base/version.ts";
+
+import { answerText, maxAnswerLength } from "./answer.ts";
+import { recordCall } from "./record.ts";
+import type { Agent, AgentServices, Tool } from "./tool.ts";
+import { tools } from "./tools.ts";
+import { untrustedRule } from "./untrusted.ts";
+
+const instructions = `Skyhook receives webhooks, stores them as events and notifies destinations. Begin with overview, then list_issues. Answers have at most ${maxAnswerLength} characters: pass nextCursor to go on. ${untrustedRule}`;
+
+/** Answers a request of an agent. A server is made for each, so that nothing is kept between them. */
+export function answerAgent(
+  services: AgentServices,
+  agent: Omit<Agent, "client">,
+  request: Request,
+): Promise<Response> {
+  const userAgent = request.headers.get("user-agent") ?? "";
+  // No streams: they would outlive a token that was revoked.
+  const handler = createMcpHandler(() => serverFor(services, agent, userAgent), {
+    responseMode: "json",
+    maxSubscriptions: 0,
+  });
+  return handler.fetch(request);
+}
+
+function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userAgent: string) {
+  const server = new McpServer({ name: "skyhook", title: "Skyhook", version }, { instructions });
+  const agentOf = (ctx: ServerContext): Agent => ({ ...caller, client: clientIn(ctx, userAgent) });
+  for (const tool of tools) {
+    const { name, title, description, needs, isDestructive = false, isIdempotent = false } = tool;
+    if (needs !== null && !caller.allowed.includes(needs)) continue;
+    const isRead = needs !== "writes";
+    const annotations = {
+      readOnlyHint: isRead,
+      destructiveHint: isDestructive,
+      idempotentHint: isRead || isIdempotent,
+      openWorldHint: false,
+    };
+    const inputSchema = inputOf(tool);
+    server.registerTool(name, { title, description, inputSchema, annotations }, (given, ctx) =>
+      resultOf(services, agentOf(ctx), tool, given),
+    );
+  }
+  return server;
+}
+
+/** What the client calls itself; before 2026-07-28, a request has no such field. */
+function clientIn({ mcpReq }: ServerContext, userAgent: string): string {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const { name }: { name?: unknown } = Object(envelope[CLIENT_INFO_META_KEY]);
+  const client = typeof name === "string" ? name : userAgent;
+  return client.replaceAll(/[^ -~]/g, "").slice(0, 100);
+}
+
+/** The schemas of all tools, compiled once. Unknown arguments are refused: a misspelt filter would find everything. */
+const inputs = lazy(
+  () =>
+    new Map(
+      tools.map(({ name, input }) => {
+        const strict = Type.Object(input.properties, { additionalProperties: false });
+        // Without the symbols of the library that defines them.
+        const schema: object = JSON.parse(JSON.stringify(strict));
+        return [name, fromJsonSchema<Readonly<Record<string, unknown>>>(schema)];
+      }),
+    ),
+);
+
+function inputOf({ name }: Tool) {
+  const input = inputs().get(name);
+  if (input === undefined) throw new Error(`The tool ${name} is not in the list`);
+  return input;
+}
+
+async function resultOf(
+  services: AgentServices,
+  agent: Agent,
+  tool: Tool,
+  given: Readonly<Record<string, unknown>>,
+) {
+  const text = (content: string) => ({ content: [{ type: "text" as const, text: content }] });
+  try {
+    await recordCall(services, agent, tool, given);
+    return text(answerText(await tool.run(services, agent, given)));
+  } catch (error) {
+    if (error instanceof AppError && error.code !== "internal") {
+      return { ...text(`${error.code}: ${error.detail}`), isError: true };
+    }
+    services.log.error({ err: error, tool: tool.name, requestId: agent.requestId }, "tool failed");
+    return { ...text("internal: An internal error occurred. Try again later."), isError: true };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Static, TObject } from "@sinclair/typebox";
+
+import type { Clock } from "../base/clock.ts";
+import type { Context } from "../base/context.ts";
+import type { Storage } from "../db/storage.ts";
+import type { DescribedEvent } from "../events/described-event.ts";
+import type { Events } from "../events/events.ts";
+import type { Replays } from "../events/replays.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import type { Allowance } from "../identity/sessions/session.ts";
+import type { Providers } from "../inbound/provider-status/provider-status.ts";
+import type { Rejections } from "../inbound/rejections/rejections.ts";
+import type { IssueService } from "../operations/issues/issues.ts";
+import type { Statistics } from "../operations/statistics/statistics.ts";
+import type { DestinationDeliveries } from "../outbound/destinations/destination-deliveries.ts";
+import type { DestinationHealthReader } from "../outbound/destinations/destination-health.ts";
+import type { Destinations } from "../outbound/destinations/destinations.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/** What the tools and methods of agents call. */
+export interface AgentServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly storage: Pick<Storage, "all" | "atomically">;
+  readonly audit: Audit;
+  readonly events: Events;
+  readonly eventCatalogue: () => readonly DescribedEvent[];
+  readonly rejections: Rejections;
+  readonly replays: Replays;
+  readonly issues: IssueService;
+  readonly statistics: Statistics;
+  readonly providers: Providers;
+  readonly destinations: Destinations;
+  readonly destinationDeliveries: DestinationDeliveries;
+  readonly destinationHealth: DestinationHealthReader;
+}
+
+/** Who calls: an operator, what they allowed, and what their client calls itself. */
+export interface Agent extends Context {
+  readonly allowed: readonly Allowance[];
+  /** Whose subscriptions it makes. */
+  readonly subscriber: string;
+  readonly client: string;
+}
+
+/** One thing that an agent can do. Clients grant permission by name, so a tool either reads or writes. */
+export interface Tool<Input extends TObject = TObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Input;
+  /** What an operator must have allowed; null for a tool that only reads. Without it, the tool is not there. */
+  readonly needs: Allowance | null;
+  /** Of a tool that writes: whether it can undo or repeat something that somebody notices. */
+  readonly isDestructive?: boolean;
+  /** Of a tool that writes: whether a second call changes nothing more. */
+  readonly isIdempotent?: boolean;
+  /** Throws as the services do. */
+  run(services: AgentServices, agent: Agent, given: Static<Input>): Promise<unknown>;
+}
+
+/** Keeps the type of the input while a tool is defined. */
+export function tool<Input extends TObject>(defined: Tool<Input>): Tool {
+  // Guarantee: the server checks what is given against `input` before it calls `run`.
+  return defined as unknown as Tool;
+}

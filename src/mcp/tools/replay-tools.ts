@@ -1,0 +1,49 @@
+import { Type } from "@sinclair/typebox";
+
+import { AppError } from "../../base/errors.ts";
+import { bookingsProvider } from "../../booking/booking-words.ts";
+import { replayInputSchema } from "../../events/replay-input.ts";
+import type { ReplayPreview } from "../../events/replay.schema.ts";
+import { tool } from "../tool.ts";
+
+/** Titles and values were written by senders; events about bookings are left out. */
+function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
+  return {
+    ...preview,
+    untrusted: {
+      examples,
+      newest: newest.filter(({ provider }) => provider !== bookingsProvider),
+    },
+  };
+}
+
+export const previewReplay = tool({
+  name: "preview_replay",
+  title: "Preview a replay",
+  description:
+    "What a replay of many events would do, without doing it: how many, which are interpreted differently now, and who is notified a second time.",
+  input: replayInputSchema,
+  needs: null,
+  run: async ({ replays }, agent, filters) => shownPreview(await replays.preview(agent, filters)),
+});
+
+export const startReplay = tool({
+  name: "start_replay",
+  title: "Start a replay",
+  description:
+    "Replays the events of `filters`. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time.",
+  input: Type.Object({
+    filters: replayInputSchema,
+    expectedTotal: Type.Integer({ minimum: 0, description: "`total` of preview_replay." }),
+  }),
+  needs: "writes",
+  isDestructive: true,
+  async run({ replays }, agent, { filters, expectedTotal }) {
+    const { total } = await replays.preview(agent, filters);
+    if (total !== expectedTotal) {
+      const detail = `${total} events match now, not ${expectedTotal}. Call preview_replay again.`;
+      throw new AppError("bad-request", detail);
+    }
+    return replays.start(agent, filters);
+  },
+});

@@ -1,0 +1,76 @@
+/** The protocol that clients of 2026-07-28 speak. */
+const version = "2026-07-28";
+
+type Fetch = (request: Request) => Promise<Response> | Response;
+
+const meta = (client: string) => ({
+  "io.modelcontextprotocol/protocolVersion": version,
+  "io.modelcontextprotocol/clientInfo": { name: client, version: "1.0.0" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+});
+
+export interface Rpc {
+  readonly token: string;
+  readonly client?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request of JSON-RPC, as a client of 2026-07-28 sends it. */
+export function rpcRequest(
+  { token, client = "test-client", url = "http://localhost/mcp", headers = {} }: Rpc,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Request {
+  const name = params["name"] ?? params["uri"];
+  const isNamed = /^(?:tools\/call|prompts\/get|resources\/read)$/.test(method);
+  return new Request(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": version,
+      "mcp-method": method,
+      ...(isNamed && { "mcp-name": String(name) }),
+      ...headers,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method,
+      params: { ...params, _meta: meta(client) },
+    }),
+  });
+}
+
+export interface RpcAnswer {
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** An agent that calls `fetch`. */
+export function agentOf(fetch: Fetch, rpc: Rpc) {
+  const call = async (
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+  ): Promise<RpcAnswer> => (await fetch(rpcRequest(rpc, method, params))).json();
+  /** The text of a tool's answer, and whether it is an error. */
+  const toolText = async (name: string, given: Readonly<Record<string, unknown>> = {}) => {
+    const { result, error } = await call("tools/call", { name, arguments: given });
+    if (error !== undefined) return { text: error.message, isError: true };
+    const [first]: readonly { text?: string }[] = Object(result)["content"] ?? [];
+    return { text: first?.text ?? "", isError: Object(result)["isError"] === true };
+  };
+  return {
+    call,
+    toolText,
+    /** The answer of a tool that succeeds. */
+    async tool(name: string, given: Readonly<Record<string, unknown>> = {}) {
+      const { text, isError } = await toolText(name, given);
+      if (isError) throw new Error(text);
+      const answer: Readonly<Record<string, unknown>> = JSON.parse(text);
+      return answer;
+    },
+  };
+}
