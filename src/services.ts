@@ -109,6 +109,7 @@ export async function createServices(
     eventFeed,
     destinationCache,
     checkProvider,
+    subscriptions: notifying.services.subscriptions,
   });
 
   const erasing = persons({

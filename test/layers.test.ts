@@ -31,6 +31,7 @@ const layers = [
   "outbound/notifications",
   "outbound/deliveries",
   "outbound/destinations",
+  "outbound/subscriptions",
   "inbound",
   "inbound/signatures",
   "inbound/providers",

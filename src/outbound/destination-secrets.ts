@@ -23,6 +23,9 @@ export interface DestinationSecrets {
   readonly previous: { readonly secret: string; readonly untilMs: number } | null;
 }
 
+/** How long the previous secret also signs. */
+export const overlapMs = 24 * 3_600_000;
+
 export function sealSecrets(
   keys: KeyRing,
   id: Destination["id"],

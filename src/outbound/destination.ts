@@ -80,6 +80,11 @@ export function isSameHealth(one: Health, other: Health): boolean {
   );
 }
 
+/** Whether it was a subscription that has ended. Nothing is sent to it any more. */
+export function hasEnded({ expiresAt }: Pick<Destination, "expiresAt">, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+}
+
 export const destinationsTable = defineTable("destinations", {
   ...destinationSchema.properties,
   /** The whole address and the secrets, sealed; see `destination-secrets.ts`. */

@@ -5,6 +5,7 @@ import {
   allColumns,
   columnsOf,
   encoded,
+  type Parameters,
   rowIf,
   shownColumns,
   statementsOver,
@@ -31,6 +32,13 @@ function destinationColumns({ destinations }: TablesOf<typeof tables>) {
 const ownerOf = ({ ownerId }: TablesOf<typeof tables>["destinations"]) =>
   sql`coalesce(${ownerId}, '')`;
 
+/** Subscriptions of agents have a limit of their own. */
+const isOfOwner = (
+  destinations: TablesOf<typeof tables>["destinations"],
+  p: Parameters<Pick<Destination, "ownerId">>,
+) =>
+  sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '') and ${destinations.subscriber} is null`;
+
 /**
  * Touches no row when the name is taken, the owner has `maxOfOwner` destinations, or all users together have
  * `maxOfUsers`. Insertions wait for each other, because the last limit concerns all of them.
@@ -41,7 +49,7 @@ export const insertIfRoom = statement<
   (db, { destinations }, p) => {
     const count = (condition: SQL) =>
       sql`(select count(*) from ${destinations} where ${condition})`;
-    const ofOwner = count(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`);
+    const ofOwner = count(isOfOwner(destinations, p));
     const ofUsers = count(sql`${destinations.ownerId} is not null`);
     const hasRoom = sql`${ofOwner} < ${p.maxOfOwner} and (coalesce(${p.ownerId}, '') = '' or ${ofUsers} < ${p.maxOfUsers})`;
     return db.insert(destinations).select(rowIf(destinations, hasRoom)).onConflictDoNothing();
@@ -98,7 +106,7 @@ export const countOfOwner = statement<Pick<Destination, "ownerId">>()((db, { des
   db
     .select({ count: sql<number>`count(*)`.mapWith(Number) })
     .from(destinations)
-    .where(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`),
+    .where(isOfOwner(destinations, p)),
 );
 
 export const destinationById = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>

@@ -24,6 +24,7 @@ import { alertNotification, skyhookProvider } from "../operations/alerts.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
+import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 
 import type { Platform } from "./platform.ts";
 
@@ -41,6 +42,7 @@ interface Parts {
   readonly eventFeed: EventFeed;
   readonly destinationCache: DestinationCache;
   readonly checkProvider: CheckProvider;
+  readonly subscriptions: Pick<Subscriptions, "removeEnded">;
 }
 
 /** Stored events: found, streamed, replayed and, after their time, deleted. */
@@ -56,6 +58,7 @@ export function eventServices(platform: Platform, parts: Parts) {
     },
     clock,
     log,
+    () => parts.subscriptions.removeEnded(),
   );
   const read = reveals({ storage, audit, clock, log });
   const indexing = searchIndex(storage, clock, log);

@@ -1,12 +1,13 @@
 import { systemResolve } from "../base/public-address.ts";
 import type { KeyRing } from "../base/sealing.ts";
+import { bookingsProvider } from "../booking/booking-words.ts";
 import { write } from "../db/statement.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { TestLimiter } from "../identity/limiter.ts";
 import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { originals } from "../inbound/receive/originals.ts";
-import { alerts } from "../operations/alerts.ts";
+import { alerts, skyhookProvider } from "../operations/alerts.ts";
 import { issues, type IssueService } from "../operations/issues/issues.ts";
 import {
   destinationLatency,
@@ -20,6 +21,7 @@ import {
 } from "../outbound/deliveries/destination-metrics.ts";
 import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
 import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
+import type { Destination } from "../outbound/destination.ts";
 import {
   type DestinationDeliveries,
   destinationDeliveries,
@@ -38,6 +40,9 @@ import {
 import { summariseWithout } from "../outbound/notifications.sql.ts";
 import type { Feed } from "../outbound/notifications/feed.ts";
 import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
+import { challenger } from "../outbound/subscriptions/challenge.ts";
+import { type Subscriptions, subscriptions } from "../outbound/subscriptions/subscriptions.ts";
+import { rulesFor } from "../outbound/transports/address.ts";
 
 import type { Platform } from "./platform.ts";
 
@@ -49,6 +54,7 @@ export interface NotificationServices {
   readonly destinationHealth: DestinationHealthReader;
   readonly readLatency: ReadLatency;
   readonly previewFilter: PreviewFilter;
+  readonly subscriptions: Subscriptions;
   readonly issues: IssueService;
 }
 
@@ -61,6 +67,9 @@ interface Parts {
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
 }
+
+/** Bookings are the business of persons; alerts go to destinations that ask for them. */
+export const closedToAgents = [bookingsProvider, skyhookProvider];
 
 /** Destinations, the deliveries to them, and the issues and alerts of operators. */
 export async function notificationServices(
@@ -96,20 +105,20 @@ export async function notificationServices(
     },
     { logs: config.logLevel === "debug" || config.logLevel === "info" },
   );
-  const managed = destinations({
+  const changing = {
     storage,
     clock,
     makeId,
-    privateAllowed,
     keys: () => keys,
-    hashKeys,
     audit,
-    changed: (id) => dispatching.refresh(id),
-    removing: (destinationId) => [
+    changed: (id: Destination["id"]) => dispatching.refresh(id),
+    removing: (destinationId: Destination["id"]) => [
       write(summariseWithout, { destinationId }),
       write(deleteDeliveriesTo, { destinationId }),
     ],
-  });
+  };
+  const managed = destinations({ ...changing, privateAllowed, hashKeys });
+  const rules = rulesFor(privateAllowed, null);
   const alerting = alerts({
     storage,
     outbox,
@@ -137,6 +146,13 @@ export async function notificationServices(
     destinationHealth: destinationHealth(storage, clock),
     readLatency: destinationLatency(storage, managed),
     previewFilter: filterPreview(storage),
+    subscriptions: subscriptions({
+      ...changing,
+      rules,
+      tests,
+      challenge: challenger({ clock, rules, resolve: systemResolve }),
+      closed: closedToAgents,
+    }),
     issues: issues({
       storage,
       destinations: known,

@@ -31,6 +31,8 @@ export const auditActions = [
   "replay.stopped",
   "replay.resumed",
   "booking.corrected",
+  "agent.subscribed",
+  "agent.unsubscribed",
   "person.exported",
   "person.erased",
   "agent.called",

@@ -2,7 +2,7 @@ import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { eventsByIds } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, type Health, isSameHealth } from "../destination.ts";
+import { type Destination, hasEnded, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
 
 import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
@@ -98,9 +98,10 @@ export function deliveryQueue(
   async function claimAndDeliver(): Promise<number | null> {
     const current = cached();
     const now = clock.now();
-    const { state, openUntil = null } = current?.destination ?? {};
-    if (state !== "active" || openUntil !== null || !leavesTime(ready, now)) await giveBack();
-    if (current === undefined || state !== "active") return null;
+    const { openUntil = null } = current?.destination ?? {};
+    const isActive = current?.destination.state === "active" && !hasEnded(current.destination, now);
+    if (!isActive || openUntil !== null || !leavesTime(ready, now)) await giveBack();
+    if (current === undefined || !isActive) return null;
     if (openUntil !== null) {
       if (openUntil.getTime() > now) return openUntil.getTime() - now;
       return underWay.size > 0 ? null : probe(current, now);

@@ -122,7 +122,8 @@ function senderBy(
   const { transport } = destination;
   if (transport === "smtp") return { send: sendByMail(parts, secrets), close: () => {} };
   const render = renderer(parts, destination, secrets);
-  if (transport === "http") return { send: sendByHttp(parts, render, secrets), close: () => {} };
+  if (transport === "http")
+    return { send: sendByHttp(parts, render, destination, secrets), close: () => {} };
   if (!Object.hasOwn(brokers, transport)) throw new Error(unknownTransport(transport));
   return sendByBroker(parts, transport, render, destination, secrets);
 }
@@ -133,6 +134,7 @@ const unknownTransport = (name: string) =>
 function sendByHttp(
   { clock, rules, resolve }: RuledParts,
   render: RenderFor,
+  { subscriber }: Destination,
   { address }: DestinationSecrets,
 ): Send {
   const post = poster({
@@ -142,7 +144,9 @@ function sendByHttp(
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
-    return resultOf(await post(url, request, signal));
+    const response = await post(url, request, signal);
+    // Agents read errors, and the text of a stranger's endpoint could instruct them.
+    return resultOf(subscriber === null ? response : { ...response, excerpt: "" });
   };
 }
 

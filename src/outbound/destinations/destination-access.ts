@@ -12,6 +12,12 @@ interface DestinationAccess {
   toChange(ctx: Context, id: string): Promise<StoredDestination>;
 }
 
+export const changedMeanwhile = new AppError(
+  "unavailable",
+  "The destination was changed by another request at the same time. Try again.",
+  { retryAfterSeconds: 1 },
+);
+
 export function destinationAccess(storage: Storage): DestinationAccess {
   async function toRead(ctx: Context, id: string): Promise<StoredDestination> {
     const [found] = isDestinationId(id) ? await storage.all(destinationById, { id }) : [];

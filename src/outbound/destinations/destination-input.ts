@@ -98,6 +98,9 @@ const detailOf = (errors: readonly FieldError[]): string =>
     .join("; ")
     .replaceAll(".; ", "; ");
 
+/** A stored destination can have a format that nobody chooses. */
+export type CheckedInput = Omit<DestinationInput, "format"> & { readonly format: FormatName };
+
 const maxRatePerSecond = 1_000;
 
 /**
@@ -105,7 +108,7 @@ const maxRatePerSecond = 1_000;
  * for the destination of the settings, whose name and address were checked as settings.
  */
 export function validate(
-  input: DestinationInput,
+  input: CheckedInput,
   rules: AddressRules | null,
   ownerId: string | null,
 ): void {
@@ -115,7 +118,7 @@ export function validate(
 
 /** Without `format`, what depends on it is not checked. */
 function brokenRules(
-  input: Partial<DestinationInput>,
+  input: Partial<CheckedInput>,
   rules: AddressRules | null,
   ownerId: string | null,
 ): readonly BrokenRule[] {
@@ -147,7 +150,7 @@ const places = Object.keys(destinationFields).map((name) => `/${name}`);
 
 function brokenByFormat(
   format: FormatName,
-  input: Partial<DestinationInput>,
+  input: Partial<CheckedInput>,
   rules: AddressRules | null,
   ownerId: string | null,
 ): readonly (BrokenRule | null)[] {

@@ -11,7 +11,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { type Creation, once, reserveKey } from "../../identity/idempotency/idempotent.ts";
-import { readSecrets, sealSecrets } from "../destination-secrets.ts";
+import { overlapMs, readSecrets, sealSecrets } from "../destination-secrets.ts";
 import {
   type Destination,
   type DestinationState,
@@ -31,7 +31,7 @@ import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
 import { changedDestination } from "./changed-destination.ts";
-import { destinationAccess } from "./destination-access.ts";
+import { changedMeanwhile, destinationAccess } from "./destination-access.ts";
 import type { destinationFilters } from "./destination-filters.ts";
 import {
   type DestinationChanges,
@@ -91,9 +91,6 @@ interface Parts {
   readonly removing: (id: Destination["id"]) => readonly Write<unknown>[];
   readonly audit: Audit;
 }
-
-/** How long the previous secret also signs. */
-const overlapMs = 24 * 3_600_000;
 
 export function destinations(parts: Parts): Destinations {
   const { storage, clock, keys } = parts;
@@ -258,12 +255,6 @@ const stateActions = {
   paused: "destination.paused",
   disabled: "destination.disabled",
 } as const satisfies Record<DestinationState, AuditAction>;
-
-const changedMeanwhile = new AppError(
-  "unavailable",
-  "The destination was changed by another request at the same time. Try again.",
-  { retryAfterSeconds: 1 },
-);
 
 const nameTaken = invalid("/name", "Another destination has this name");
 

@@ -11,7 +11,7 @@ import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
 import { formats, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 
-import { type DestinationInput, invalid } from "./destination-input.ts";
+import { type CheckedInput, invalid } from "./destination-input.ts";
 
 /** The most destinations of the operators, so that one event never writes more deliveries than that. */
 const maxDestinations = 100;
@@ -22,7 +22,7 @@ const maxOfUsers = 1_000;
 /** A destination as it is first stored. Makes the secret of the formats that Skyhook signs. */
 export function newDestination(
   { makeId, keys }: { readonly makeId: MakeId; readonly keys: () => KeyRing },
-  input: DestinationInput,
+  input: CheckedInput,
   ownerId: string | null,
   now: Date,
 ): StoredDestination {

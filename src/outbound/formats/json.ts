@@ -50,7 +50,7 @@ function documentOf(rendering: Rendering): unknown {
   return template === null ? document : template(document);
 }
 
-function dataOf({ notification, event }: Rendering) {
+export function dataOf({ notification, event }: Pick<Rendering, "notification" | "event">) {
   const { id, title, text, url, severity, createdAt } = notification;
   return { notificationId: id, title, text, url, severity, createdAt, event };
 }

@@ -7,7 +7,7 @@ import {
   type Resolve,
 } from "../../base/public-address.ts";
 
-const maxUrlCharacters = 2_000;
+const maxUrlCharacters = 2_048;
 
 /** What a destination may be. `allowsPrivate`: http, and private addresses, such as those of your own network. */
 export interface AddressRules {

@@ -3,6 +3,7 @@ import { connectionError, errorCode } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
+import { responseText } from "../../base/response-text.ts";
 import { retryAfterMs } from "../../base/retry-after.ts";
 
 /** The content of one POST, or of a PUT. */
@@ -18,7 +19,7 @@ export interface PostResponse {
   readonly retryAfterMs: number | null;
   /** The first bytes of the answer, on one line. */
   readonly excerpt: string;
-  /** The whole of a short success; null for other answers. */
+  /** The whole of a success that is short enough; null for other answers. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -34,6 +35,7 @@ export class PostError extends Error {
 export type Post = (url: URL, request: PostRequest, signal: AbortSignal) => Promise<PostResponse>;
 
 const timeoutMs = 10_000;
+export const noAnswer = `no answer within ${timeoutMs / 1_000} s`;
 /** Maximum bytes shown of a response. */
 const maxExcerptBytes = 200;
 /** A shorter answer is read whole, which keeps the connection for the next request; of others, the beginning is read. */
@@ -43,9 +45,11 @@ interface PostParts {
   readonly clock: Clock;
   /** The IP addresses to try for a URL, in this order. Null: the system resolves the name. */
   readonly addressesOf: (url: URL) => Promise<Addresses | null>;
+  /** Reads successes up to this size, also those that do not tell theirs. */
+  readonly maxAnswerBytes?: number;
 }
 
-export function poster({ clock, addressesOf }: PostParts): Post {
+export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post {
   return async (url, request, signal) => {
     const tooLate = new AbortController();
     const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
@@ -56,10 +60,12 @@ export function poster({ clock, addressesOf }: PostParts): Post {
       return {
         status: response.status,
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
-        ...(await contentOf(response)),
+        ...(response.ok && maxAnswerBytes !== undefined
+          ? { excerpt: "", bytes: await answerOf(response, maxAnswerBytes, either) }
+          : await contentOf(response)),
       };
     } catch (error) {
-      if (tooLate.signal.aborted) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
+      if (tooLate.signal.aborted) throw new PostError(noAnswer);
       if (error instanceof AddressError) throw error;
       throw new PostError(reasonOf(error, url), { cause: error });
     } finally {
@@ -96,6 +102,20 @@ function send(
     body,
   };
   return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
+}
+
+/** Null for an answer that is larger or damaged. */
+async function answerOf(
+  response: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
+  try {
+    return new TextEncoder().encode(await responseText(response, maxBytes));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null;
+  }
 }
 
 /** A short success as bytes, and the first bytes of another response as one line. Empty if the body is compressed. */

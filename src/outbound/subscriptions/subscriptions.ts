@@ -1,0 +1,289 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Context, requireOperator } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { AddressError } from "../../base/public-address.ts";
+import type { KeyRing } from "../../base/sealing.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import type { TestLimiter } from "../../identity/limiter.ts";
+import { overlapMs, readSecrets, sealSecrets } from "../destination-secrets.ts";
+import { type Destination, hasEnded, type StoredDestination } from "../destination.ts";
+import { deleteDestination, recordRecovery } from "../destinations.sql.ts";
+import { changedMeanwhile } from "../destinations/destination-access.ts";
+import { filterError } from "../destinations/destination-input.ts";
+import { newDestination } from "../destinations/new-destination.ts";
+import { subscriptionHeader } from "../formats/mcp.ts";
+import { type AddressRules, destinationUrl } from "../transports/address.ts";
+
+import { type CallbackError, callbackError } from "./callback-error.ts";
+import type { Challenge } from "./challenge.ts";
+import {
+  endOf,
+  filterOf,
+  isSecret,
+  type NewSubscription,
+  type SubscriptionKey,
+  subscriptionName,
+  SubscriptionRefused,
+} from "./subscription.ts";
+import {
+  deleteEnded,
+  endedSubscriptions,
+  insertSubscription,
+  lastAttempt,
+  lastSuccess,
+  refreshSubscription,
+  subscriptionsOf,
+} from "./subscriptions.sql.ts";
+
+export interface Subscription {
+  readonly id: string;
+  readonly refreshBefore: Date;
+  /** Null for a new one. */
+  readonly deliveryStatus: {
+    readonly active: boolean;
+    readonly lastDeliveryAt: Date | null;
+    readonly lastError: CallbackError | null;
+    readonly failedSince: Date | null;
+  } | null;
+  readonly isNew: boolean;
+}
+
+/** Events for the callbacks of agents: each subscription is a destination that ends. For operators only. */
+export interface Subscriptions {
+  /**
+   * Makes a subscription or, if there is one with this key, refreshes it: its end and secret are replaced, and it
+   * receives again if Skyhook disabled it. Throws a `SubscriptionRefused`, and `too-many-tests`.
+   */
+  subscribe(ctx: Context, input: NewSubscription): Promise<Subscription>;
+  /** Throws a `SubscriptionRefused` of the kind `not-found`. */
+  unsubscribe(ctx: Context, key: SubscriptionKey): Promise<void>;
+  /** Removes all subscriptions of a subscriber, because its access has ended. */
+  removeOf(subscriber: string): Promise<void>;
+  /** Removes those that have ended. */
+  removeEnded(): Promise<void>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly rules: AddressRules;
+  readonly keys: () => KeyRing;
+  readonly audit: Audit;
+  readonly tests: TestLimiter;
+  readonly challenge: Challenge;
+  /** The providers whose events no agent receives. */
+  readonly closed: readonly string[];
+  /** Called after a change was committed. */
+  readonly changed: (id: Destination["id"]) => Promise<void>;
+  /** The writes that go with the removal of a destination. */
+  readonly removing: (id: Destination["id"]) => readonly Write<unknown>[];
+}
+
+const maxOfSubscriber = 20;
+/** One event never writes more deliveries to agents than that. */
+const maxLive = 200;
+
+export function subscriptions(parts: Parts): Subscriptions {
+  const { storage, clock, keys, audit } = parts;
+  const isLive = (one: Destination) => !hasEnded(one, clock.now());
+
+  async function liveOf(subscriber: string): Promise<readonly StoredDestination[]> {
+    return (await storage.all(subscriptionsOf, { subscriber })).filter(isLive);
+  }
+
+  /** Throws unless the endpoint wants deliveries. It is asked once for all subscriptions of a subscriber. */
+  async function prove(
+    ctx: Context,
+    { url, secret }: NewSubscription,
+    live: readonly StoredDestination[],
+  ): Promise<void> {
+    const isProved = (one: StoredDestination) =>
+      one.disabledReason === null && readSecrets(keys(), one).address === url;
+    if (live.some(isProved)) return;
+    parts.tests.count(ctx);
+    const reason = await parts.challenge(new URL(url), secret);
+    if (reason === null) return;
+    throw new SubscriptionRefused("callback", "The callback did not pass the challenge.", {
+      reason,
+    });
+  }
+
+  async function create(
+    ctx: Context,
+    input: NewSubscription,
+    live: readonly StoredDestination[],
+  ): Promise<Subscription> {
+    if (live.length >= maxOfSubscriber) throw noRoom(maxOfSubscriber);
+    await prove(ctx, input, live);
+    await removeEnded();
+    const made = newOne(input);
+    try {
+      await storage.atomically(
+        write(
+          insertSubscription,
+          { ...made, now: made.createdAt, maxOfSubscriber, maxLive },
+          notInserted,
+        ),
+        audit.entry(ctx, "agent.subscribed", made.name, `${input.provider}.${input.type}`),
+      );
+    } catch (error) {
+      if (error !== notInserted) throw error;
+      const others = await liveOf(input.subscriber);
+      const same = others.find(({ name }) => name === made.name);
+      if (same !== undefined) return refresh(ctx, input, same, others);
+      throw noRoom(others.length >= maxOfSubscriber ? maxOfSubscriber : maxLive);
+    }
+    await parts.changed(made.id);
+    return shown(made, null);
+  }
+
+  function newOne(input: NewSubscription): StoredDestination {
+    const { url, secret, subscriber, ttlMs } = input;
+    const name = subscriptionName(input);
+    const headers = `${subscriptionHeader}: ${name}`;
+    const fields = { name, format: "mcp", url, secret, headers, filter: filterOf(input) } as const;
+    const now = clock.now();
+    const expiresAt = endOf(ttlMs, now);
+    return { ...newDestination(parts, fields, null, new Date(now)), subscriber, expiresAt };
+  }
+
+  async function refresh(
+    ctx: Context,
+    input: NewSubscription,
+    stored: StoredDestination,
+    live: readonly StoredDestination[],
+  ): Promise<Subscription> {
+    const isRevived = stored.disabledReason !== null;
+    if (isRevived) await prove(ctx, input, live);
+    const now = clock.now();
+    const next: StoredDestination = {
+      ...stored,
+      ...(isRevived && { state: "active", failingSince: null, disabledReason: null }),
+      sealed: sealedAgain(stored, input.secret, now),
+      expiresAt: endOf(input.ttlMs, now),
+      // Later than before, so that a concurrent change is noticed.
+      updatedAt: new Date(Math.max(now, stored.updatedAt.getTime() + 1)),
+    };
+    await storage.atomically(
+      write(refreshSubscription, { ...next, before: stored.updatedAt }, changedMeanwhile),
+      ...(isRevived ? [write(recordRecovery, { id: stored.id })] : []),
+    );
+    await parts.changed(stored.id);
+    return shown(next, await statusOf(next));
+  }
+
+  /** With a new secret, the one before it also signs for a while. */
+  function sealedAgain(stored: StoredDestination, secret: string, now: number): Uint8Array {
+    const before = readSecrets(keys(), stored);
+    if (before.secret === secret) return stored.sealed;
+    const previous =
+      before.secret === null ? null : { secret: before.secret, untilMs: now + overlapMs };
+    return sealSecrets(keys(), stored.id, { ...before, secret, previous });
+  }
+
+  async function statusOf({ id: destinationId, state, failingSince }: Destination) {
+    const [[attempt], [success]] = await Promise.all([
+      storage.all(lastAttempt, { destinationId }),
+      storage.all(lastSuccess, { destinationId }),
+    ]);
+    return {
+      active: state === "active",
+      lastDeliveryAt: success?.startedAt ?? null,
+      lastError:
+        attempt === undefined || attempt.delivered
+          ? null
+          : callbackError(attempt.responseStatus, attempt.error),
+      failedSince: failingSince,
+    };
+  }
+
+  /** `deletion`: changes no row if it is not to be removed any more. */
+  async function remove(
+    id: Destination["id"],
+    deletion: Write<never>,
+    ...entries: readonly Write<never>[]
+  ): Promise<void> {
+    await storage.atomically(deletion, ...parts.removing(id), ...entries);
+    await parts.changed(id);
+  }
+
+  async function removeEnded(): Promise<void> {
+    const now = new Date(clock.now());
+    for (const { id } of await storage.all(endedSubscriptions, { now })) {
+      await remove(id, write(deleteEnded, { id, now }, "stop"));
+    }
+  }
+
+  return {
+    async subscribe(ctx, input) {
+      requireOperator(ctx);
+      check(input, parts);
+      const live = await liveOf(input.subscriber);
+      const name = subscriptionName(input);
+      const same = live.find((each) => each.name === name);
+      return same === undefined ? create(ctx, input, live) : refresh(ctx, input, same, live);
+    },
+    async unsubscribe(ctx, key) {
+      requireOperator(ctx);
+      const name = subscriptionName(key);
+      const same = (await liveOf(key.subscriber)).find((each) => each.name === name);
+      if (same === undefined) {
+        throw new SubscriptionRefused("not-found", "There is no such subscription.");
+      }
+      const { id } = same;
+      const entry = audit.entry(ctx, "agent.unsubscribed", name, `${key.provider}.${key.type}`);
+      await remove(id, write(deleteDestination, { id }, "stop"), entry);
+    },
+    async removeOf(subscriber) {
+      for (const { id } of await storage.all(subscriptionsOf, { subscriber })) {
+        await remove(id, write(deleteDestination, { id }, "stop"));
+      }
+    },
+    removeEnded,
+  };
+}
+
+/** Throws a `SubscriptionRefused`. Whether the host may be reached, only the challenge says. */
+function check(input: NewSubscription, { rules, closed }: Pick<Parts, "rules" | "closed">): void {
+  const { url, secret, provider, severity } = input;
+  if (closed.includes(provider)) {
+    throw new SubscriptionRefused("not-found", "Agents cannot subscribe to these events.");
+  }
+  const broken =
+    addressError(url, rules) ??
+    (isSecret(secret) ? null : "The secret must be whsec_ and the base64 of 24 to 64 bytes.") ??
+    (severity?.length === 0 ? "Name at least one severity, or leave it out." : null) ??
+    (filterError(filterOf(input)) === null ? null : "The subject is too long or is not Unicode.");
+  if (broken !== null) throw new SubscriptionRefused("arguments", broken);
+}
+
+function addressError(text: string, { allowsPrivate }: AddressRules): string | null {
+  try {
+    const { protocol } = destinationUrl(text, { allowsPrivate: true });
+    return protocol === "https:" || allowsPrivate ? null : "The address must start with https://";
+  } catch (error) {
+    if (error instanceof AddressError) return error.message;
+    throw error;
+  }
+}
+
+const noRoom = (max: number) =>
+  new SubscriptionRefused("limit", `There are ${max} subscriptions already. Remove one first.`, {
+    limit: "subscriptions",
+    max,
+  });
+
+/** Replaced by the reason before it is thrown. */
+const notInserted = new AppError("unavailable", "The subscription was not stored");
+
+function shown(
+  { name: id, expiresAt }: StoredDestination,
+  deliveryStatus: Subscription["deliveryStatus"],
+): Subscription {
+  if (expiresAt === null) throw new Error("A subscription has an end");
+  return { id, refreshBefore: expiresAt, deliveryStatus, isNew: deliveryStatus === null };
+}
