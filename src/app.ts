@@ -122,6 +122,7 @@ export function createApp(services: Services) {
     .use(
       sessionsRest({
         sessions: services.sessions,
+        agentTokens: services.agentTokens,
         cookies,
         consoleCodes: services.consoleCodes,
         authenticate: (request) => authenticate(request, credentials),

@@ -76,7 +76,7 @@ export async function createServices(
   const { platform } = opened;
   const { storage, clock } = platform;
   const hashKeys = lazy(() => requestHashKeys(platform.keys));
-  const identity = identityServices(platform);
+  const identity = identityServices(platform, async () => {});
   const { audit, limiter, tests } = identity;
   const checkProvider = providerFilter(storage, providers, [bookingsProvider, skyhookProvider]);
   const sales = seats(storage, clock, log);

@@ -10,7 +10,9 @@ import { type Call, calling, serverOption, type ServerOptions } from "./server-a
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const sessions = program
     .command("sessions")
-    .description("list and end sign-ins to the console (through the running server)");
+    .description(
+      "list and end sign-ins to the console and tokens of agents (through the running server)",
+    );
   sessions
     .command("list", { isDefault: true })
     .description("list the newest 100 sessions")
@@ -29,6 +31,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 
 const columns = {
   id: "id",
+  kind: "kind",
   actor: "actor",
   roles: "roles",
   address: "address",

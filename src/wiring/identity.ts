@@ -19,6 +19,7 @@ import {
   writeLimiter,
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
+import { type AgentTokens, agentTokens } from "../identity/sessions/agent-tokens.ts";
 import { type Sessions, sessions } from "../identity/sessions/sessions.ts";
 import { type Erasures, erasures } from "../identity/users/erasures.ts";
 import { type Users, users } from "../identity/users/users.ts";
@@ -39,11 +40,16 @@ export interface IdentityServices {
   readonly erasures: Erasures;
   readonly audit: Audit;
   readonly sessions: Sessions;
+  readonly agentTokens: AgentTokens;
   /** Null if it is not configured. */
   readonly oidc: Oidc | null;
 }
 
-export function identityServices(platform: Platform): IdentityServices {
+/** `agentEnded` is called with the id of a revoked token of an agent. */
+export function identityServices(
+  platform: Platform,
+  agentEnded: (id: string) => Promise<unknown>,
+): IdentityServices {
   const { config, storage, clock, makeId, log } = platform;
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
@@ -63,7 +69,8 @@ export function identityServices(platform: Platform): IdentityServices {
     users: users(storage, clock, config.usersAccess),
     erasures: erased,
     audit: audited,
-    sessions: sessions(storage, audited, clock, makeId),
+    sessions: sessions(storage, audited, clock, makeId, agentEnded),
+    agentTokens: agentTokens(storage, audited, clock, makeId),
     oidc: openIdConnect(platform),
   };
 }

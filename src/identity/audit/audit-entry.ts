@@ -26,6 +26,7 @@ export const auditActions = [
   "session.opened",
   "session.closed",
   "session.revoked",
+  "agent.token_created",
   "booking.refunded",
   "replay.started",
   "replay.stopped",

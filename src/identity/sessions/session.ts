@@ -5,7 +5,7 @@ import { defineTable, type Stored } from "../../db/table.ts";
 import { instant, listOf, prefixedId, resource, text, word } from "../../web/schema.ts";
 
 /** A browser that is signed in to the console, or a token of an agent. */
-const sessionKinds = ["console", "agent"] as const;
+export const sessionKinds = ["console", "agent"] as const;
 /** What an agent may do beyond reading: tools that write, and the bodies of webhooks. */
 export const allowances = ["writes", "bodies"] as const;
 export type Allowance = (typeof allowances)[number];

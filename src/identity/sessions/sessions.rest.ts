@@ -5,10 +5,13 @@ import type { Exchange } from "../../web/auth.ts";
 import { readJson } from "../../web/json-body.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
+import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 import type { ConsoleCodes } from "../auth/console-codes.ts";
 
+import { agentTokenInputSchema, agentTokenSchema } from "./agent-token.schema.ts";
+import type { AgentTokens } from "./agent-tokens.ts";
 import type { SessionCookies } from "./session-cookie.ts";
+import { sessionFilters } from "./session-filters.ts";
 import {
   sessionPageSchema,
   sessionParams,
@@ -20,6 +23,7 @@ import type { Sessions } from "./sessions.ts";
 
 interface Parts {
   readonly sessions: Sessions;
+  readonly agentTokens: AgentTokens;
   readonly cookies: SessionCookies;
   readonly consoleCodes: ConsoleCodes;
   /** The session of a token. */
@@ -27,11 +31,11 @@ interface Parts {
   readonly callers: Callers;
 }
 
-/** The session of this browser, and those of all operators. */
+/** The session of this browser, those of all operators, and the tokens of agents. */
 export const sessionsRest = (parts: Parts) => {
-  const { sessions, cookies, consoleCodes, authenticate, callers } = parts;
+  const { sessions, agentTokens, cookies, consoleCodes, authenticate, callers } = parts;
   const { addressOf } = callers;
-  const { route, list } = routes(callers, "Operations", adminsOnly);
+  const { route, list } = routes(callers, "Operations", operatorsOnly);
 
   /** Who signs in: with a code, or with the token of the request. */
   async function credentials(request: Request, address: string) {
@@ -120,17 +124,31 @@ export const sessionsRest = (parts: Parts) => {
     )
     .get(
       "/v1/sessions",
-      ...list("listSessions", "List the sessions of the console", {
-        description: "Newest first.",
+      ...list("listSessions", "List the sessions of the console and of agents", {
+        description: "Newest first. Admins see all, operators the tokens of their agents.",
         ids: "ses_",
+        filters: sessionFilters,
         response: sessionPageSchema,
-        serve: ({ ctx, page }) => sessions.list(ctx, page),
+        serve: ({ ctx, page, filters }) => sessions.list(ctx, page, filters),
+      }),
+    )
+    .post(
+      "/v1/sessions",
+      ...route("createAgentToken", "Make a token for an agent", {
+        description:
+          "The agent reads as an operator, and does what `allowed` names. An operator has at most 20. The token is shown only here.",
+        body: agentTokenInputSchema,
+        success: 201,
+        response: agentTokenSchema,
+        problems: [429],
+        serve: ({ ctx, body, ...exchange }) => agentTokens.create(ctx, body, addressOf(exchange)),
       }),
     )
     .delete(
       "/v1/sessions/:id",
-      ...route("revokeSession", "End a session of the console", {
-        description: "Takes effect with the next request; a stream ends within a minute.",
+      ...route("revokeSession", "End a session of the console or of an agent", {
+        description:
+          "Takes effect with the next request; a stream ends within a minute. Ends the subscriptions of an agent. Admins end any, operators the tokens of their agents.",
         params: sessionParams,
         response: sessionSchema,
         problems: [404],

@@ -1,7 +1,7 @@
-import { and, desc, eq, gt, lte } from "drizzle-orm";
+import { and, desc, eq, gt, lte, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, encoded, shownColumns, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, rowIf, shownColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 import {
@@ -21,19 +21,43 @@ export const insertSession = statement<StoredSession>()((db, { sessions }) =>
   db.insert(sessions).values(allColumns(sessions)),
 );
 
-export const sessionByHash = statement<Pick<StoredSession, "hash">>()((db, t, p) =>
-  db.select(sessionColumns(t)).from(t.sessions).where(eq(t.sessions.hash, p.hash)).limit(1),
+/** Touches no row if the actor has `max` tokens for agents that have not expired. */
+export const insertAgentIfRoom = statement<StoredSession & { now: Date; max: number }>()(
+  (db, { sessions }, p) => {
+    const { actor, kind, expiresAt } = sessions;
+    const count = sql`(select count(*) from ${sessions} where ${actor} = ${p.actor} and ${kind} = 'agent' and ${expiresAt} > ${encoded(p.now, expiresAt)})`;
+    return db.insert(sessions).select(rowIf(sessions, sql`${count} < ${p.max}`));
+  },
+  { contended: ({ actor }) => ({ table: sessionsTable, ids: [actor] }) },
+);
+
+export const sessionByHash = statement<Pick<StoredSession, "hash" | "kind">>()((db, t, p) =>
+  db
+    .select(sessionColumns(t))
+    .from(t.sessions)
+    .where(and(eq(t.sessions.hash, p.hash), eq(t.sessions.kind, p.kind)))
+    .limit(1),
 );
 
 export const deleteSession = statement<Pick<StoredSession, "id">>()((db, t, p) =>
   db.delete(t.sessions).where(eq(t.sessions.id, p.id)).returning(sessionColumns(t)),
 );
 
+/** Ends the token for an agent that this actor made. */
+export const deleteOwnAgent = statement<Pick<StoredSession, "id" | "actor">>()((db, t, p) =>
+  db
+    .delete(t.sessions)
+    .where(
+      and(eq(t.sessions.id, p.id), eq(t.sessions.actor, p.actor), eq(t.sessions.kind, "agent")),
+    )
+    .returning(sessionColumns(t)),
+);
+
 export const deleteExpiredSessions = statement<{ now: Date }>()((db, { sessions }, p) =>
   db.delete(sessions).where(lte(sessions.expiresAt, encoded(p.now, sessions.expiresAt))),
 );
 
-/** The sessions of an actor that have not expired, without the newest `keep`, newest first. */
+/** The browsers of an actor whose sessions have not expired, without the newest `keep`, newest first. */
 export const oldSessions = statement<
   Pick<StoredSession, "actor"> & { now: Date; keep: number; limit: number }
 >()((db, t, p) =>
@@ -43,6 +67,7 @@ export const oldSessions = statement<
     .where(
       and(
         eq(t.sessions.actor, p.actor),
+        eq(t.sessions.kind, "console"),
         gt(t.sessions.expiresAt, encoded(p.now, t.sessions.expiresAt)),
       ),
     )
@@ -51,7 +76,8 @@ export const oldSessions = statement<
     .offset(p.keep),
 );
 
-export const sessionPages = pagesOver(tables)<ConsoleSession, never>({
+export const sessionPages = pagesOver(tables)<ConsoleSession, "actor" | "kind">({
   table: (t) => t.sessions,
   select: (db, t) => db.select(sessionColumns(t)).from(t.sessions),
+  isSmall: true,
 });

@@ -1,6 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, type Context, requireAdmin, requireOperator } from "../../base/context.ts";
+import {
+  type Actor,
+  type Context,
+  isAdmin,
+  requireAdmin,
+  requireOperator,
+} from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import type { FiltersOf } from "../../base/filters.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
@@ -8,9 +15,12 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
 
+import type { sessionFilters } from "./session-filters.ts";
+import { hashOf, isSecret, makeSecret } from "./session-secret.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
+  deleteOwnAgent,
   deleteSession,
   insertSession,
   oldSessions,
@@ -18,7 +28,7 @@ import {
   sessionPages,
 } from "./sessions.sql.ts";
 
-/** Sessions of operators in the console, by cookie. They can be ended, unlike tokens. */
+/** Sessions of operators in the console, by cookie, and of their agents. They can be ended, unlike access tokens. */
 export interface Sessions {
   /**
    * Opens a session for an operator. `replaced`: the cookie that the browser sent, whose session ends: a session
@@ -29,9 +39,13 @@ export interface Sessions {
   read(cookie: string): Promise<ConsoleSession>;
   /** Ends the session of a cookie. Returns whether it existed. */
   close(cookie: string): Promise<boolean>;
-  /** Newest first. For admins. */
-  list(ctx: Context, request: PageRequest): Promise<Page<ConsoleSession>>;
-  /** Ends a session. For admins. Throws `not-found`. */
+  /** Newest first: for admins all, for operators the tokens of their agents. */
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters?: FiltersOf<typeof sessionFilters>,
+  ): Promise<Page<ConsoleSession>>;
+  /** Ends a session: admins any, operators the tokens of their agents. Throws `not-found`. */
   revoke(ctx: Context, id: string): Promise<ConsoleSession>;
 }
 
@@ -51,13 +65,19 @@ const sessionSeconds = 12 * 3_600;
 const maxSessionsPerActor = 200;
 /** More are left only by an earlier version. Later sign-ins end the others. */
 const maxEndedAtOnce = 100;
-const cookieBytes = 32;
 const maxUserAgentLength = 200;
 
-export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
+/** `agentEnded` is called when the token of an agent was revoked. */
+export function sessions(
+  storage: Storage,
+  audit: Audit,
+  clock: Clock,
+  makeId: MakeId,
+  agentEnded: (id: ConsoleSession["id"]) => Promise<unknown>,
+): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
-    if (!/^[\w-]{43}$/.test(cookie)) return null;
-    const [found] = await storage.all(sessionByHash, { hash: hashOf(cookie) });
+    if (!isSecret(cookie)) return null;
+    const [found] = await storage.all(sessionByHash, { hash: hashOf(cookie), kind: "console" });
     return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
   }
 
@@ -87,9 +107,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       const expiresAt = new Date(Math.min(longest, endsAt?.getTime() ?? longest));
       const ctx = { actor, expiresAt, requestId };
       requireOperator(ctx);
-      const cookie = Buffer.from(crypto.getRandomValues(new Uint8Array(cookieBytes))).toString(
-        "base64url",
-      );
+      const cookie = makeSecret();
       const session: ConsoleSession = {
         id: makeId("ses", now),
         kind: "console",
@@ -122,21 +140,26 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       await end(session);
       return true;
     },
-    async list(ctx, request) {
-      requireAdmin(ctx);
+    async list(ctx, request, { kind } = {}) {
+      requireOperator(ctx);
+      if (kind === "console") requireAdmin(ctx);
       await storage.atomically(write(deleteExpiredSessions, { now: new Date(clock.now()) }));
-      return paginate(sessionPages(storage, {}), request);
+      const filters = isAdmin(ctx) ? { kind } : { kind: "agent", actor: ctx.actor.id };
+      return paginate(sessionPages(storage, filters), request);
     },
     async revoke(ctx, id) {
-      requireAdmin(ctx);
+      requireOperator(ctx);
       const unknown = new AppError("not-found", "No session has this id. It may have ended.");
       if (!isSessionId(id)) throw unknown;
       const [ended] = await storage.atomically(
-        write(deleteSession, { id }, unknown),
+        isAdmin(ctx)
+          ? write(deleteSession, { id }, unknown)
+          : write(deleteOwnAgent, { id, actor: ctx.actor.id }, unknown),
         audit.entry(ctx, "session.revoked", id),
       );
       const [session] = ended.rows;
       if (session === undefined) throw unknown;
+      if (session.kind === "agent") await agentEnded(id);
       return session;
     },
   };
@@ -144,11 +167,6 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
 
 function isSessionId(id: string): id is ConsoleSession["id"] {
   return /^ses_[0-9a-f]{1,64}$/.test(id);
-}
-
-/** The cookie is random, so a plain hash cannot be searched. */
-function hashOf(cookie: string): string {
-  return new Bun.CryptoHasher("sha256").update(cookie).digest("hex");
 }
 
 function printable(text: string): string {
