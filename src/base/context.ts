@@ -26,7 +26,7 @@ export interface Session {
 }
 
 /** Verifies an access token and returns its session. Throws `invalid-token`. */
-export type Verify = (token: string) => Promise<Session>;
+export type Verify<Verified extends Session = Session> = (token: string) => Promise<Verified>;
 
 /** The context that services receive with each request. */
 export interface Context {

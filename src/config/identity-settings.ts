@@ -1,3 +1,5 @@
+import { allowances } from "../identity/sessions/session.ts";
+
 import {
   apiToken,
   atLeastBytes,
@@ -7,6 +9,7 @@ import {
   text,
   tokenTypes,
   webUrl,
+  wordsOf,
 } from "./parsers.ts";
 import { setting } from "./setting.ts";
 
@@ -24,7 +27,7 @@ export const identitySettings = {
   jwksUrl: setting(
     "JWKS_URL",
     null,
-    "JSON Web Key Set of an external identity provider; only its tokens are then accepted",
+    "JSON Web Key Set of an external identity provider; only its tokens are then accepted, at `/mcp` those for `PUBLIC_URL` with this path, if it is set",
     webUrl,
   ),
   jwtTypes: setting(
@@ -44,6 +47,12 @@ export const identitySettings = {
     "roles",
     "With `JWKS_URL`: the claim of its tokens that contains the roles; a path for nested claims, like `realm_access.roles`",
     rolesClaim,
+  ),
+  mcpAllow: setting(
+    "MCP_ALLOW",
+    null,
+    "What agents with an access token may do at `/mcp` beyond reading: writes, bodies or both, separated by commas; unset: nothing",
+    wordsOf(...allowances),
   ),
   oidcIssuer: setting(
     "OIDC_ISSUER",

@@ -123,6 +123,14 @@ export function oneOf<const Choice extends string>(
   };
 }
 
+/** A list of these words, separated by commas. */
+export function wordsOf<const Word extends string>(
+  ...words: Word[]
+): (value: string) => readonly Word[] {
+  const parse = oneOf(...words);
+  return (value) => value.split(",").map((word) => parse(word.trim()));
+}
+
 export function flag(value: string): boolean {
   return oneOf("true", "false")(value) === "true";
 }

@@ -9,7 +9,7 @@ import { type ConsoleCodes, consoleCodes } from "../identity/auth/console-codes.
 import { jwksVerifier } from "../identity/auth/jwks.ts";
 import { loggedRefusals } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
-import { type Tokens, tokens } from "../identity/auth/token.ts";
+import { isSignedWithSecret, type Tokens, tokens } from "../identity/auth/token.ts";
 import { unlessErased } from "../identity/auth/unless-erased.ts";
 import {
   type FailureLimiter,
@@ -19,6 +19,7 @@ import {
   writeLimiter,
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
+import { type AgentSession, agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
 import { type AgentTokens, agentTokens } from "../identity/sessions/agent-tokens.ts";
 import { type Sessions, sessions } from "../identity/sessions/sessions.ts";
 import { type Erasures, erasures } from "../identity/users/erasures.ts";
@@ -41,6 +42,10 @@ export interface IdentityServices {
   readonly audit: Audit;
   readonly sessions: Sessions;
   readonly agentTokens: AgentTokens;
+  /** Verifies tokens at `/mcp`. */
+  readonly agentSignIn: Verify<AgentSession>;
+  /** The issuer at which agents sign in; null if there is none but this server. */
+  readonly agentIssuer: string | null;
   /** Null if it is not configured. */
   readonly oidc: Oidc | null;
 }
@@ -57,10 +62,16 @@ export function identityServices(
   const verify = externalVerifier(config, clock) ?? minting.verify;
   const audited = audit(storage, clock, makeId, writeLimiter(clock));
   const erased = erasures(storage, clock);
-  const unerased = unlessErased(rememberedSessions(verify, clock), erased);
+  const accepted = rememberedSessions(verify, clock);
+  const signIn = openIdConnect(platform);
+  const forAgents = agentTokens(storage, audited, clock, makeId);
+  const agentAccess = unlessErased(
+    agentSignIn(forAgents, agentVerifier(platform, accepted, signIn), config.mcpAllow ?? []),
+    erased,
+  );
   return {
     tokens: minting,
-    verify: loggedRefusals(unerased, log, clock),
+    verify: loggedRefusals(unlessErased(accepted, erased), log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     limiter: failureLimiter(clock),
@@ -70,8 +81,10 @@ export function identityServices(
     erasures: erased,
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId, agentEnded),
-    agentTokens: agentTokens(storage, audited, clock, makeId),
-    oidc: openIdConnect(platform),
+    agentTokens: forAgents,
+    agentSignIn: loggedRefusals(agentAccess, log, clock),
+    agentIssuer: issuerFor(config),
+    oidc: signIn,
   };
 }
 
@@ -81,6 +94,29 @@ export function externalVerifier(config: Config, clock: Clock): Verify | null {
   const { jwtAudienceClaim: audienceClaim, jwtRolesClaim: rolesClaim } = config;
   if (jwksUrl === null) return null;
   return jwksVerifier(jwksUrl, { issuer, audience, types, audienceClaim, rolesClaim }, clock);
+}
+
+/**
+ * Verifies access tokens at `/mcp`. Those of an issuer must be for its URL (RFC 8707); without PUBLIC_URL, which is
+ * needed to know it, those for the API are accepted.
+ */
+function agentVerifier({ config, clock }: Platform, accepted: Verify, issuer: Oidc | null): Verify {
+  const { jwksUrl, publicUrl, jwtIssuer, jwtTypes: types, jwtRolesClaim: rolesClaim } = config;
+  const audience = `${publicUrl}${mcpPath}`;
+  if (jwksUrl !== null) {
+    if (publicUrl === null) return accepted;
+    const fixed = { audienceClaim: "aud", isAudienceFixed: true } as const;
+    const expected = { issuer: jwtIssuer, audience, types, rolesClaim, ...fixed };
+    return rememberedSessions(jwksVerifier(jwksUrl, expected, clock), clock);
+  }
+  if (issuer === null) return accepted;
+  const issued = rememberedSessions(issuer.verify, clock);
+  return (token) => (isSignedWithSecret(token) ? accepted(token) : issued(token));
+}
+
+function issuerFor({ jwksUrl, jwtIssuer, oidcIssuer }: Config): string | null {
+  if (jwksUrl === null) return oidcIssuer;
+  return URL.canParse(jwtIssuer) ? jwtIssuer : null;
 }
 
 function openIdConnect({ config, keys, storage, clock, log }: Platform): Oidc | null {
@@ -94,6 +130,7 @@ function openIdConnect({ config, keys, storage, clock, log }: Platform): Oidc | 
       redirectUri: `${publicUrl}/console/oidc/callback`,
     },
     rolesClaim: oidcRolesClaim,
+    accessTokens: { audience: `${publicUrl}${mcpPath}`, types: config.jwtTypes },
     keys,
     resolve: systemResolve,
     storage,

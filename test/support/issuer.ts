@@ -14,6 +14,8 @@ export interface FakeIssuer extends AsyncDisposable {
   signsWith: "published" | "hidden" | "secret" | "nothing";
   /** Replaces the responses of a path. */
   readonly overrides: Map<string, () => Response | Promise<Response>>;
+  /** Signs an access token with these claims besides the usual ones. */
+  issue(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /** The paths of all requests; with `split`, the whole URLs of those to the other host. */
   readonly requests: string[];
   /** The tokens that were issued. */
@@ -120,10 +122,12 @@ export async function startIssuer(
     });
   }
 
-  function sign(nonce: string): Promise<string> {
+  const sign = (nonce: string) => signed({ nonce, ...issuer.claims });
+
+  function signed(added: Readonly<Record<string, unknown>>): Promise<string> {
     const seconds = Math.floor(now() / 1_000);
-    const usual = { iss: url, aud: clientId, sub: "ada", iat: seconds, exp: seconds + 300, nonce };
-    const claims = { ...usual, ...issuer.claims };
+    const usual = { iss: url, aud: clientId, sub: "ada", iat: seconds, exp: seconds + 300 };
+    const claims = { ...usual, ...added };
     const token = new SignJWT(claims);
     switch (issuer.signsWith) {
       case "nothing":
@@ -146,6 +150,7 @@ export async function startIssuer(
     clientSecret,
     claims: { roles: ["operator"], email: "ada@example.com" },
     signsWith: "published",
+    issue: signed,
     overrides: new Map(),
     requests: [],
     tokens: [],
@@ -162,7 +167,10 @@ function unsigned(claims: Readonly<Record<string, unknown>>): string {
 }
 
 /** The settings of a server that signs in at an issuer. */
-export const issuerSettings = (issuer: FakeIssuer, publicUrl: string) => ({
+export const issuerSettings = (
+  issuer: Pick<FakeIssuer, "url" | "clientId" | "clientSecret">,
+  publicUrl: string,
+) => ({
   OIDC_ISSUER: issuer.url,
   OIDC_CLIENT_ID: issuer.clientId,
   OIDC_CLIENT_SECRET: issuer.clientSecret,

@@ -38,17 +38,26 @@ export interface ExternalTokens extends Omit<TokenOptions, "key"> {
   readonly audienceClaim: string;
   /** The claim that contains the roles. */
   readonly rolesClaim: string;
+  /** Set if the audience is no setting, so that a refusal advises none. */
+  readonly isAudienceFixed?: true;
 }
+
+type FetchUrl = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
  * Verifies tokens of an external identity provider with the keys that it publishes (RFC 7517). Keys are fetched
  * on first use, cached for ten minutes, and fetched again when a token names an unknown key, at most
  * twice a minute. Throws `unavailable` when the keys cannot be fetched.
  */
-export function jwksVerifier(url: string, expected: ExternalTokens, clock: Clock): Verify {
+export function jwksVerifier(
+  url: string,
+  expected: ExternalTokens,
+  clock: Clock,
+  fetchUrl: FetchUrl = plainFetch,
+): Verify {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: timeoutMs,
-    [customFetch]: fetchKeys,
+    [customFetch]: (address, init) => fetchKeys(fetchUrl, address, init),
   });
   return async (token) => {
     if (token.length > maxTokenLength) throw invalidToken(tooLong);
@@ -78,10 +87,11 @@ function refuse(error: unknown): never {
 /** Some issuers write no `aud` into access tokens, but the client's id (Amazon Cognito) or origin (Clerk). */
 function wrongAudience(
   claims: JWTPayload,
-  { audience, audienceClaim }: ExternalTokens,
+  { audience, audienceClaim, isAudienceFixed }: ExternalTokens,
 ): TokenRefusal | null {
   const found = claims.aud ?? claims[audienceClaim];
   if ([found].flat().includes(audience)) return null;
+  if (isAudienceFixed) return new TokenRefusal("audience", `it is not for ${audience}`);
   if (found !== undefined) return audienceRefusal(found);
   const other = ["client_id", "azp"].find((claim) => shown(claims[claim]) !== "");
   const remedy: TokenRefusal["remedy"] =
@@ -122,8 +132,8 @@ function wrongType(
  * Fetches the keys with a size limit, which jose lacks. jose's `init` forbids redirects, and its signal also
  * aborts the download of the body.
  */
-async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
-  const response = await plainFetch(url, init);
+async function fetchKeys(fetchUrl: FetchUrl, url: string, init: RequestInit): Promise<Response> {
+  const response = await fetchUrl(url, init);
   const text = await responseText(response, maxResponseBytes);
   // jose rejects anything that is not JSON or not a key set.
   if (countKeys(text) > maxKeys) throw new Error(`The response has more than ${maxKeys} keys`);

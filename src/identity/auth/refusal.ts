@@ -1,7 +1,7 @@
 import { errors } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
-import type { Verify } from "../../base/context.ts";
+import type { Session, Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { alikeEntries } from "../../telemetry/alike.ts";
@@ -96,7 +96,11 @@ export function shown(value: unknown): string {
 }
 
 /** Logs why tokens are refused. Never the token. Anyone can send tokens, so equal entries are counted. */
-export function loggedRefusals(verify: Verify, log: Log, clock: Clock): Verify {
+export function loggedRefusals<Verified extends Session>(
+  verify: Verify<Verified>,
+  log: Log,
+  clock: Clock,
+): Verify<Verified> {
   const entries = alikeEntries(clock);
   return async (token) => {
     try {

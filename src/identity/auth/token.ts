@@ -1,5 +1,5 @@
 import { jwt } from "@elysiajs/jwt";
-import { decodeJwt, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
 import {
@@ -110,4 +110,13 @@ interface Claims {
 /** The claims of a verified token. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   return decodeJwt(token);
+}
+
+/** Whether a token may be Skyhook's own: issuers sign with keys that they publish. Also true for what is no token. */
+export function isSignedWithSecret(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).alg === algorithm;
+  } catch {
+    return true;
+  }
 }

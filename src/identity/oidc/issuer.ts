@@ -31,8 +31,12 @@ export interface Challenge {
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
 /** An OpenID provider. Its methods throw `invalid-token` or `unavailable`. */
-interface Issuer {
+export interface Issuer {
   readonly host: string;
+  /** Fetches what the issuer's metadata names. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** The URL of its keys. */
+  keysUrl(): Promise<string>;
   /** Makes a challenge and the address at which a browser signs in with it. */
   challenge(): Promise<{ readonly challenge: Challenge; readonly location: string }>;
   /** Checks state and issuer (RFC 9207) of an authorization response. Returns the exchange of its code. */
@@ -99,6 +103,8 @@ export function issuerClient(settings: IssuerSettings, clock: Clock, resolve: Re
 
   return {
     host: url.host,
+    fetch: limitedFetch,
+    keysUrl: () => attempt((_, server) => server.jwks_uri ?? ""),
     challenge: () =>
       attempt(async (library, server) => {
         const challenge = {

@@ -1,15 +1,17 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, maxSubjectLength, openIdPrefix } from "../../base/context.ts";
+import { type Actor, maxSubjectLength, openIdPrefix, type Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { ExternalTokens } from "../auth/jwks.ts";
 import { rolesIn } from "../auth/role-claim.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 
+import { issuerTokens } from "./access-tokens.ts";
 import { type Challenge, type Claims, issuerClient, type IssuerSettings } from "./issuer.ts";
 
 /** How long the user may take at the issuer. */
@@ -42,6 +44,8 @@ export interface Oidc {
    * role.
    */
   finish(cookie: string, parameters: URLSearchParams): Promise<SignedIn>;
+  /** Verifies the issuer's access tokens. Throws `invalid-token` and `unavailable`. */
+  readonly verify: Verify;
 }
 
 interface SignedIn {
@@ -53,6 +57,8 @@ interface SignedIn {
 interface Parts {
   readonly settings: IssuerSettings;
   readonly rolesClaim: string;
+  /** What access tokens must have. */
+  readonly accessTokens: Pick<ExternalTokens, "audience" | "types">;
   readonly keys: KeyRing;
   readonly resolve: Resolve;
   readonly storage: Storage;
@@ -94,8 +100,16 @@ export function oidc({ settings, rolesClaim, storage, clock, log, ...parts }: Pa
     throw new AppError("insufficient-scope", detail);
   }
 
+  const expected = {
+    ...parts.accessTokens,
+    issuer: name,
+    audienceClaim: "aud",
+    rolesClaim,
+    isAudienceFixed: true,
+  } as const;
   return {
     host: issuer.host,
+    verify: issuerTokens(issuer, expected, clock),
     async start(place, replaced) {
       const { challenge, location } = await issuer.challenge();
       const expiresAt = clock.now() + attemptSeconds * 1_000;

@@ -1,0 +1,39 @@
+import type { Session, Verify } from "../../base/context.ts";
+import { invalidToken, TokenRefusal } from "../auth/refusal.ts";
+
+import { agentTokenPrefix, type AgentTokens } from "./agent-tokens.ts";
+import type { Allowance } from "./session.ts";
+
+/** Where agents connect. With PUBLIC_URL before it, the audience of their access tokens (RFC 8707). */
+export const mcpPath = "/mcp";
+
+/** The bearer of a token that is valid at `/mcp`. */
+export interface AgentSession extends Session {
+  /** What it may do beyond reading. */
+  readonly allowed: readonly Allowance[];
+  /** Owns the subscriptions: the id of the session for a token for an agent, otherwise the actor. */
+  readonly subscriber: string;
+}
+
+/**
+ * Returns the session of a token for an agent, or of an access token that `verify` accepts, which may do what
+ * `allowed` names. Throws `invalid-token`.
+ */
+export function agentSignIn(
+  agentTokens: Pick<AgentTokens, "find">,
+  verify: Verify,
+  allowed: readonly Allowance[],
+): Verify<AgentSession> {
+  return async (token) => {
+    if (!token.startsWith(agentTokenPrefix)) {
+      const session = await verify(token);
+      return { ...session, allowed, subscriber: session.actor.id };
+    }
+    const found = await agentTokens.find(token);
+    if (found === null) {
+      throw invalidToken(new TokenRefusal("key", "no token for an agent is stored for it"));
+    }
+    const { id, actor, roles, expiresAt } = found;
+    return { actor: { id: actor, roles }, expiresAt, allowed: found.allowed, subscriber: id };
+  };
+}
