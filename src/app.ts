@@ -158,12 +158,8 @@ export function createApp(services: Services) {
     .use(
       mcpRest({
         services,
-        signIn: async (token) => ({
-          ...(await services.verify(token)),
-          allowed: ["writes", "bodies"],
-          subscriber: "",
-        }),
-        issuer: null,
+        signIn: services.agentSignIn,
+        issuer: services.agentIssuer,
         publicUrl: config.publicUrl,
         corsOrigins: config.corsOrigins ?? [],
         addressOf,

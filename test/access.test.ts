@@ -112,6 +112,7 @@ const answers: Readonly<Record<string, string>> = {
   "GET /v1/sessions": operators,
   "POST /v1/sessions": "401 415 415 415 415",
   "DELETE /v1/sessions/:id": "401 403 403 404 404",
+  "ALL /mcp": "401 403 403 415 415",
   "GET /v1/issues": operators,
   "POST /v1/issues/:id/retry": "401 403 403 404 404",
   "POST /v1/issues/:id/mute": "401 415 415 415 415",

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { nextTurn } from "../base/own-turn.ts";
+import { mcpPath as path } from "../identity/sessions/agent-sign-in.ts";
 import { authenticate, type Exchange } from "../web/auth.ts";
 import { readBytes, requireUncompressed } from "../web/body.ts";
 import type { AddressOf, Connection } from "../web/client-address.ts";
@@ -23,7 +24,6 @@ interface Parts {
   readonly addressOf: AddressOf;
 }
 
-const path = "/mcp";
 const metadataPath = "/.well-known/oauth-protected-resource";
 const maxBodyBytes = 65_536;
 

@@ -34,7 +34,7 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string 
 export interface Issuer {
   readonly host: string;
   /** Fetches what the issuer's metadata names. */
-  fetch(url: string, init: RequestInit): Promise<Response>;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The URL of its keys. */
   keysUrl(): Promise<string>;
   /** Makes a challenge and the address at which a browser signs in with it. */

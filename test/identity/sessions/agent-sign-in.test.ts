@@ -5,6 +5,7 @@ import { json, startApp, type TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
 import { issuerSettings, startIssuer } from "../../support/issuer.ts";
+import { rpcRequest } from "../../support/mcp.ts";
 import { itemsOf } from "../../support/operator.ts";
 
 const publicUrl = "https://hooks.example.com";
@@ -205,4 +206,23 @@ test("without PUBLIC_URL, an agent needs a token for the API", async () => {
   const roles = ["operator"];
   expect(await codeOf(app, await issuer.issue({ roles, aud: "the API" }))).toBeNull();
   expect(await codeOf(app, await issuer.issue({ roles, aud: mcpUrl }))).toBe("invalid-token");
+});
+
+test("at /mcp, agents need the role operator; a token for agents has it, and a cookie opens nothing", async () => {
+  await using app = await startApp({}, clock);
+  const statusOf = async (token: string, headers?: Record<string, string>) =>
+    (await app.app.handle(rpcRequest({ token, ...(headers && { headers }) }, "tools/list"))).status;
+  expect(await statusOf(await agentToken(app, { name: "x" }, "grace"))).toBe(200);
+  for (const [role, status] of [
+    ["user", 403],
+    ["operator", 200],
+  ] as const) {
+    const token = await app.services.tokens.mint({ id: "grace", roles: [role] }, 60);
+    expect([role, await statusOf(token)]).toEqual([role, status]);
+  }
+  const init = { method: "POST", headers: { "x-skyhook-console": "1" } };
+  const signedIn = await app.as("operator", "/v1/auth/session", init);
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  expect(await statusOf("", { cookie, authorization: "" })).toBe(401);
+  expect(await statusOf(cookie.replace("skyhook=", ""))).toBe(401);
 });
