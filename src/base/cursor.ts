@@ -33,15 +33,15 @@ export function decodeNumberCursor(text: string): Position<number> {
 
 function decode<Id extends ItemId>(text: string, isId: (id: unknown) => id is Id): Position<Id> {
   const position = text.length <= maxCursorLength ? parse(text, isId) : null;
-  if (position === null) {
-    const detail = "The cursor does not come from this list. Omit it to start from the first page.";
-    throw new AppError("invalid-cursor", detail, {
-      errors: [
-        { parameter: "cursor", code: "invalid-cursor", detail: "Not a cursor of this list" },
-      ],
-    });
-  }
+  if (position === null) throw foreignCursor();
   return position;
+}
+
+export function foreignCursor(): AppError {
+  const detail = "The cursor does not come from this list. Omit it to start from the first page.";
+  return new AppError("invalid-cursor", detail, {
+    errors: [{ parameter: "cursor", code: "invalid-cursor", detail: "Not a cursor of this list" }],
+  });
 }
 
 function parse<Id extends ItemId>(

@@ -7,6 +7,7 @@ import {
 import { isWaitlistEvent, waitlistNotification } from "../booking/waitlist/waitlist-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
+import { type EventPolls, eventPolls } from "../events/event-polls.ts";
 import { eventReplay } from "../events/event-replay.ts";
 import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
@@ -26,6 +27,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 
+import { closedToAgents } from "./notifications.ts";
 import type { Platform } from "./platform.ts";
 
 export interface EventServices {
@@ -33,6 +35,7 @@ export interface EventServices {
   /** Replays many events. */
   readonly replays: Replays;
   readonly eventStreams: EventStreams;
+  readonly eventPolls: EventPolls;
 }
 
 interface Parts {
@@ -105,6 +108,7 @@ export function eventServices(platform: Platform, parts: Parts) {
       audit,
       clock,
     }),
+    eventPolls: eventPolls({ storage, eventFeed, closed: closedToAgents }),
   };
   return {
     services,
