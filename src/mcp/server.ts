@@ -12,6 +12,7 @@ import { lazy } from "../base/lazy.ts";
 import { version } from "../base/version.ts";
 
 import { answerText, maxAnswerLength } from "./answer.ts";
+import { addReading } from "./reading.ts";
 import { recordCall } from "./record.ts";
 import type { Agent, AgentServices, Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
@@ -28,7 +29,6 @@ export function answerAgent(
   const userAgent = request.headers.get("user-agent") ?? "";
   // No streams: they would outlive a token that was revoked.
   const handler = createMcpHandler(() => serverFor(services, agent, userAgent), {
-    responseMode: "json",
     maxSubscriptions: 0,
   });
   return handler.fetch(request);
@@ -52,6 +52,7 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
       resultOf(services, agentOf(ctx), tool, given),
     );
   }
+  addReading(server);
   return server;
 }
 

@@ -1,3 +1,7 @@
+import type { Role } from "../../src/base/context.ts";
+
+import type { TestApp } from "./app.ts";
+
 /** The protocol that clients of 2026-07-28 speak. */
 const version = "2026-07-28";
 
@@ -51,10 +55,8 @@ export interface RpcAnswer {
 
 /** An agent that calls `fetch`. */
 export function agentOf(fetch: Fetch, rpc: Rpc) {
-  const call = async (
-    method: string,
-    params: Readonly<Record<string, unknown>> = {},
-  ): Promise<RpcAnswer> => (await fetch(rpcRequest(rpc, method, params))).json();
+  const call = async (method: string, params: Readonly<Record<string, unknown>> = {}) =>
+    (await (await fetch(rpcRequest(rpc, method, params))).json()) as RpcAnswer;
   /** The text of a tool's answer, and whether it is an error. */
   const toolText = async (name: string, given: Readonly<Record<string, unknown>> = {}) => {
     const { result, error } = await call("tools/call", { name, arguments: given });
@@ -73,4 +75,27 @@ export function agentOf(fetch: Fetch, rpc: Rpc) {
       return answer;
     },
   };
+}
+
+/** The agent of a token that an operator has for the API, on an app of this process. */
+export async function agentAs(
+  app: TestApp,
+  {
+    role = "operator",
+    bearer = `test-${role}`,
+    ...rpc
+  }: Partial<Rpc> & { readonly role?: Role; readonly bearer?: string } = {},
+) {
+  const token = rpc.token ?? (await app.services.tokens.mint({ id: bearer, roles: [role] }, 3_600));
+  return agentOf((request) => app.app.handle(request), { ...rpc, token });
+}
+
+/** The places of a text in an answer, such as `items.0.untrusted.title`. */
+export function placesOf(text: string, answer: unknown, path: readonly string[] = []): string[] {
+  if (typeof answer === "string") return answer.includes(text) ? [path.join(".")] : [];
+  if (typeof answer !== "object" || answer === null) return [];
+  return Object.entries(answer).flatMap(([name, value]) => [
+    ...(name.includes(text) ? [[...path, name].join(".")] : []),
+    ...placesOf(text, value, [...path, name]),
+  ]);
 }

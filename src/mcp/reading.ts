@@ -1,0 +1,84 @@
+import {
+  fromJsonSchema,
+  type McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
+
+import { titleOf } from "../web/rest/docs/page.ts";
+
+const markdown = "text/markdown";
+const uriOf = (file: string) => `skyhook://docs/${file}`;
+
+// Loaded when an agent first asks for it.
+const docs = async () => (await import("../web/rest/docs/files.ts")).docs;
+
+/** The pages of the documentation, without its decision records. */
+async function pageList() {
+  const folder = await docs();
+  const files = Object.keys(folder.pages).filter((file) => !file.includes("/"));
+  return {
+    resources: files.map((file) => ({
+      uri: uriOf(file),
+      name: file,
+      title: titleOf(folder, file),
+      mimeType: markdown,
+    })),
+  };
+}
+
+interface Prompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** What the person says of it. */
+  readonly argument: string;
+  readonly text: (argument: string) => string;
+}
+
+const prompts: readonly Prompt[] = [
+  {
+    name: "why_did_it_not_arrive",
+    title: "Why did it not arrive?",
+    description: "Finds out why a message or webhook did not arrive.",
+    argument: "What is missing, such as: the Slack message about the deploy of 10:00.",
+    text: (what) =>
+      `Find out why this did not arrive: ${what}
+1. search_events for the event; filter by provider, type, time or words.
+2. If it is there: get_event shows each destination, its attempts and their errors, or the part of its filter that kept the event away.
+3. If it is not: explain_rejection for rejected webhooks of its provider, and provider_status for silence.
+4. Answer in three sentences: what happened, since when, and what a person must do. Change nothing.`,
+  },
+  {
+    name: "what_is_wrong",
+    title: "What is wrong?",
+    description: "Sums up the current issues, and what to do first.",
+    argument: "What to look at, such as a provider, a destination or a day.",
+    text: (what) =>
+      `Sum up what is wrong with this service now. Look at: ${what}
+1. overview, then list_issues.
+2. For the most urgent two: get_destination, provider_status or explain_rejection.
+3. Answer with one line for each issue: cause, since when, what to do. Change nothing.`,
+  },
+];
+
+/** The documentation as resources, and prompts for what operators ask most. */
+export function addReading(server: McpServer): void {
+  const template = new ResourceTemplate(uriOf("{page}"), { list: pageList });
+  const meta = { title: "Documentation", mimeType: markdown };
+  server.registerResource("docs", template, meta, async (uri, { page }) => {
+    const text = (await docs()).pages[String(page)];
+    if (text === undefined)
+      throw new ResourceNotFoundError(uri.href, "No page of the docs has this name");
+    return { contents: [{ uri: uri.href, mimeType: markdown, text }] };
+  });
+  for (const { name, title, description, argument, text } of prompts) {
+    const argsSchema = fromJsonSchema<{ readonly what?: string }>({
+      type: "object",
+      properties: { what: { type: "string", description: argument, maxLength: 500 } },
+    });
+    server.registerPrompt(name, { title, description, argsSchema }, ({ what = "everything" }) => ({
+      messages: [{ role: "user", content: { type: "text", text: text(what) } }],
+    }));
+  }
+}
