@@ -3,6 +3,7 @@ import {
   createMcpHandler,
   fromJsonSchema,
   McpServer,
+  type ServerCapabilities,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
@@ -12,6 +13,8 @@ import { lazy } from "../base/lazy.ts";
 import { version } from "../base/version.ts";
 
 import { answerText, maxAnswerLength } from "./answer.ts";
+import { addEventMethods } from "./events/event-methods.ts";
+import { extension } from "./events/words.ts";
 import { addReading } from "./reading.ts";
 import { recordCall } from "./record.ts";
 import type { Agent, AgentServices, Tool } from "./tool.ts";
@@ -34,8 +37,20 @@ export function answerAgent(
   return handler.fetch(request);
 }
 
+/** Lists change with the program only, so nobody is told. */
+const listed = { listChanged: false };
+// Guarantee: the library passes on the capabilities that it does not know.
+const capabilities = {
+  tools: listed,
+  resources: listed,
+  prompts: listed,
+  events: listed,
+  extensions: { [extension]: {} },
+} as ServerCapabilities;
+
 function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userAgent: string) {
-  const server = new McpServer({ name: "skyhook", title: "Skyhook", version }, { instructions });
+  const info = { name: "skyhook", title: "Skyhook", version };
+  const server = new McpServer(info, { instructions, capabilities });
   const agentOf = (ctx: ServerContext): Agent => ({ ...caller, client: clientIn(ctx, userAgent) });
   for (const tool of tools) {
     const { name, title, description, needs, isDestructive = false, isIdempotent = false } = tool;
@@ -53,6 +68,7 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
     );
   }
   addReading(server);
+  addEventMethods(server, services, agentOf);
   return server;
 }
 

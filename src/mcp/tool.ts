@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import type { Storage } from "../db/storage.ts";
 import type { DescribedEvent } from "../events/described-event.ts";
+import type { EventPolls } from "../events/event-polls.ts";
 import type { Events } from "../events/events.ts";
 import type { Replays } from "../events/replays.ts";
 import type { Audit } from "../identity/audit/audit.ts";
@@ -15,6 +16,7 @@ import type { Statistics } from "../operations/statistics/statistics.ts";
 import type { DestinationDeliveries } from "../outbound/destinations/destination-deliveries.ts";
 import type { DestinationHealthReader } from "../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../outbound/destinations/destinations.ts";
+import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** What the tools and methods of agents call. */
@@ -24,6 +26,8 @@ export interface AgentServices {
   readonly storage: Pick<Storage, "all" | "atomically">;
   readonly audit: Audit;
   readonly events: Events;
+  readonly eventPolls: EventPolls;
+  readonly subscriptions: Subscriptions;
   readonly eventCatalogue: () => readonly DescribedEvent[];
   readonly rejections: Rejections;
   readonly replays: Replays;

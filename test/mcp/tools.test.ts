@@ -86,7 +86,7 @@ describe("tools of agents", () => {
   );
 
   test("the marker is in the answers that should have it", async () => {
-    for (const name of ["search_events", "get_event", "explain_rejection", "get_body"]) {
+    for (const name of ["search_events", "get_event", "get_destination", "get_body"]) {
       const { text } = await agent.toolText(name, { ...inputs()[name] });
       expect([name, text.includes(marker)]).toEqual([name, true]);
     }

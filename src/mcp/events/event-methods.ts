@@ -1,0 +1,208 @@
+import {
+  fromJsonSchema,
+  type McpServer,
+  ProtocolError,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+
+import { AppError } from "../../base/errors.ts";
+import type { Severity } from "../../event/new-notification.ts";
+import {
+  type SubscriptionKey,
+  SubscriptionRefused,
+} from "../../outbound/subscriptions/subscription.ts";
+import type { Agent, AgentServices } from "../tool.ts";
+
+import { argumentsSchema, descriptor, type EventType, eventTypes } from "./event-types.ts";
+import { errorCodes, methods, nextPollMs } from "./words.ts";
+
+const pageSize = 10;
+const maxPolled = 50;
+
+interface Arguments {
+  readonly severity?: readonly Severity[];
+  readonly subject?: string;
+}
+
+interface Named {
+  readonly name: string;
+  readonly arguments?: Arguments;
+}
+
+const named = {
+  name: { type: "string", maxLength: 200 },
+  arguments: argumentsSchema,
+} as const;
+const cursor = { type: ["string", "null"], maxLength: 100 } as const;
+const address = { type: "string", maxLength: 2_048 } as const;
+
+const listParams = fromJsonSchema<{ readonly cursor?: string | null }>({
+  type: "object",
+  properties: { cursor },
+});
+
+const pollParams = fromJsonSchema<
+  Named & {
+    readonly cursor?: string | null;
+    readonly maxAgeMs?: number | null;
+    readonly maxEvents?: number;
+  }
+>({
+  type: "object",
+  required: ["name"],
+  properties: {
+    ...named,
+    cursor,
+    maxAgeMs: { type: ["integer", "null"], minimum: 0 },
+    maxEvents: { type: "integer", minimum: 1 },
+  },
+});
+
+const subscribeParams = fromJsonSchema<
+  Named & {
+    readonly delivery: { readonly mode: string; readonly url?: string; readonly secret?: string };
+    readonly cursor?: string | null;
+    readonly ttlMs?: number | null;
+  }
+>({
+  type: "object",
+  required: ["name", "delivery"],
+  properties: {
+    ...named,
+    delivery: {
+      type: "object",
+      required: ["mode"],
+      properties: {
+        mode: { type: "string", maxLength: 20 },
+        url: address,
+        secret: { type: "string", maxLength: 200 },
+      },
+    },
+    cursor,
+    maxAgeMs: { type: ["integer", "null"], minimum: 0 },
+    ttlMs: { type: ["integer", "null"], minimum: 1 },
+  },
+});
+
+const unsubscribeParams = fromJsonSchema<Named & { readonly delivery: { readonly url: string } }>({
+  type: "object",
+  required: ["name", "delivery"],
+  properties: {
+    ...named,
+    delivery: { type: "object", required: ["url"], properties: { url: address } },
+  },
+});
+
+/** Adds the methods of MCP Events to a server. */
+export function addEventMethods(
+  server: McpServer,
+  services: AgentServices,
+  agentOf: (ctx: ServerContext) => Agent,
+): void {
+  const { subscriptions, eventPolls, clock } = services;
+  const types = () => eventTypes(services.eventCatalogue());
+
+  function typeNamed(name: string): EventType {
+    const found = types().find((each) => each.name === name);
+    if (found !== undefined) return found;
+    throw new ProtocolError(errorCodes.notFound, "No event has this name", { kind: "event" });
+  }
+
+  /** What a subscription and its end have in common. */
+  function keyOf(given: Named, url: string, { subscriber }: Agent): SubscriptionKey {
+    const { provider, type } = typeNamed(given.name);
+    const { severity = null, subject = null } = given.arguments ?? {};
+    return { subscriber, url, provider, type, severity, subject };
+  }
+
+  server.server.setRequestHandler(methods.list, { params: listParams }, ({ cursor: from }) => {
+    const start = from === undefined || from === null ? 0 : Number(from);
+    if (!Number.isSafeInteger(start) || start < 0) throw invalidCursor();
+    const all = types();
+    const end = start + pageSize;
+    return {
+      events: all.slice(start, end).map(descriptor),
+      ...(end < all.length && { nextCursor: String(end) }),
+    };
+  });
+
+  server.server.setRequestHandler(methods.poll, { params: pollParams }, async (given, ctx) => {
+    const { provider, type } = typeNamed(given.name);
+    const { severity = null, subject = null } = given.arguments ?? {};
+    const { maxAgeMs = null, cursor: after = null, maxEvents = maxPolled } = given;
+    const since = maxAgeMs === null ? null : new Date(Math.max(0, clock.now() - maxAgeMs));
+    const limit = Math.min(maxEvents, maxPolled);
+    const read = { after, since, limit };
+    const filter = { provider, type, severity, subject };
+    const polled = await refusing(() => eventPolls.read(agentOf(ctx), filter, read));
+    return { ...polled, nextPollMs: polled.hasMore ? 0 : nextPollMs };
+  });
+
+  server.server.setRequestHandler(
+    methods.subscribe,
+    { params: subscribeParams },
+    async ({ delivery, ttlMs, ...given }, ctx) => {
+      const { mode, url = "", secret = "" } = delivery;
+      if (mode !== "webhook") {
+        const detail =
+          "Subscriptions are delivered by webhook. Without an address, use events/poll.";
+        const data = { feature: "delivery.mode", value: mode };
+        throw new ProtocolError(errorCodes.unsupported, detail, data);
+      }
+      const agent = agentOf(ctx);
+      const key = keyOf(given, url, agent);
+      const subscribed = await refusing(() =>
+        subscriptions.subscribe(agent, { ...key, secret, ttlMs }),
+      );
+      const { id, refreshBefore, deliveryStatus, isNew } = subscribed;
+      return {
+        id,
+        refreshBefore: refreshBefore.toISOString(),
+        cursor: null,
+        // Deliveries begin now: what happened after the given cursor can be polled.
+        truncated: isNew && (given.cursor ?? null) !== null,
+        ...(deliveryStatus !== null && { deliveryStatus }),
+      };
+    },
+  );
+
+  server.server.setRequestHandler(
+    methods.unsubscribe,
+    { params: unsubscribeParams },
+    async ({ delivery, ...given }, ctx) => {
+      const agent = agentOf(ctx);
+      const key = keyOf(given, delivery.url, agent);
+      await refusing(() => subscriptions.unsubscribe(agent, key));
+      return {};
+    },
+  );
+}
+
+const codes = {
+  arguments: errorCodes.invalidParams,
+  "not-found": errorCodes.notFound,
+  limit: errorCodes.exhausted,
+  callback: errorCodes.callback,
+} as const;
+
+/** Turns what the services throw into the errors of the protocol. */
+async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SubscriptionRefused) {
+      throw new ProtocolError(codes[error.kind], error.message, error.data);
+    }
+    if (!(error instanceof AppError) || error.code === "internal") throw error;
+    const { quota } = error.extras;
+    if (quota !== undefined) {
+      const data = { limit: quota.name, max: quota.limit };
+      throw new ProtocolError(errorCodes.exhausted, error.detail, data);
+    }
+    throw new ProtocolError(errorCodes.invalidParams, `${error.code}: ${error.detail}`);
+  }
+}
+
+function invalidCursor(): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, "The cursor does not come from this list");
+}
