@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { AdminsOnly } from "./admins-only.tsx";
+import { Agents } from "./agents/agents.tsx";
 import { type ApiError, readSession } from "./api.ts";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
@@ -140,6 +141,7 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
   flights: Flights,
   bookings: Bookings,
   audit: AuditView,
+  agents: Agents,
   replays: Replays,
 };
 

@@ -16,6 +16,7 @@ import type { AuditItem } from "./wire.ts";
 /** Groups of actions, by what they begin with. */
 const groups: Readonly<Record<string, string>> = {
   "session.*": "Sign-ins",
+  "agent.*": "Agents",
   "event*": "Events",
   "rejection.*": "Rejected",
   "replay.*": "Bulk replays",

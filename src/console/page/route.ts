@@ -6,7 +6,7 @@ export const viewGroups = [
   ["Traffic", ["events", "rejections", "replays"]],
   ["Set-up", ["providers", "destinations"]],
   ["Sales", ["flights", "bookings"]],
-  ["Access", ["audit"]],
+  ["Access", ["audit", "agents"]],
 ] as const;
 export const views = viewGroups.flatMap(([, group]) => group);
 export type View = (typeof views)[number];

@@ -251,6 +251,29 @@ export function CopyButton({
   );
 }
 
+interface SecretParts {
+  readonly title: string;
+  readonly secret: string;
+  readonly advice: string;
+  /** Buttons beside the one that copies it. */
+  readonly children?: ComponentChildren;
+}
+
+/** Shows a secret that was just made, the only time. */
+export function SecretOnce({ title, secret, advice, children }: SecretParts) {
+  return (
+    <div class="explanation secret" role="status">
+      <h3>{title}</h3>
+      <p class="mono">{secret}</p>
+      <p class="quiet">{advice}</p>
+      <div class="actions">
+        <CopyButton label={`Copy ${title.toLowerCase()}`} text={() => secret} />
+        {children}
+      </div>
+    </div>
+  );
+}
+
 /** Copies a text and says whether it could. */
 export async function copy(text: string): Promise<void> {
   try {

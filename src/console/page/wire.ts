@@ -5,6 +5,7 @@ import type * as event from "../../events/event.schema.ts";
 import type * as replayed from "../../events/replay.schema.ts";
 import type * as replay from "../../events/replay.ts";
 import type * as audit from "../../identity/audit/audit-entry.ts";
+import type * as agent from "../../identity/sessions/agent-token.schema.ts";
 import type * as session from "../../identity/sessions/session.ts";
 import type * as user from "../../identity/users/user.ts";
 import type * as onboarding from "../../inbound/onboarding/onboarding.schema.ts";
@@ -35,6 +36,8 @@ export interface Page<Item> {
 export type EventItem = Wire<event.ListedEvent>;
 export type AuditItem = Wire<audit.ListedAuditEntry>;
 export type SessionInfo = Wire<session.ConsoleSession>;
+export type AgentToken = Wire<agent.AgentToken>;
+export type Allowance = session.Allowance;
 export type Issue = Wire<issue.Issue>;
 export type IssueList = Wire<issue.Issues>;
 export type Replay = Wire<replay.Replay>;

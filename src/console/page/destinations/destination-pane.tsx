@@ -10,7 +10,7 @@ import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { counted, Mono, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
-import { Badge, CopyButton, Facts } from "../ui.tsx";
+import { Badge, Facts, SecretOnce } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
 
 import { Actions } from "./destination-actions.tsx";
@@ -92,7 +92,17 @@ export function DestinationPane(parts: Parts) {
               />
             )}
           </header>
-          {secret !== null && <SecretOnce secret={secret} hide={hideSecret} />}
+          {secret !== null && (
+            <SecretOnce
+              title="Signing secret"
+              secret={secret}
+              advice="Store it at the receiver now. It cannot be shown again, only replaced by a new one."
+            >
+              <button type="button" onClick={hideSecret}>
+                I have stored it
+              </button>
+            </SecretOnce>
+          )}
           <Trouble destination={destination} isAdmin={isAdmin} />
           <HealthFigures health={destination.health} />
           <DestinationLatency key={path} path={path} />
@@ -102,30 +112,6 @@ export function DestinationPane(parts: Parts) {
         </article>
       )}
     </LoadedDetail>
-  );
-}
-
-interface SecretParts {
-  readonly secret: string;
-  readonly hide: () => void;
-}
-
-/** The only place that ever shows a secret. */
-function SecretOnce({ secret, hide }: SecretParts) {
-  return (
-    <div class="explanation secret" role="status">
-      <h3>Signing secret</h3>
-      <p class="mono">{secret}</p>
-      <p class="quiet">
-        Store it at the receiver now. It cannot be shown again, only replaced by a new one.
-      </p>
-      <div class="actions">
-        <CopyButton label="Copy secret" text={() => secret} />
-        <button type="button" onClick={hide}>
-          I have stored it
-        </button>
-      </div>
-    </div>
   );
 }
 

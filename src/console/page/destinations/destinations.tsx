@@ -6,11 +6,12 @@ import { milliseconds } from "../durations.ts";
 import { Controls, SelectFilter } from "../filters.tsx";
 import { Detail, Split } from "../layout.tsx";
 import { useInterval } from "../live.ts";
-import { type Loaded, useLoad } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
-import { ItemRow, RowList, type Rows } from "../rows.tsx";
+import type { Rows } from "../rows.tsx";
+import { ShortList } from "../short-list.tsx";
 import { Time } from "../time.tsx";
-import { Empty, Waiting } from "../ui.tsx";
+import { Empty } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
 import type { DestinationDetail, DestinationSecret, Page } from "../wire.ts";
 
@@ -44,7 +45,15 @@ export function Destinations({ route, isAdmin }: ViewParts) {
   return (
     <Split
       title="Destinations"
-      list={<List list={list} open={id} query={query} isAdmin={isAdmin} />}
+      list={
+        <ShortList
+          of={rows}
+          list={list}
+          open={id}
+          query={query}
+          empty={<NoDestinations isAdmin={isAdmin} />}
+        />
+      }
       detail={
         id === null ? null : id === "new" ? (
           isAdmin ? (
@@ -86,42 +95,6 @@ export function Destinations({ route, isAdmin }: ViewParts) {
         </>
       )}
     </Split>
-  );
-}
-
-interface ListParts {
-  readonly list: Loaded<Page<DestinationDetail>>;
-  readonly open: string | null;
-  readonly query: URLSearchParams;
-  readonly isAdmin: boolean;
-}
-
-function List({ list, open, query, isAdmin }: ListParts) {
-  const { data = [], pagination } = list.value ?? {};
-  return (
-    <div class="list" data-list>
-      <Waiting for={list} what="destinations" />
-      {list.value !== null && data.length === 0 && <NoDestinations isAdmin={isAdmin} />}
-      {data.length > 0 && (
-        <RowList of={rows}>
-          {data.map((destination) => (
-            <li key={destination.id}>
-              <ItemRow
-                of={rows}
-                item={destination}
-                isOpen={destination.id === open}
-                query={query}
-              />
-            </li>
-          ))}
-        </RowList>
-      )}
-      {pagination?.hasMore === true && (
-        <div class="end">
-          <span class="quiet">Showing the newest 100.</span>
-        </div>
-      )}
-    </div>
   );
 }
 

@@ -27,9 +27,9 @@ const link = (
 function viewCommands(roles: Roles): readonly Command[] {
   return views.flatMap((view, index) => {
     if (!canOpen(view, roles)) return [];
-    // The keys 1 to 9, and 0.
-    const hint = String((index + 1) % 10);
-    return link("Views", `view-${view}`, titles[view], writeRoute(view), { hint });
+    // The keys 1 to 9, and 0, which the other views have not.
+    const key = index < 10 ? { hint: String((index + 1) % 10) } : {};
+    return link("Views", `view-${view}`, titles[view], writeRoute(view), key);
   });
 }
 
@@ -43,6 +43,9 @@ function actions(roles: Roles, showHelp: () => void): readonly Command[] {
   ];
   return [
     ...(roles.includes("admin") ? forAdmins : []),
+    link(group, "new-agent", "Create token for an agent", writeRoute("agents", "new"), {
+      keywords: "add new mcp",
+    }),
     replayCommand(),
     ...(["light", "dark", null] as const).map((theme) => ({
       id: `theme-${theme ?? "system"}`,

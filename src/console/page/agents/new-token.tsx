@@ -1,0 +1,106 @@
+import { useState } from "preact/hooks";
+
+import { callApi } from "../api.ts";
+import { Fields, Form, valuesIn } from "../form.tsx";
+import { Detail } from "../layout.tsx";
+import { type Of, Text } from "../text.tsx";
+import { CopyButton, SecretOnce } from "../ui.tsx";
+import type { AgentToken } from "../wire.ts";
+
+import { allowanceFields } from "./allowances.ts";
+
+interface Parts {
+  readonly close: string;
+  /** Called when a token was made, so that the list loads again. */
+  readonly made: () => void;
+}
+
+const fields = {
+  name: { type: "text", label: "Name", hint: "By which you recognize it, such as Claude Code" },
+  days: { type: "integer", label: "Valid for days", hint: "1 to 30", isOptional: true },
+} as const;
+
+/** Makes a token, and shows it until the pane is left. */
+export function NewToken({ close, made }: Parts) {
+  const [token, setToken] = useState<AgentToken | null>(null);
+  if (token !== null) {
+    return (
+      <Detail label="New token" close={close}>
+        <SetUp of={token} />
+      </Detail>
+    );
+  }
+  return (
+    <Detail label="New token" close={close}>
+      <Form
+        title="New token"
+        submit={["Create token", "Creating…"]}
+        shows={Object.keys(fields)}
+        isFocused
+        send={async (values) => {
+          const allowed = Object.keys(allowanceFields).filter((word) => values.has(word));
+          const body = { ...valuesIn(values, fields), allowed };
+          setToken(await callApi<AgentToken>("v1/sessions", { method: "POST", body }));
+          made();
+        }}
+        cancel={
+          <a class="button" href={close}>
+            Cancel
+          </a>
+        }
+      >
+        <Fields of={fields} values={{ days: "7" }} />
+        <fieldset class="stack">
+          <legend>Allowed beyond reading</legend>
+          <Fields of={allowanceFields} />
+        </fieldset>
+      </Form>
+    </Detail>
+  );
+}
+
+/** The token, and how each client is told it. */
+function SetUp({ of: { userAgent, token } }: Of<AgentToken>) {
+  return (
+    <article class="destination">
+      <h2>
+        <Text of={userAgent} />
+      </h2>
+      <SecretOnce
+        title="Token"
+        secret={token}
+        advice="Copy it now: it is not shown again. The commands below contain it."
+      />
+      {setUps(new URL(".", location.href).href, token).map(([client, text]) => (
+        <section key={client} class="stack" aria-label={client}>
+          <h3>{client}</h3>
+          <pre class="address">{text}</pre>
+          <p>
+            <CopyButton
+              label={text.startsWith("{") ? "Copy file" : "Copy command"}
+              text={() => text}
+            />
+          </p>
+        </section>
+      ))}
+    </article>
+  );
+}
+
+/** `base`: the URL of this server, with a slash at its end. */
+function setUps(base: string, token: string): readonly (readonly [string, string])[] {
+  const url = `${base}mcp`;
+  const headers = { Authorization: `Bearer ${token}` };
+  const servers = { servers: { skyhook: { type: "http", url, headers } } };
+  return [
+    [
+      "Claude Code",
+      `claude mcp add --transport http skyhook ${url} --header "Authorization: Bearer ${token}"`,
+    ],
+    ["VS Code, in .vscode/mcp.json", JSON.stringify(servers, null, 2)],
+    [
+      "Clients that start a program",
+      `OPERATOR_TOKEN=${token} skyhook mcp --url ${base.replace(/\/$/, "")}`,
+    ],
+  ];
+}

@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+
+import { noChromium } from "../../support/browser.ts";
+import { consoleForTests, signIn } from "../../support/console.ts";
+import { post } from "../../support/flights.ts";
+import { rpcRequest } from "../../support/mcp.ts";
+import { skips } from "../../support/skips.ts";
+
+describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
+  const { server, browser } = consoleForTests();
+  const statusOf = async (token: string) =>
+    (await server.app.app.handle(rpcRequest({ token }, "tools/list"))).status;
+  const html = () => browser.read("document.documentElement.outerHTML");
+  let token: string;
+
+  beforeAll(async () => {
+    await server.app.as("operator", "/v1/sessions", post({ name: "of another" }), "ada");
+    await signIn(browser, server, "operator");
+    await browser.shows(".empty", "No events yet");
+  }, 60_000);
+
+  test("an operator makes one, which is shown once with what each client needs", async () => {
+    await browser.go("#/agents");
+    await browser.shows(".empty", "No tokens yet");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".bar a.button");
+    await browser.has("input[name=name]");
+    await browser.click("form button.primary");
+    await browser.shows(".field.invalid", "Use 1 to 100 characters");
+    await browser.type("Claude Code");
+    await browser.click("input[name=writes]");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("form button.primary");
+    await browser.shows(".secret", "it is not shown again");
+    token = String(await browser.text(".secret .mono"));
+    expect(token).toMatch(/^skyhook_mcp_[\w-]{43}$/);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    const text = await browser.text(".detail");
+    const header = `"Authorization: Bearer ${token}"`;
+    const command = `claude mcp add --transport http skyhook ${server.url}/mcp --header ${header}`;
+    const inFile = `"url": "${server.url}/mcp"`;
+    const program = `OPERATOR_TOKEN=${token} skyhook mcp --url ${server.url}`;
+    for (const each of [command, inFile, program]) expect(text).toContain(each);
+    expect(await statusOf(token)).toBe(200);
+    await browser.go("#/agents");
+    await browser.has("[data-row]", 1);
+    await browser.shows("[data-row]", "reads, writes");
+    expect(await html()).not.toContain(token);
+  });
+
+  test("and revokes it, after a question", async () => {
+    await browser.click("[data-row]");
+    await browser.shows(".facts", "Writes: replay and retry events");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".detail .actions button");
+    await browser.shows("dialog[open]", "Revoke the token Claude Code?");
+    await browser.click("dialog[open] button[value=cancel]");
+    expect(await statusOf(token)).toBe(200);
+    await browser.click(".detail .actions button");
+    await browser.click("dialog[open] button[value=confirm]");
+    await browser.shows(".notices", "Token revoked");
+    await browser.shows(".empty", "No tokens yet");
+    expect(await statusOf(token)).toBe(401);
+  });
+
+  test("an admin sees those of all, and what leads to their calls", async () => {
+    await browser.read(
+      "fetch('v1/auth/session', { method: 'DELETE', headers: { 'x-skyhook-console': '1' } })",
+    );
+    await signIn(browser, server, "admin");
+    await browser.shows(".empty", "No events yet");
+    await browser.go("#/agents");
+    await browser.shows("[data-row]", "of another");
+    await browser.click("[data-row]");
+    await browser.click(".detail a[href*=audit]");
+    await browser.until("location.hash === '#/audit?action=agent.called&actor=ada'");
+  });
+});
