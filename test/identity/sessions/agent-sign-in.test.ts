@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
+import { callback, wanted } from "../../outbound/subscriptions/callback.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
 import { issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { rpcRequest } from "../../support/mcp.ts";
-import { itemsOf } from "../../support/operator.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
 
 const publicUrl = "https://hooks.example.com";
 const mcpUrl = `${publicUrl}/mcp`;
@@ -38,11 +39,11 @@ describe("an agent without an identity provider", () => {
     await using app = await startApp({ MCP_ALLOW: "writes,bodies" }, clock);
     const token = await agentToken(app, { name: "x", allowed: ["bodies"] }, "grace");
     const session = await app.services.agentSignIn(token);
-    const [listed] = itemsOf((await json(await app.as("operator", path, {}, "grace")))["data"]);
+    const [found] = itemsOf((await json(await app.as("operator", path, {}, "grace")))["data"]);
     expect(session).toEqual({
       actor: { id: "grace", roles: ["operator"] },
       allowed: ["bodies"],
-      subscriber: String(listed?.["id"]),
+      subscriber: String(found?.["id"]),
       expiresAt: new Date(clock.now() + 7 * 86_400_000),
     });
     await app.as("operator", `${path}/${session.subscriber}`, { method: "DELETE" }, "grace");
@@ -197,6 +198,26 @@ describe.each([
       remedy: {},
     });
   });
+});
+
+test("subscriptions end with the token that made them, not with another", async () => {
+  const endpoint = callback(() => new Response());
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" }, clock);
+  const { agentSignIn, subscriptions } = app.services;
+  const [kept, ended] = [
+    await agentSignIn(await agentToken(app, { name: "kept" }, "grace")),
+    await agentSignIn(await agentToken(app, { name: "ended" }, "grace")),
+  ];
+  for (const { subscriber, ...session } of [kept, ended]) {
+    const input = { ...wanted(endpoint.url), subscriber };
+    await subscriptions.subscribe({ ...session, requestId: "" }, input);
+  }
+  const subscribers = async () =>
+    (await listed(app, "/v1/destinations", "admin")).map(({ subscriber }) => subscriber);
+  expect((await subscribers()).toSorted()).toEqual([kept.subscriber, ended.subscriber].toSorted());
+  await app.as("operator", `${path}/${ended.subscriber}`, { method: "DELETE" }, "grace");
+  expect(await subscribers()).toEqual([kept.subscriber]);
+  await endpoint.stop();
 });
 
 test("without PUBLIC_URL, an agent needs a token for the API", async () => {
