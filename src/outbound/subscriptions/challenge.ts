@@ -4,6 +4,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { textAt } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { jsonType } from "../formats/format.ts";
+import { subscriptionHeader } from "../formats/mcp.ts";
 import { keyOf, signedHeaders } from "../formats/standard-webhooks.ts";
 import { type AddressRules, publicAddressesOf } from "../transports/address.ts";
 import { poster } from "../transports/post.ts";
@@ -17,7 +18,11 @@ const maxAnswerBytes = 1_024;
  * Asks an endpoint to repeat a random text, which proves that it wants deliveries. Null if it does. Ends within ten
  * seconds.
  */
-export type Challenge = (url: URL, secret: string) => Promise<CallbackError | null>;
+export type Challenge = (
+  url: URL,
+  secret: string,
+  subscriptionId: string,
+) => Promise<CallbackError | null>;
 
 interface Parts {
   readonly clock: Clock;
@@ -31,11 +36,12 @@ export function challenger({ clock, rules, resolve }: Parts): Challenge {
     addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
     maxAnswerBytes,
   });
-  return async (url, secret) => {
+  return async (url, secret, subscriptionId) => {
     const challenge = random();
     const body = JSON.stringify({ type: "verification", challenge });
     const id = `msg_verification_${random()}`;
-    const headers = { ...jsonType, ...signedHeaders([keyOf(secret)], id, clock.now(), body) };
+    const signed = signedHeaders([keyOf(secret)], id, clock.now(), body);
+    const headers = { ...jsonType, ...signed, [subscriptionHeader]: subscriptionId };
     try {
       const { signal } = new AbortController();
       const { status, bytes } = await post(url, { headers, body }, signal);

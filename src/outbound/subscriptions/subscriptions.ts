@@ -98,14 +98,16 @@ export function subscriptions(parts: Parts): Subscriptions {
   /** Throws unless the endpoint wants deliveries. It is asked once for all subscriptions of a subscriber. */
   async function prove(
     ctx: Context,
-    { url, secret }: NewSubscription,
+    subscription: NewSubscription,
     live: readonly StoredDestination[],
   ): Promise<void> {
+    const { url, secret } = subscription;
     const isProved = (one: StoredDestination) =>
       one.disabledReason === null && readSecrets(keys(), one).address === url;
     if (live.some(isProved)) return;
     parts.tests.count(ctx);
-    const reason = await parts.challenge(new URL(url), secret);
+    const name = subscriptionName(subscription);
+    const reason = await parts.challenge(new URL(url), secret, name);
     if (reason === null) return;
     throw new SubscriptionRefused("callback", "The callback did not pass the challenge.", {
       reason,

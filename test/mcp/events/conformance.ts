@@ -294,6 +294,9 @@ export const checks: Readonly<Record<string, (subject: Subject) => Promise<void>
     must(isFuture, "refreshBefore is a later time", refreshBefore);
     const [proof] = target.challenges;
     must(proof !== undefined && isSigned(proof, secret), "the challenge is signed");
+    // A client that serves several subscriptions finds the secret by it.
+    const named = proof.headers.get("x-mcp-subscription-id");
+    must(named === id, "the challenge names its subscription", named);
     await subject.trigger();
     const delivery = await waitFor(subject, "a delivery", () => target.events[0]);
     must(isSigned(delivery, secret), "it is signed", [...delivery.headers]);
