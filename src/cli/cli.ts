@@ -42,6 +42,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["client", () => import("./client.ts")],
   ["booking", () => import("./booking.ts")],
   ["person", () => import("./person.ts")],
+  ["mcp", () => import("./mcp.ts")],
   ["completion", () => import("./completion.ts")],
 ]);
 

@@ -37,6 +37,7 @@ const columns = {
   address: "address",
   created: "createdAt",
   expires: "expiresAt",
+  name: "userAgent",
 };
 
 /** `skyhook sessions`. */

@@ -53,7 +53,8 @@ const minimal = (env: Readonly<Record<string, string>> = {}) => ({
   ...env,
 });
 
-function programWith(preload: string | undefined, main: string | undefined): readonly string[] {
+/** The words that start the program, before those of a command. */
+export function programWith(preload?: string, main?: string): readonly string[] {
   if (compiledProgram === null || main !== undefined) {
     const first = preload === undefined ? [] : ["--preload", preload];
     return [process.execPath, ...first, main ?? ownMain];

@@ -52,7 +52,7 @@ const settingKeys = new Set<string>(Object.values(settings).map(({ key }) => key
 /** Whether a variable configures Skyhook or its commands. */
 export const isOurs = (name: string): boolean =>
   settingKeys.has(name) ||
-  /(?:_WEBHOOK_SECRET(?:_PREVIOUS)?|^(?:ADMIN|OPERATOR)_TOKEN)$/.test(name);
+  /(?:_WEBHOOK_SECRET(?:_PREVIOUS)?|^(?:ADMIN|OPERATOR|SKYHOOK_MCP)_TOKEN)$/.test(name);
 
 /** The environment with the settings of the demo that runs, and no other: those of the caller may be of a real server. */
 export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
