@@ -213,10 +213,10 @@ test("subscriptions end with the token that made them, not with another", async 
     await subscriptions.subscribe({ ...session, requestId: "" }, input);
   }
   const subscribers = async () =>
-    (await listed(app, "/v1/destinations", "admin")).map(({ subscriber }) => subscriber);
-  expect((await subscribers()).toSorted()).toEqual([kept.subscriber, ended.subscriber].toSorted());
+    new Set((await listed(app, "/v1/destinations", "admin")).map(({ subscriber }) => subscriber));
+  expect(await subscribers()).toEqual(new Set([kept.subscriber, ended.subscriber]));
   await app.as("operator", `${path}/${ended.subscriber}`, { method: "DELETE" }, "grace");
-  expect(await subscribers()).toEqual([kept.subscriber]);
+  expect(await subscribers()).toEqual(new Set([kept.subscriber]));
   await endpoint.stop();
 });
 
