@@ -91,7 +91,7 @@ describe("MCP Events", () => {
         errors.push(error);
       },
     });
-    await using callback = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+    using callback = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
     const client = await createMCPClient({
       transport: {
         type: "http",

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+
+import { tools } from "../../src/mcp/tools.ts";
+import { json } from "../support/app.ts";
+import { agentAs, agentOf, rpcRequest } from "../support/mcp.ts";
+import { listed } from "../support/operator.ts";
+import { appForAll } from "../support/running-app.ts";
+
+const publicUrl = "https://hooks.example.com";
+const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`;
+
+describe("/mcp", () => {
+  const app = appForAll({ PUBLIC_URL: publicUrl, CORS_ORIGINS: "https://inspector.example.com" });
+  const ask = (request: Request) => app.app.handle(request);
+  const tokenOf = (role: "user" | "operator") =>
+    app.services.tokens.mint({ id: `test-${role}`, roles: [role] }, 3_600);
+  /** A token that an operator makes for an agent. */
+  const agentToken = async (body: object) => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify({ name: "test", ...body }) };
+    const { token } = await json(await app.as("operator", "/v1/sessions", init));
+    return String(token);
+  };
+
+  test.each([
+    ["no token", {}, 401, `Bearer ${metadata}`],
+    [
+      "a wrong token",
+      { authorization: "Bearer no" },
+      401,
+      `Bearer error="invalid_token", ${metadata}`,
+    ],
+    ["a cookie", { cookie: "skyhook=abc; __Host-skyhook=abc" }, 401, `Bearer ${metadata}`],
+    ["another site", { origin: "https://evil.example.com" }, 403, null],
+  ])(
+    "rejects %s, and says where a token is had",
+    async (_, headers: Record<string, string>, status, challenge) => {
+      const request = rpcRequest({ token: "" }, "tools/list");
+      request.headers.delete("authorization");
+      for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+      const answer = await ask(request);
+      expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([status, challenge]);
+    },
+  );
+
+  test("serves operators only, from listed origins and without one", async () => {
+    const statusOf = async (role: "user" | "operator", origin?: string) => {
+      const headers = origin === undefined ? {} : { origin };
+      const request = rpcRequest({ token: await tokenOf(role), headers }, "tools/list");
+      return (await ask(request)).status;
+    };
+    expect(await statusOf("user")).toBe(403);
+    expect(await statusOf("operator")).toBe(200);
+    expect(await statusOf("operator", "https://inspector.example.com")).toBe(200);
+    expect(await statusOf("operator", publicUrl)).toBe(200);
+  });
+
+  test.each(["", "/mcp"])(
+    "describes itself at /.well-known/oauth-protected-resource%s",
+    async (path) => {
+      const answer = await app.fetch(`/.well-known/oauth-protected-resource${path}`);
+      expect(await json(answer)).toEqual({
+        resource: `${publicUrl}/mcp`,
+        resource_name: "Skyhook",
+        resource_documentation: `${publicUrl}/docs/agents`,
+        bearer_methods_supported: ["header"],
+      });
+    },
+  );
+
+  test("a tool that was not allowed is not there, and hints are true to fact", async () => {
+    const namesFor = async (body: object) => {
+      const agent = await agentAs(app, { token: await agentToken(body) });
+      const { result } = await agent.call("tools/list");
+      const found: readonly { name: string; annotations: { readOnlyHint: boolean } }[] =
+        Object(result)["tools"];
+      for (const { name, annotations } of found) {
+        const writes = tools.find((tool) => tool.name === name)?.needs === "writes";
+        expect([name, annotations.readOnlyHint]).toEqual([name, !writes]);
+      }
+      expect(JSON.stringify(found).length).toBeLessThan(24_000);
+      return found.map(({ name }) => name);
+    };
+    const readers = tools.filter(({ needs }) => needs === null).map(({ name }) => name);
+    expect(readers).toHaveLength(10);
+    expect(await namesFor({})).toEqual(readers);
+    expect(await namesFor({ allowed: ["bodies"] })).toEqual([...readers, "get_body"]);
+    expect(await namesFor({ allowed: ["writes", "bodies"] })).toEqual(
+      tools.map(({ name }) => name),
+    );
+    const reader = await agentAs(app, { token: await agentToken({}) });
+    for (const name of ["start_replay", "get_body", "no_such_tool"]) {
+      expect(await reader.toolText(name)).toEqual({
+        text: `Tool ${name} not found`,
+        isError: true,
+      });
+    }
+  });
+
+  test.each([
+    ["search_events", { provier: "code_host" }, /additional properties/],
+    [
+      "search_events",
+      { provider: "x".repeat(20_000) },
+      /invalid-parameter|must NOT have more than/,
+    ],
+    ["search_events", { provider: "bookings" }, /not-found: Agents do not see/],
+    ["search_events", { cursor: "abc" }, /invalid-cursor/],
+    ["search_events", { limit: 1_000 }, /must be <= 100/],
+    ["get_event", { id: "evt_0" }, /not-found/],
+    ["get_event", { id: { $ne: null } }, /must be string/],
+    ["get_destination", { destination: "../../v1" }, /invalid-parameter/],
+    ["preview_replay", {}, /validation-failed/],
+  ])("%s is an error that says why (%#)", async (name, given, text) => {
+    const agent = await agentAs(app);
+    const answer = await agent.toolText(name, given);
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toMatch(text);
+  });
+
+  test("a body over 64 KiB is 413, and what is no JSON-RPC is an error", async () => {
+    const token = await tokenOf("operator");
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const post = (body: string) => app.fetch("/mcp", { method: "POST", headers, body });
+    expect((await post(JSON.stringify({ a: "x".repeat(70_000) }))).status).toBe(413);
+    for (const body of ["", "{", "[]", "null", '{"jsonrpc":"2.0"}']) {
+      expect([body, (await post(body)).status]).toEqual([body, 400]);
+    }
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      expect((await app.fetch("/mcp", { method, headers })).status).toBe(405);
+    }
+  });
+
+  test("each call is in the audit list with the name of the client", async () => {
+    const agent = await agentAs(app, { client: "Ada's agent\n✓" });
+    await agent.toolText("get_event", { id: "evt_0" });
+    const [entry] = await listed(app, "/v1/audit?action=agent.called", "admin");
+    expect(entry).toMatchObject({
+      actor: "test-operator",
+      action: "agent.called",
+      subject: "get_event",
+      detail: "client: Ada's agent\nid: evt_0",
+    });
+  });
+
+  test("a revoked token is refused with the next call", async () => {
+    const token = await agentToken({});
+    const agent = agentOf(ask, { token });
+    expect((await agent.toolText("overview")).isError).toBe(false);
+    const [session] = await listed(app, "/v1/sessions", "operator");
+    await app.as("operator", `/v1/sessions/${String(session?.["id"])}`, { method: "DELETE" });
+    expect((await ask(rpcRequest({ token }, "tools/list"))).status).toBe(401);
+    expect(
+      (await app.fetch("/v1/events", { headers: { authorization: `Bearer ${token}` } })).status,
+    ).toBe(401);
+  });
+});
