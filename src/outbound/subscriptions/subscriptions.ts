@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { sameText } from "../../base/constant-time.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
@@ -181,9 +182,9 @@ export function subscriptions(parts: Parts): Subscriptions {
   /** With a new secret, the one before it also signs for a while. */
   function sealedAgain(stored: StoredDestination, secret: string, now: number): Uint8Array {
     const before = readSecrets(keys(), stored);
-    if (before.secret === secret) return stored.sealed;
-    const previous =
-      before.secret === null ? null : { secret: before.secret, untilMs: now + overlapMs };
+    const { secret: old } = before;
+    if (old !== null && sameText(old, secret)) return stored.sealed;
+    const previous = old === null ? null : { secret: old, untilMs: now + overlapMs };
     return sealSecrets(keys(), stored.id, { ...before, secret, previous });
   }
 
