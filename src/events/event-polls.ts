@@ -42,8 +42,8 @@ export interface EventPolls {
 interface Parts {
   readonly storage: Storage;
   readonly eventFeed: Pick<EventFeed, "newestSeq" | "seqBefore">;
-  /** The providers whose events no agent receives. */
-  readonly closed: readonly string[];
+  /** The provider whose events no agent receives. */
+  readonly closed: string;
 }
 
 /** One poll reads no more than that, however little matches. */
@@ -92,7 +92,7 @@ export function eventPolls({ storage, eventFeed, closed }: Parts): EventPolls {
   return {
     async read(ctx, match, request) {
       requireOperator(ctx);
-      if (closed.includes(match.provider)) {
+      if (match.provider === closed) {
         throw new AppError("not-found", "Agents do not receive these events.");
       }
       const until = await eventFeed.newestSeq();

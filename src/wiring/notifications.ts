@@ -68,8 +68,8 @@ interface Parts {
   readonly onNews: () => void;
 }
 
-/** Bookings are the business of persons; alerts go to destinations that ask for them. */
-export const closedToAgents = [bookingsProvider, skyhookProvider];
+/** The provider whose events, about persons, no agent receives. */
+export const closedToAgents = bookingsProvider;
 
 /** Destinations, the deliveries to them, and the issues and alerts of operators. */
 export async function notificationServices(
@@ -152,6 +152,7 @@ export async function notificationServices(
       tests,
       challenge: challenger({ clock, rules, resolve: systemResolve }),
       closed: closedToAgents,
+      alerting: skyhookProvider,
     }),
     issues: issues({
       storage,

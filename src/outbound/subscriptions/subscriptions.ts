@@ -76,8 +76,10 @@ interface Parts {
   readonly audit: Audit;
   readonly tests: TestLimiter;
   readonly challenge: Challenge;
-  /** The providers whose events no agent receives. */
-  readonly closed: readonly string[];
+  /** The provider whose events no agent receives. */
+  readonly closed: string;
+  /** The provider of alerts about Skyhook itself, which only destinations for alerts receive. */
+  readonly alerting: string;
   /** Called after a change was committed. */
   readonly changed: (id: Destination["id"]) => Promise<void>;
   /** The writes that go with the removal of a destination. */
@@ -148,7 +150,9 @@ export function subscriptions(parts: Parts): Subscriptions {
     const { url, secret, subscriber, ttlMs } = input;
     const name = subscriptionName(input);
     const headers = `${subscriptionHeader}: ${name}`;
-    const fields = { name, format: "mcp", url, secret, headers, filter: filterOf(input) } as const;
+    const filter = filterOf(input);
+    const alerts = input.provider === parts.alerting;
+    const fields = { name, format: "mcp", url, secret, headers, filter, alerts } as const;
     const now = clock.now();
     const expiresAt = endOf(ttlMs, now);
     return { ...newDestination(parts, fields, null, new Date(now)), subscriber, expiresAt };
@@ -253,7 +257,7 @@ export function subscriptions(parts: Parts): Subscriptions {
 /** Throws a `SubscriptionRefused`. Whether the host may be reached, only the challenge says. */
 function check(input: NewSubscription, { rules, closed }: Pick<Parts, "rules" | "closed">): void {
   const { url, secret, provider, severity } = input;
-  if (closed.includes(provider)) {
+  if (provider === closed) {
     throw new SubscriptionRefused("not-found", "Agents cannot subscribe to these events.");
   }
   const broken =

@@ -265,7 +265,6 @@ test.each<[string, Parameters<typeof wanted>[1], string]>([
   ["a long subject", { subject: "x".repeat(2_000) }, "arguments"],
   ["half a character", { subject: "\ud800" }, "arguments"],
   ["events of bookings", { provider: "bookings" }, "not-found"],
-  ["alerts", { provider: "skyhook" }, "not-found"],
 ])("refuses %s", async (_, fields, kind) => {
   expect(subscribe(fields)).rejects.toMatchObject({ name: "SubscriptionRefused", kind });
   expect(endpoint.received).toEqual([]);
@@ -319,6 +318,24 @@ test("operators see it, but only its state can be changed", async () => {
   expect(tested).toMatchObject({ delivered: true });
   expect(await jsonWith(await patch({ state: "paused" }), 200)).toMatchObject({ state: "paused" });
   expect((await app.as("admin", path, { method: "DELETE" })).status).toBe(200);
+});
+
+test("alerts about Skyhook itself are events too", async () => {
+  await subscribe({ provider: "skyhook", type: "alert.destination_gone" });
+  await subscribe({ subject: "none" });
+  await using other = callback(() => new Response(null, { status: 410 }));
+  await subscribe({ url: other.url });
+  app.clock.advance(minute);
+  await settled();
+  await deliver(app);
+  await untilLater(app, () => deliveriesTo(other).length === 1);
+  await until(async () => {
+    app.clock.advance(minute);
+    await settled();
+    return deliveriesTo(endpoint).length === 1;
+  });
+  const [sent] = deliveriesTo(endpoint);
+  expect(JSON.parse(sent?.body ?? "")).toMatchObject({ name: "skyhook.alert.destination_gone" });
 });
 
 test("a restart keeps subscriptions", async () => {
