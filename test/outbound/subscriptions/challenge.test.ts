@@ -17,7 +17,11 @@ import { challengeIn, secretOf } from "./callback.ts";
 const secret = secretOf("a");
 
 const asked = (url: string, allowsPrivate = true, clock = systemClock) =>
-  challenger({ clock, rules: { allowsPrivate }, resolve: systemResolve })(new URL(url), secret);
+  challenger({ clock, rules: { allowsPrivate }, resolve: systemResolve })(
+    new URL(url),
+    secret,
+    "sub_1",
+  );
 
 const echo = (received: Received, more = {}) => ({ challenge: challengeIn(received), ...more });
 
@@ -30,6 +34,7 @@ test("an endpoint that repeats the challenge passes", async () => {
       type: "verification",
       challenge: expect.stringMatching(/^[\w-]{32}$/),
     });
+    expect(headers["x-mcp-subscription-id"]).toBe("sub_1");
     return headers["webhook-id"];
   });
   expect(ids).toEqual([
@@ -108,7 +113,7 @@ describe("an address that is not allowed looks like one that refuses connections
     const resolve = async () => ["93.184.216.34", "127.0.0.1"];
     const challenge = challenger({ clock: systemClock, rules: { allowsPrivate: false }, resolve });
     const url = new URL(`https://hook.example:${endpoint.port}/`);
-    expect(await challenge(url, secret)).toBe("connection_refused");
+    expect(await challenge(url, secret, "sub_1")).toBe("connection_refused");
     expect(endpoint.received).toEqual([]);
   });
 });
