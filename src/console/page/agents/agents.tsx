@@ -1,42 +1,43 @@
+import { attempt, Confirmed } from "../action.tsx";
 import { Actor } from "../actor.tsx";
-import { Detail, Split } from "../layout.tsx";
+import { callApi } from "../api.ts";
+import { Split } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import type { Rows } from "../rows.tsx";
 import { ShortList } from "../short-list.tsx";
 import { Time } from "../time.tsx";
-import { Empty } from "../ui.tsx";
+import { Empty, notify } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
 import type { Page, SessionInfo } from "../wire.ts";
 
-import { AgentPane } from "./agent-pane.tsx";
 import { NewToken } from "./new-token.tsx";
 
 const pollIntervalMs = 5_000;
+const calls = new URLSearchParams({ action: "agent.called" });
 
 /** The Agents view: the tokens of agents, and what leads to what they did. */
 export function Agents({ route: { id, query }, isAdmin }: ViewParts) {
   const list = useLoad<Page<SessionInfo>>("v1/sessions?kind=agent&limit=100", { keep: true });
   useInterval(list.reload, pollIntervalMs);
-  const close = writeRoute("agents");
-  const agent = list.value?.data.find((each) => each.id === id);
-  const detail =
-    id === "new" ? (
-      <NewToken close={close} made={list.reload} />
-    ) : agent !== undefined ? (
-      <AgentPane of={agent} close={close} isAdmin={isAdmin} ended={list.reload} />
-    ) : (
-      <Detail label="Agent" close={close}>
-        {list.value !== null && <Empty title="This token has expired or was revoked" />}
-      </Detail>
-    );
+  const rows = rowsWith((token) =>
+    attempt("Revoke", async () => {
+      await callApi(`v1/sessions/${encodeURIComponent(token)}`, { method: "DELETE" });
+      notify("Token revoked");
+      list.reload();
+    }),
+  );
   return (
     <Split
       title="Agents"
-      list={<ShortList of={rows} list={list} open={id} query={query} empty={<NoTokens />} />}
-      detail={id === null ? null : detail}
+      list={<ShortList of={rows} list={list} open={null} query={query} empty={<NoTokens />} />}
+      detail={id === "new" ? <NewToken close={writeRoute("agents")} made={list.reload} /> : null}
     >
+      <div class="filters">
+        {isAdmin && <a href={writeRoute("audit", null, calls)}>Calls</a>}
+        <a href={writeRoute("destinations")}>Subscriptions</a>
+      </div>
       <a class="button primary" href={writeRoute("agents", "new")}>
         Create token
       </a>
@@ -44,7 +45,7 @@ export function Agents({ route: { id, query }, isAdmin }: ViewParts) {
   );
 }
 
-const rows: Rows<SessionInfo> = {
+const rowsWith = (revoke: (id: string) => Promise<void>): Rows<SessionInfo> => ({
   what: ["token", "tokens"],
   columns: [
     { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ userAgent }) => userAgent },
@@ -63,7 +64,7 @@ const rows: Rows<SessionInfo> = {
     {
       head: "Created",
       at: "made",
-      width: "96px",
+      width: "84px",
       isWideOnly: true,
       cell: ({ createdAt }) => <Time at={createdAt} />,
     },
@@ -78,10 +79,23 @@ const rows: Rows<SessionInfo> = {
         </>
       ),
     },
+    {
+      head: "",
+      at: "act",
+      width: "84px",
+      cell: ({ id, userAgent }) => (
+        <Confirmed
+          label="Revoke"
+          title={`Revoke the token ${userAgent}?`}
+          text="The agent is refused at once, and its subscriptions end."
+          confirm={() => void revoke(id)}
+        />
+      ),
+    },
   ],
-  narrow: `"title time" "kind by" / minmax(0, 1fr) auto`,
-  address: ({ id }) => writeRoute("agents", id),
-};
+  narrow: `"title time act" "kind by act" / minmax(0, 1fr) auto auto`,
+  address: () => null,
+});
 
 function NoTokens() {
   return (

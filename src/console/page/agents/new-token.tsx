@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
 
+import type { FormField } from "../../../web/input.ts";
 import { callApi } from "../api.ts";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
 import { type Of, Text } from "../text.tsx";
 import { CopyButton, SecretOnce } from "../ui.tsx";
-import type { AgentToken } from "../wire.ts";
-
-import { allowanceFields } from "./allowances.ts";
+import type { AgentToken, Allowance } from "../wire.ts";
 
 interface Parts {
   readonly close: string;
@@ -19,6 +18,15 @@ const fields = {
   name: { type: "text", label: "Name", hint: "By which you recognize it, such as Claude Code" },
   days: { type: "integer", label: "Valid for days", hint: "1 to 30", isOptional: true },
 } as const;
+
+/** What a token may allow beyond reading. */
+const allowances: Readonly<Record<Allowance, FormField>> = {
+  writes: { type: "flag", label: "Writes: replay and retry events, send tests, mute issues" },
+  bodies: {
+    type: "flag",
+    label: "Bodies: read the bodies of webhooks, which may hold personal data",
+  },
+};
 
 /** Makes a token, and shows it until the pane is left. */
 export function NewToken({ close, made }: Parts) {
@@ -38,7 +46,7 @@ export function NewToken({ close, made }: Parts) {
         shows={Object.keys(fields)}
         isFocused
         send={async (values) => {
-          const allowed = Object.keys(allowanceFields).filter((word) => values.has(word));
+          const allowed = Object.keys(allowances).filter((word) => values.has(word));
           const body = { ...valuesIn(values, fields), allowed };
           setToken(await callApi<AgentToken>("v1/sessions", { method: "POST", body }));
           made();
@@ -52,7 +60,7 @@ export function NewToken({ close, made }: Parts) {
         <Fields of={fields} values={{ days: "7" }} />
         <fieldset class="stack">
           <legend>Allowed beyond reading</legend>
-          <Fields of={allowanceFields} />
+          <Fields of={allowances} />
         </fieldset>
       </Form>
     </Detail>
@@ -100,7 +108,7 @@ function setUps(base: string, token: string): readonly (readonly [string, string
     ["VS Code, in .vscode/mcp.json", JSON.stringify(servers, null, 2)],
     [
       "Clients that start a program",
-      `OPERATOR_TOKEN=${token} skyhook mcp --url ${base.replace(/\/$/, "")}`,
+      `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --url ${base.replace(/\/$/, "")}`,
     ],
   ];
 }
