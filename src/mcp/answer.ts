@@ -48,7 +48,7 @@ interface Listed {
   readonly id: string;
 }
 
-/** As many items of a page as fit, and the cursor of the rest. */
+/** As many items of a page as fit, and the cursor of the rest; null at the end of the list. */
 export function listAnswer<Item extends Listed>(
   { data, pagination }: Page<Item>,
   shown: (item: Item) => object,
@@ -64,5 +64,5 @@ export function listAnswer<Item extends Listed>(
     }
     items.push(JSON.parse(text));
   }
-  return { items, nextCursor: pagination.nextCursor };
+  return { items, nextCursor: pagination.hasMore ? pagination.nextCursor : null };
 }

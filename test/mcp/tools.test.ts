@@ -165,6 +165,11 @@ describe("tools of agents", () => {
     expect(gateway.received.at(-1)?.body).toContain("destination.test");
   });
 
+  test.each(["list_destinations", "explain_rejection"])(
+    "%s has no cursor at its end",
+    async (name) => expect(await agent.tool(name)).not.toHaveProperty("nextCursor"),
+  );
+
   test("a cursor continues a list that was cut, without a gap or a repeat", async () => {
     const ids: unknown[] = [];
     let cursor: unknown;

@@ -13,12 +13,15 @@ export const searchDocs = tool({
   name: "search_docs",
   title: "Search the documentation",
   description:
-    "Sections of Skyhook's documentation with all the words. Read the page as the resource `skyhook://docs/<page>`.",
+    "Sections of Skyhook's documentation with all the words, and the whole `text` of the first. Its page is the resource `skyhook://docs/<page>.md`.",
   input: Type.Object({ q: shortText("Words to find.", "rotate secret") }),
   needs: null,
   async run(_, __, { q }) {
     const words = wordsIn(q);
-    const found = words.length === 0 ? [] : search(await index(), words).slice(0, maxFound);
-    return { sections: found };
+    const sections = await index();
+    const found = words.length === 0 ? [] : search(sections, words).slice(0, maxFound);
+    // Many clients let models call tools, but not read resources.
+    const text = sections.find(({ url }) => url === found[0]?.url)?.text;
+    return { text, sections: found };
   },
 });
