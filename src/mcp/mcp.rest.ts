@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 
 import { requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { nextTurn } from "../base/own-turn.ts";
 import { mcpPath as path } from "../identity/sessions/agent-sign-in.ts";
 import { authenticate, type Exchange } from "../web/auth.ts";
@@ -30,7 +31,9 @@ const maxBodyBytes = 65_536;
 /** The Model Context Protocol over streamable HTTP. Its library is loaded at the first request. */
 export const mcpRest = (parts: Parts) => {
   const { services, signIn, issuer, publicUrl, corsOrigins, addressOf } = parts;
-  const baseOf = (request: Request) => publicUrl ?? urlOf(request).origin;
+  // An invalid Host header makes the URL unreadable.
+  const baseOf = (request: Request) =>
+    publicUrl ?? (URL.parse(request.url) ?? urlOf(request)).origin;
 
   /** RFC 9728, section 2. */
   const metadata = ({ request, set }: Exchange) => {
@@ -47,8 +50,9 @@ export const mcpRest = (parts: Parts) => {
   /** Other sites must not use a server that only their visitor's browser reaches (DNS rebinding). */
   function requireKnownOrigin(request: Request): void {
     const origin = request.headers.get("origin");
-    const known = [urlOf(request).origin, publicUrl, ...corsOrigins];
-    if (origin === null || known.includes(origin)) return;
+    if (origin === null || origin === publicUrl || corsOrigins.includes(origin)) return;
+    // After DNS rebinding, the origin is still the attacker's host name.
+    if (URL.canParse(origin) && isLoopback(origin)) return;
     const detail = "This origin may not use /mcp. List it in CORS_ORIGINS.";
     throw new AppError("cross-site-request", detail);
   }

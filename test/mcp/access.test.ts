@@ -32,6 +32,7 @@ describe("/mcp", () => {
     ],
     ["a cookie", { cookie: "skyhook=abc; __Host-skyhook=abc" }, 401, `Bearer ${metadata}`],
     ["another site", { origin: "https://evil.example.com" }, 403, null],
+    ["a page in a sandbox", { origin: "null" }, 403, null],
   ])(
     "rejects %s, and says where a token is had",
     async (_, headers: Record<string, string>, status, challenge) => {
@@ -53,6 +54,7 @@ describe("/mcp", () => {
     expect(await statusOf("operator")).toBe(200);
     expect(await statusOf("operator", "https://inspector.example.com")).toBe(200);
     expect(await statusOf("operator", publicUrl)).toBe(200);
+    expect(await statusOf("operator", "http://localhost:6274")).toBe(200);
   });
 
   test.each(["", "/mcp"])(
