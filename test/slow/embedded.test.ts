@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 
+import { authorization } from "../support/load.ts";
+import { agentOf } from "../support/mcp.ts";
+import { itemsOf } from "../support/operator.ts";
 import { runSkyhook } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 
@@ -43,4 +46,15 @@ test("migrations and airports come with the program, which makes its own folder"
   // The day at the airport: only who knows its time zone finds the flight.
   const search = "v1/api/flights?origin=JFK&destination=LHR&departureDate=2099-01-01";
   expect(await (await fetch(`${url}/${search}`)).text()).toContain('"totalResults":1');
+});
+
+test("the library that answers agents comes with the program", async () => {
+  const { url } = await taken.start(taken.newFolder());
+  const [, token = ""] = (await authorization("operator")).split(" ");
+  const agent = agentOf(fetch, { token, url: `${url}/mcp` });
+  const { result } = await agent.call("tools/list");
+  expect(itemsOf(result?.["tools"]).map(({ name }) => name)).toContain("overview");
+  expect(await agent.tool("search_docs", { q: "rotate secrets" })).toMatchObject({
+    text: expect.stringContaining("skyhook secrets set"),
+  });
 });

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { pastRequests } from "../../../src/cli/demo/requests.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
+import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
+import { hasSharedSecret } from "../../../src/inbound/signatures/scheme.ts";
+import { maxAnswerLength } from "../../../src/mcp/answer.ts";
+import { until } from "../../support/app.ts";
+import { agentOf } from "../../support/mcp.ts";
+import { itemsOf } from "../../support/operator.ts";
+import {
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  startServer,
+  temporaryFolder,
+} from "../../support/program.ts";
+
+// Whether the tools answer what operators ask. The answers are known from how the demo makes its data.
+
+/** For one question: the calls, and the characters that their answers put into a model's context. */
+const most = { calls: 4, characters: 20_000 };
+/** About 6,000 tokens. */
+const maxSchemasLength = 24_000;
+const minuteMs = 60_000;
+
+/** The webhooks of the demo's past without its story, oldest first. */
+async function pastWebhooks() {
+  const received: { agoMs: number; provider: string; text: string }[] = [];
+  let agoMs = 0;
+  using recorder = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const provider = new URL(request.url).pathname.split("/").at(-1) ?? "";
+      received.push({ agoMs, provider, text: await request.text() });
+      return new Response();
+    },
+  });
+  const providers = catalogue.filter(({ signature }) => hasSharedSecret(signature));
+  const secretOf = (id: string) => {
+    const found = providers.find((provider) => provider.id === id);
+    return found ? (developmentSecret(found.signature, found.secretPrefix)?.secret ?? null) : null;
+  };
+  const sender = { url: recorder.url.href, publicUrl: null, providers, secretOf, now: Date.now };
+  for (const moment of pastRequests(sender, secretOf)) {
+    ({ agoMs } = moment);
+    await moment.happen();
+  }
+  return received.toSorted((one, other) => other.agoMs - one.agoMs);
+}
+
+const past = await pastWebhooks();
+const startedAt = Date.now();
+const ago = (ms: number) => new Date(startedAt - ms).toISOString();
+/** A time of the past at which the demo sends nothing, with the minutes that its start takes. */
+const cutMs = 122 * minuteMs;
+const pastCount = (text: string) =>
+  past.filter((webhook) => webhook.agoMs > cutMs && webhook.text.includes(text)).length;
+
+/** Where it is noon, so that the demo's story of a bad deploy is yesterday's. */
+const offset = new Date(startedAt).getUTCHours() - 12;
+const zone = `Etc/GMT${offset < 0 ? offset : `+${offset}`}`;
+function storyTime(plainTime: string): number {
+  const now = Temporal.Instant.fromEpochMilliseconds(startedAt).toZonedDateTimeISO(zone);
+  const yesterday = now.toPlainDate().subtract({ days: 1 });
+  return yesterday.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
+}
+
+const at = (answer: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, key) => Object(value)[key], answer);
+const listAt = (answer: unknown, path: string) => itemsOf(at(answer, path));
+/** Matches a time in the minute of `ms`, or in the next: the demo needs time to make its past. */
+const near = (ms: number): unknown => {
+  const minutes = [ms, ms + minuteMs].map((each) => new Date(each).toISOString().slice(0, 16));
+  return expect.stringMatching(new RegExp(minutes.join("|")));
+};
+
+type Given = Readonly<Record<string, unknown>>;
+type Ask = (tool: string, given?: Given) => Promise<unknown>;
+
+/** What became of the event of a search at a destination. */
+async function deliveryOf(ask: Ask, search: Given, name: string) {
+  const id = at(await ask("search_events", search), "items.0.id");
+  const deliveries = listAt(await ask("get_event", { id }), "notifications.0.deliveries");
+  return deliveries.find(({ destination }) => destination === name);
+}
+
+/** The explanation of the webhook of a provider that was rejected so many minutes before the demo began. */
+async function explained(ask: Ask, provider: string, minutesAgo: number) {
+  const [from, to] = [ago(minutesAgo * minuteMs), ago((minutesAgo - 2) * minuteMs)];
+  const id = at(await ask("explain_rejection", { provider, from, to }), "items.0.id");
+  return at(await ask("explain_rejection", { id }), "explanation");
+}
+
+const story = '"charge cards before seats"';
+const deploy = { type: "deploy.error", q: story };
+const run = { type: "workflow_run.completed", q: story };
+const deploys = { type: "deploy.error", destination: "warehouse" };
+const inbox = { provider: "shared_inbox", to: ago(0) };
+const filtered = (clause: string, type: string) => ({
+  status: "filtered",
+  untrusted: { filtered: { clause, values: { "event.type": type } } },
+});
+const payments = 'event.type.startsWith("payment")';
+const wholePast = { from: ago(3_000 * minuteMs), to: ago(cutMs) };
+const lastInboxMs = past.findLast(({ provider }) => provider === "shared_inbox")?.agoMs ?? 0;
+
+type Question = readonly [question: string, answer: (ask: Ask) => Promise<unknown>, known: unknown];
+
+const questions: readonly Question[] = [
+  [
+    "What should I do first?",
+    async (ask) => at(await ask("overview"), "issues.0"),
+    {
+      kind: "circuit-open",
+      destination: "warehouse",
+      advice: expect.stringContaining("Repair the destination"),
+    },
+  ],
+  [
+    "Why did the warehouse not get the message about yesterday's failed deploy?",
+    (ask) => deliveryOf(ask, deploy, "warehouse"),
+    { status: "dead", attemptCount: 7, untrusted: { lastError: "HTTP 503" } },
+  ],
+  [
+    "Why did finance not get it?",
+    (ask) => deliveryOf(ask, deploy, "finance"),
+    filtered(payments, "deploy.error"),
+  ],
+  [
+    "Did finance hear of the customer's refund?",
+    (ask) => deliveryOf(ask, { type: "charge.refunded", q: "noor haddad" }, "finance"),
+    filtered(payments, "charge.refunded"),
+  ],
+  [
+    "Did on-call get the failed CI run before the deploy?",
+    (ask) => deliveryOf(ask, run, "on-call"),
+    { status: "delivered", attemptCount: 1 },
+  ],
+  [
+    "Was the failed deploy rolled back, and when?",
+    async (ask) => at(await ask("search_events", { q: '"roll back"' }), "items"),
+    [
+      { type: "deploy.succeeded", createdAt: near(storyTime("14:11")) },
+      { type: "deploy.created", createdAt: near(storyTime("14:09")) },
+    ],
+  ],
+  [
+    "What exactly did the platform send about the failed deploy?",
+    async (ask) => {
+      const id = at(await ask("search_events", deploy), "items.0.id");
+      return JSON.parse(String(at(await ask("get_body", { id }), "untrusted.body")));
+    },
+    { type: "deployment.error", payload: { deployment: { name: "booking-api" } } },
+  ],
+  [
+    "How many failed deploys did not reach the warehouse?",
+    async (ask) => {
+      const events = await ask("search_events", { ...deploys, to: ago(cutMs), limit: 100 });
+      return listAt(events, "items").filter(({ delivery }) => delivery !== "delivered").length;
+    },
+    // One is the story's.
+    pastCount('"deployment.error"') + 1,
+  ],
+  [
+    "Is the warehouse repaired?",
+    (ask) => ask("send_test", { destination: "warehouse" }),
+    { delivered: false, responseStatus: 503 },
+  ],
+  [
+    "Which destinations work?",
+    async (ask) => at(await ask("overview"), "destinations"),
+    [
+      { name: "warehouse", circuit: "open" },
+      ...["staging", "finance", "on-call"].map((name) => ({ name, circuit: "closed", dead: 0 })),
+    ],
+  ],
+  [
+    "Who is alerted about Skyhook's own problems?",
+    async (ask) =>
+      listAt(await ask("list_destinations"), "items").filter(({ alerts }) => alerts === true),
+    [{ name: "on-call", format: "slack" }],
+  ],
+  [
+    "When did the shared inbox fall silent?",
+    async (ask) => at(await ask("search_events", { ...inbox, limit: 1 }), "items"),
+    [{ createdAt: near(storyTime("14:31")) }],
+  ],
+  [
+    "Since when had it been silent when yesterday's customer wrote?",
+    async (ask) => at(await ask("search_events", { ...inbox, limit: 3 }), "items"),
+    [{}, { createdAt: near(storyTime("14:19")) }, { createdAt: near(startedAt - lastInboxMs) }],
+  ],
+  [
+    "Which webhook was signed with another service's secret?",
+    async (ask) => {
+      const items = listAt(await ask("explain_rejection"), "items");
+      const found = items.find(({ cause }) => cause === "secret-of-another-provider");
+      return ask("explain_rejection", { id: found?.["id"] });
+    },
+    {
+      provider: "code_host",
+      createdAt: near(startedAt - 17 * minuteMs),
+      explanation: { detail: expect.stringContaining("with the secret of Deploy platform") },
+    },
+  ],
+  [
+    "Why was the task tracker's webhook rejected?",
+    (ask) => explained(ask, "task_tracker", 84),
+    { cause: "secret-white-space", detail: expect.stringContaining("Remove spaces") },
+  ],
+  [
+    "Was the code host's webhook of an hour ago signed with a secret of another service?",
+    (ask) => explained(ask, "code_host", 52),
+    { checklist: { ruledOut: expect.arrayContaining(["the secrets of the other providers"]) } },
+  ],
+  [
+    "Is the rotation of the code host's secret finished?",
+    async (ask) => {
+      const status = await ask("provider_status", { provider: "code_host" });
+      return at(status, "providers.0.secrets.previous");
+    },
+    { safeToRemove: true, lastMatchedAt: near(startedAt - 1_800 * minuteMs) },
+  ],
+  [
+    "Who would be notified again by a replay of the tasks that were completed?",
+    (ask) => ask("preview_replay", { ...wholePast, type: "task.completed" }),
+    { repeatedTo: [{ destination: "staging", events: pastCount('"item:completed"') }] },
+  ],
+  [
+    "What would a replay of yesterday's dead deliveries change?",
+    (ask) => ask("preview_replay", { ...wholePast, delivery: "dead" }),
+    { differing: 0, repeated: 0, repeatedTo: [] },
+  ],
+  [
+    "How do I rotate the secret of a provider?",
+    async (ask) => at(await ask("search_docs", { q: "rotate secrets" }), "text"),
+    expect.stringContaining("skyhook secrets set <provider>"),
+  ],
+];
+
+describe("questions about the demo", () => {
+  const folder = temporaryFolder();
+  let demo: RunningServer;
+  let agent: ReturnType<typeof agentOf>;
+  beforeAll(async () => {
+    const env = { TZ: zone, MCP_ALLOW: "writes,bodies" };
+    demo = await startServer({ cwd: folder, env }, "demo");
+    await until(() => demo.log().includes("Press Ctrl-C to stop"), 120_000);
+    const found = { cwd: folder, env: { XDG_RUNTIME_DIR: folder } };
+    const { out } = await runSkyhook(["demo", "token", "operator"], found);
+    agent = agentOf(fetch, { token: out.trim(), url: `${demo.url}/mcp` });
+  }, 150_000);
+  afterAll(async () => {
+    await demo.stop();
+    removeFolder(folder);
+  });
+
+  test.each(questions)("%s", async (_, answer, known) => {
+    const lengths: number[] = [];
+    const found = await answer(async (tool, given) => {
+      const { text, isError } = await agent.toolText(tool, given);
+      if (isError) throw new Error(`${tool}: ${text}`);
+      lengths.push(text.length);
+      return JSON.parse(text);
+    });
+    // In an object, so that lists, texts and numbers are compared too.
+    expect({ found }).toMatchObject({ found: known });
+    expect(lengths.length).toBeLessThanOrEqual(most.calls);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(maxAnswerLength);
+    expect(lengths.reduce((one, other) => one + other)).toBeLessThanOrEqual(most.characters);
+  });
+
+  test("the schemas of all tools leave a model's context free", async () => {
+    const { result } = await agent.call("tools/list");
+    expect(JSON.stringify(result).length).toBeLessThanOrEqual(maxSchemasLength);
+  });
+});
