@@ -375,7 +375,11 @@ if (import.meta.main) {
       (thrown: unknown) => thrown,
     );
     if (error !== null) failed += 1;
-    console.log(error === null ? `ok   ${name}` : `FAIL ${name}\n     ${String(error)}`);
+    console.log(
+      error === null
+        ? `ok   ${name}`
+        : `FAIL ${name}\n     ${error instanceof Error ? error.message : "thrown"}`,
+    );
   }
   process.exit(failed === 0 ? 0 : 1);
 }
