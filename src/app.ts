@@ -167,7 +167,7 @@ export function createApp(services: Services) {
     )
     .use(providerSchemaRest())
     .use(consoleRest(services.oidc?.host ?? null))
-    .use(docsRest())
+    .use(docsRest(async () => (await import("./mcp/tools.ts")).tools))
     .use(
       apiPageRest(
         async (): Promise<unknown> => {

@@ -21,6 +21,8 @@ interface McpOptions extends ServerOptions {
   readonly allowBodies?: true;
 }
 
+type TokenOptions = McpOptions & { readonly days: number };
+
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const mcp = program
     .command("mcp")
@@ -48,20 +50,15 @@ function withOptions(command: Command): Command {
     .addOption(serverOption());
 }
 
-interface TokenOptions extends McpOptions {
-  readonly days: number;
-}
-
 /** `skyhook mcp token`. */
 async function printToken(name: string, options: TokenOptions, env: NodeJS.ProcessEnv) {
   const url = options.url ?? localUrl(readConfig(env));
   const input = { name, days: options.days, allowed: allowedBy(options) };
   const made = await sessionCalls(options, env)("POST", "", input);
-  const fact = (field: string) => textAt(made, field) ?? "";
-  note(`valid until ${fact("expiresAt")} at ${url}${mcpPath}, and not shown again`);
+  note(`valid until ${textAt(made, "expiresAt")} at ${url}${mcpPath}, and not shown again`);
   note("send it as the header Authorization: Bearer …, or set it as SKYHOOK_MCP_TOKEN");
-  note(`to revoke it: ${programName} sessions revoke ${fact("id")}`);
-  console.log(fact("token"));
+  note(`to revoke it: ${programName} sessions revoke ${textAt(made, "id")}`);
+  console.log(textAt(made, "token"));
 }
 
 const sessionCalls = (options: McpOptions, env: NodeJS.ProcessEnv): Call =>

@@ -27,6 +27,9 @@ afterAll(async () => {
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runSkyhook(args, { cwd, env: { ...server.env, ...env } });
 
+const tokenOf = async (role: string) =>
+  (await run(["token", "--email", "a@example.com", "--role", role])).out.trim();
+
 /** Tokens of runs have ended with them. */
 const expectNoSessions = async () => expect((await run(["sessions"])).err).toBe("No sessions\n");
 
@@ -58,31 +61,25 @@ describe("skyhook mcp", () => {
     return made;
   }
 
-  test.each(["auto", "legacy"] as const)("serves the official client (%s)", async (mode) => {
-    const agent = await client(mode);
-    const { tools } = await agent.listTools();
-    const names = tools.map(({ name }) => name);
-    expect(names).toContain("overview");
-    expect(names).not.toContainAnyValues(["start_replay", "get_body"]);
+  const gated = ["get_body", "start_replay"];
+  test.each([
+    ["auto", [], []],
+    ["legacy", [], []],
+    ["auto", ["--allow-writes", "--allow-bodies"], gated],
+  ] as const)("serves the official client (%s, %p)", async (mode, options, allowed) => {
+    const agent = await client(mode, ...options);
+    const names = (await agent.listTools()).tools.map(({ name }) => name);
+    expect(gated.filter((name) => names.includes(name))).toEqual([...allowed]);
     const { content } = await agent.callTool({ name: "overview", arguments: {} });
     expect(content).toMatchObject([{ type: "text", text: expect.stringContaining('"now"') }]);
     const { contents } = await agent.readResource({ uri: "skyhook://docs/events.md" });
     expect(contents).toMatchObject([{ text: expect.stringMatching(/^# /) }]);
-    const unknown = await agent.callTool({ name: " nö" }).catch(String);
-    expect(unknown).toEndWith("not found");
+    expect(await agent.callTool({ name: " nö" }).catch(String)).toEndWith("not found");
     await agent.close();
     await expectNoSessions();
-    const admin = (await run(["token", "--email", "a@example.com", "--role", "admin"])).out.trim();
-    const headers = { authorization: `Bearer ${admin}` };
+    const headers = { authorization: `Bearer ${await tokenOf("admin")}` };
     const audit = await fetch(`${server.url}/v1/audit?action=agent.called`, { headers });
     expect(await audit.text()).toContain('"client: tester"');
-  });
-
-  test("allows what its options name", async () => {
-    const agent = await client("auto", "--allow-writes", "--allow-bodies");
-    const names = (await agent.listTools()).tools.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["start_replay", "get_body"]));
-    await agent.close();
   });
 
   const long = "x".repeat(70_000);
@@ -113,20 +110,17 @@ describe("skyhook mcp", () => {
     expect([answers.length, err]).toEqual([2, ""]);
   });
 
-  test.each([
+  test.each<[string, Readonly<Record<string, string>>, string]>([
     ["no server", { PORT: "1" }, "is `"],
     ["a token that is not valid", { SKYHOOK_MCP_TOKEN: "skyhook_mcp_x" }, "401 invalid-token"],
-  ])("answers with an error: %s", async (_, env, text) => {
+    ["the token of a user", { SKYHOOK_MCP_TOKEN: "user" }, "403 insufficient-scope"],
+  ])("answers with an error: %s", async (_, given, text) => {
+    const isUser = given["SKYHOOK_MCP_TOKEN"] === "user";
+    const env = isUser ? { SKYHOOK_MCP_TOKEN: await tokenOf("user") } : given;
     const { answers, err, code } = await piped([ping, { jsonrpc: "2.0", method: "x" }], env);
     const error = { code: -32_000, message: expect.stringContaining(text) };
     expect([answers, code]).toEqual([[{ jsonrpc: "2.0", id: "p", error }], 0]);
     expect(err.split(text)).toHaveLength(3);
-  });
-
-  test("rejects the token of a user", async () => {
-    const { out } = await run(["token", "--email", "u@example.com"]);
-    const { answers } = await piped([ping], { SKYHOOK_MCP_TOKEN: out });
-    expect(answers).toMatchObject([{ error: { message: expect.stringContaining("403") } }]);
   });
 
   test("sends at most 8 messages at a time, and refuses what is not MCP", async () => {

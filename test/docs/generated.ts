@@ -30,6 +30,7 @@ import {
   personalDataTable,
   providerTable,
   settingsTable,
+  toolTable,
   transitionTable,
 } from "./tables.ts";
 
@@ -60,6 +61,7 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/webhooks.md", name: "events", text: eventTable() },
   ...eventPage(),
   { file: "docs/personal-data.md", name: "personal", text: personalDataTable() },
+  { file: "docs/agents.md", name: "tools", text: toolTable() },
   { file: "docs/payments.md", name: "transitions", text: transitionTable() },
   { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
   { file: "docs/providers.md", name: "identities", text: identityTable() },

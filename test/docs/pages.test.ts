@@ -39,7 +39,7 @@ describe.each(pages)("$file", ({ file, text }) => {
 
   test("names commands and scripts that there are", () => {
     const commands = Array.from(sources.matchAll(/\.command\("(\w+)"\)/g), ([, name]) => name);
-    const used = named(text, /(?<!=[\w/]*)\bskyhook (?!serves)([a-z]+)\b(?!\.)/g);
+    const used = named(text, /(?<!=[\w/]*)\bskyhook (?!serves|http:)([a-z]+)\b(?!\.)/g);
     expect(used.filter((name) => !commands.includes(name))).toEqual([]);
     const scripts = named(text, /\bbun run ([\w:]+)/g);
     expect(scripts.filter((name) => !(name in manifest.scripts))).toEqual([]);
@@ -90,6 +90,7 @@ const elsewhere = [
   "USER_TOKEN",
   "OPERATOR_TOKEN",
   "ADMIN_TOKEN",
+  "SKYHOOK_MCP_TOKEN",
   "STATUS_PAGE_WEBHOOK_SECRET",
   "SLACK_WEBHOOK_SECRET",
   "SKYHOOK_PROGRAM",

@@ -14,6 +14,7 @@ import {
   signsCompactJson,
   toleranceOf,
 } from "../../src/inbound/signatures/scheme.ts";
+import { tools } from "../../src/mcp/tools.ts";
 import {
   columnsOfClass,
   type PersonalTable,
@@ -27,6 +28,16 @@ export function settingsTable(): string {
       `| \`${key}\` | ${value === null || value === "" ? "" : `\`${value}\``} | ${doc} |`,
   );
   return ["| variable | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+/** What agents can call, in docs/agents.md. */
+export function toolTable(): string {
+  const kinds = { bodies: "reads, with `bodies`", writes: "writes, with `writes`" } as const;
+  const rows = tools.map(
+    ({ name, description, needs }) =>
+      `| \`${name}\` | ${description} | ${needs === null ? "reads" : kinds[needs]} |`,
+  );
+  return ["| tool | what it does | kind |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
 /** The lines of a systemd unit that load secrets. */

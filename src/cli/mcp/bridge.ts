@@ -1,12 +1,10 @@
 import { createParser } from "eventsource-parser";
 
-import { asPayload, isObject, type JsonObject, textAt } from "../../base/payload.ts";
+import { isObject, type JsonObject, textAt } from "../../base/payload.ts";
 import type { Line } from "../../booking/flights/lines.ts";
 import { messageOf } from "../errors.ts";
 import { note } from "../output.ts";
 import { type Answer, isItRunning, jsonObject, problemOf, request } from "../request.ts";
-
-const codes = { parseError: -32_700, serverError: -32_000 } as const;
 
 /** Sends messages of JSON-RPC to the `/mcp` of a server, and returns the lines that it answers. It never throws. */
 export function bridge(
@@ -31,36 +29,30 @@ export function bridge(
   }
 
   return async (line) => {
-    const message = "text" in line ? messageIn(line.text) : null;
-    if (message === null || !("text" in line)) {
+    const text = "text" in line ? line.text : "";
+    const message = jsonObject(text);
+    if (message === null) {
       const reason = "error" in line ? line.error : "The line is not a message of JSON-RPC";
-      return [errorLine(null, codes.parseError, reason)];
+      return [errorLine(null, parseError, reason)];
     }
     const { id = null } = message;
     try {
-      const lines = linesIn(await send(message, line.text), id);
+      const lines = linesIn(await send(message, text), id);
       const answer = jsonObject(lines.at(-1) ?? "");
       version = textAt(answer, "result", "protocolVersion") ?? version;
       return lines;
     } catch (error) {
       note(`skyhook: ${messageOf(error)}`);
-      const isNotification = id === null && !Array.isArray(message);
-      return isNotification ? [] : [errorLine(id, codes.serverError, messageOf(error))];
+      // Nobody waits for an answer to a notification.
+      return id === null ? [] : [errorLine(id, serverError, messageOf(error))];
     }
   };
 }
 
+const [parseError, serverError] = [-32_700, -32_000] as const;
+
 function errorLine(id: unknown, code: number, message: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
-}
-
-/** A message, or a batch of them, which older clients send; null for anything else. */
-function messageIn(text: string): JsonObject | null {
-  try {
-    return asPayload(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 /** What HTTP headers repeat of a message since 2026-07-28, so that proxies need not read it. */
@@ -69,11 +61,8 @@ function mirrored(message: JsonObject, negotiated: string | null): Record<string
   const { name, uri } = isObject(params) ? params : {};
   const version = textAt(params, "_meta", "io.modelcontextprotocol/protocolVersion") ?? negotiated;
   const all = { "mcp-protocol-version": version, "mcp-method": method, "mcp-name": name ?? uri };
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([header, text]) =>
-      typeof text === "string" ? [[header, headerValue(text)]] : [],
-    ),
-  );
+  const texts = Object.entries(all).filter(([, text]) => typeof text === "string");
+  return Object.fromEntries(texts.map(([header, text]) => [header, headerValue(String(text))]));
 }
 
 /** Encodes a text that a header cannot hold, as the protocol says. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { tools } from "../../../src/mcp/tools.ts";
 import { json } from "../../support/app.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -128,5 +129,7 @@ describe("the documentation", () => {
     expect(paths).toContainAllValues([...files.map((file) => `/docs/${file}`), "/openapi.json"]);
     const title = /^# (.+)$/m.exec(sourceOf("operations.md"))?.[1];
     expect(text).toContain(`- [${title}](docs/operations.md)`);
+    const named = Array.from(text.matchAll(/^- (\w+: .+)$/gm), ([, line]) => line);
+    expect(named).toEqual(tools.map(({ name, title: does }) => `${name}: ${does}`));
   });
 });

@@ -27,8 +27,10 @@ const searchHeaders = pageHeaders({ "form-action": "'self'" });
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
 const files = async () => (await import("./files.ts")).docs;
 
+type AgentTool = Readonly<Record<"name" | "title", string>>;
+
 /** The documentation as HTML, as Markdown, and as an index for language models. Works offline. */
-export const docsRest = () => {
+export const docsRest = (agentTools: () => Promise<readonly AgentTool[]>) => {
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
   const serve = async (request: Request, path: string): Promise<Response> => {
     assets ??= files().then(assetsOf);
@@ -50,7 +52,7 @@ export const docsRest = () => {
     .use(
       assetsRest("docs-index", {
         // https://llmstxt.org
-        "/llms.txt": asset("text", async () => llmsText(await files())),
+        "/llms.txt": asset("text", async () => llmsText(await files(), await agentTools())),
         "/docs/page.css": asset("css", async () => palette + styles),
         "/docs/page.js": asset("js", async () => searchKey),
       }),
@@ -155,8 +157,8 @@ function mainPages({ pages }: DocsFolder): readonly string[] {
   return "README.md" in pages ? ["README.md", ...ordered] : ordered;
 }
 
-/** Title, summary and links to the Markdown of each page (https://llmstxt.org). */
-function llmsText(docs: DocsFolder): string {
+/** What agents can call, and title, summary and links to the Markdown of each page (https://llmstxt.org). */
+function llmsText(docs: DocsFolder, tools: readonly AgentTool[]): string {
   const list = (files: readonly string[]) =>
     files
       .map((file) => {
@@ -172,6 +174,11 @@ function llmsText(docs: DocsFolder): string {
 
 The API itself is described by [openapi.json](openapi.json).
 
+## For agents
+
+A server of the Model Context Protocol at /mcp has these tools; those that write or read bodies only if they are allowed.
+
+${tools.map(({ name, title }) => `- ${name}: ${title}\n`).join("")}
 ## Docs
 
 ${list(main)}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+import { itemsAt, objectAt, textAt } from "../../src/base/payload.ts";
+import { callback } from "../outbound/subscriptions/callback.ts";
+import { agentAs } from "../support/mcp.ts";
+import {
+  programWith,
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  startServer,
+  temporaryFolder,
+} from "../support/program.ts";
+import { resources } from "../support/resources.ts";
+
+import { page } from "./markdown.ts";
+
+// The set-ups and messages of docs/agents.md, as a reader would copy them.
+
+const text = page("docs/agents.md");
+const blocks = Array.from(text.matchAll(/^```json\n(.*?)^```$/gms), ([, json = ""]): unknown =>
+  JSON.parse(json),
+);
+const [vsCode, desktop, ...messages] = blocks;
+const cwd = temporaryFolder();
+const taken = resources();
+let server: RunningServer;
+let token: string;
+beforeAll(async () => {
+  server = await startServer({ cwd });
+  token = (await runSkyhook(["mcp", "token", "docs"], server)).out.trim();
+});
+afterAll(async () => {
+  await server.stop();
+  removeFolder(cwd);
+});
+
+const own = (value: unknown) => String(value).replace("http://localhost:3111", server.url);
+
+function http(address: unknown, authorization: unknown) {
+  const value = String(authorization).replace(/\$(?:SKYHOOK_MCP_TOKEN|\{input:skyhook\})/, token);
+  const requestInit = { headers: { authorization: value } };
+  return new StreamableHTTPClientTransport(new URL(own(address)), { requestInit });
+}
+
+const setUps = {
+  "Claude Code": () => {
+    const [, url, header] =
+      /add --transport http skyhook (\S+) .*"Authorization: (.+)"/.exec(text) ?? [];
+    return http(url, header);
+  },
+  "VS Code": () => {
+    const { url, headers } = objectAt(vsCode, "servers", "skyhook");
+    return http(url, textAt(headers, "Authorization"));
+  },
+  "Claude Desktop": () => {
+    const { command, env } = objectAt(desktop, "mcpServers", "skyhook");
+    expect([command, Object.keys(Object(env))]).toEqual(["skyhook", ["SKYHOOK_MCP_TOKEN"]]);
+    const [program = "", ...words] = programWith();
+    const args = [...words, ...itemsAt(desktop, "mcpServers", "skyhook", "args").map(own)];
+    const given = { SKYHOOK_MCP_TOKEN: token };
+    return new StdioClientTransport({ command: program, args, env: given, cwd });
+  },
+};
+
+test.each(Object.entries(setUps))("%s connects as the page says", async (_, transport) => {
+  const client = new Client({ name: "docs", version: "1.0.0" });
+  await client.connect(transport());
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("overview");
+  await client.close();
+});
+
+test("the messages of MCP Events get the answers that the page shows", async () => {
+  const app = await taken.app({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+  const endpoint = callback();
+  taken.ends.push(() => endpoint.stop());
+  const agent = await agentAs(app);
+  await app.deliverSample("code_host", "workflow_run.completed");
+  for (const [request, shown] of Array.from({ length: 3 }, (_, at) => messages.slice(2 * at))) {
+    const json = JSON.stringify(objectAt(request, "params"));
+    const params = JSON.parse(json.replace("https://agent.example.com/events", endpoint.url));
+    const { result } = await agent.call(textAt(request, "method") ?? "", params);
+    const { resultType: _, _meta: __, ...answer } = { ...result };
+    expect(Object.keys(answer)).toEqual(Object.keys(Object(shown)));
+    const [event, shownEvent] = [answer, shown].map((each) => Object(each)["events"]?.[0] ?? {});
+    expect(Object.keys(event)).toEqual(Object.keys(shownEvent));
+  }
+});
