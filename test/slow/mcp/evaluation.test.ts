@@ -19,7 +19,7 @@ import {
 // Whether the tools answer what operators ask. The answers are known from how the demo makes its data.
 
 /** For one question: the calls, and the characters that their answers put into a model's context. */
-const most = { calls: 4, characters: 20_000 };
+const most = { calls: 2, characters: 12_000 };
 /** About 6,000 tokens. */
 const maxSchemasLength = 24_000;
 const minuteMs = 60_000;

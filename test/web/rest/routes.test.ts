@@ -22,6 +22,9 @@ const publicRoutes = [
   // Redirect to the identity provider, and need its answer.
   "GET /console/oidc/start",
   "GET /console/oidc/callback",
+  // Tell clients where they get a token.
+  "GET /.well-known/oauth-protected-resource",
+  "GET /.well-known/oauth-protected-resource/mcp",
   "GET /v1/api/flights",
   "GET /v1/api/flights/calendar",
   "GET /v1/api/flights/trips",
