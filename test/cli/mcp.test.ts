@@ -1,43 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { until } from "../support/app.ts";
+import { besideServer } from "../support/cli.ts";
 import { rpcRequest } from "../support/mcp.ts";
-import {
-  programWith,
-  removeFolder,
-  type RunningServer,
-  runSkyhook,
-  startServer,
-  temporaryFolder,
-} from "../support/program.ts";
+import { programWith } from "../support/program.ts";
 
-const cwd = temporaryFolder();
-let server: RunningServer;
-beforeAll(async () => {
-  server = await startServer({ cwd });
-});
-afterAll(async () => {
-  await server.stop();
-  removeFolder(cwd);
-});
+const { skyhook, running, beside: run } = besideServer();
 
-const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runSkyhook(args, { cwd, env: { ...server.env, ...env } });
+/** Runs a command with the server's settings and others. */
+const runWith = (env: Readonly<Record<string, string>>, args: readonly string[], input?: string) =>
+  skyhook(args, { cwd: running().cwd, env: { ...running().env, ...env }, input });
 
 const tokenOf = async (role: string) =>
-  (await run(["token", "--email", "a@example.com", "--role", role])).out.trim();
+  (await run("token", "--email", "a@example.com", "--role", role)).out.trim();
 
 /** Tokens of runs have ended with them. */
-const expectNoSessions = async () => expect((await run(["sessions"])).err).toBe("No sessions\n");
+const expectNoSessions = async () => expect((await run("sessions")).err).toBe("No sessions\n");
 
 /** The answers to lines on standard input, each with the id of its message, and what else was printed. */
 async function piped(lines: readonly unknown[], env: Readonly<Record<string, string>> = {}) {
   const input = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
-  const surroundings = { cwd, env: { ...server.env, ...env }, input: input.join("\n") };
-  const { out, err, code } = await runSkyhook(["mcp"], surroundings);
+  const { out, err, code } = await runWith(env, ["mcp"], input.join("\n"));
   const answers = out.trimEnd().split("\n").filter(Boolean);
   return { answers: answers.map((line): unknown => JSON.parse(line)), err, code };
 }
@@ -55,9 +41,11 @@ describe("skyhook mcp", () => {
   async function client(mode: "auto" | "legacy", ...options: string[]) {
     const [command = "", ...words] = programWith();
     const args = [...words, "mcp", ...options];
-    const env = { HOST: "127.0.0.1", ...server.env };
+    const env = { HOST: "127.0.0.1", ...running().env };
     const made = new Client({ name: "tester", version: "1.0.0" }, { versionNegotiation: { mode } });
-    await made.connect(new StdioClientTransport({ command, args, cwd, env, stderr: "ignore" }));
+    await made.connect(
+      new StdioClientTransport({ command, args, cwd: running().cwd, env, stderr: "ignore" }),
+    );
     return made;
   }
 
@@ -78,7 +66,7 @@ describe("skyhook mcp", () => {
     await agent.close();
     await expectNoSessions();
     const headers = { authorization: `Bearer ${await tokenOf("admin")}` };
-    const audit = await fetch(`${server.url}/v1/audit?action=agent.called`, { headers });
+    const audit = await fetch(`${running().url}/v1/audit?action=agent.called`, { headers });
     expect(await audit.text()).toContain('"client: tester"');
   });
 
@@ -149,19 +137,19 @@ describe("skyhook mcp", () => {
     [["mcp", "--allow-writes"], "x", "SKYHOOK_MCP_TOKEN is set"],
     [["mcp", "serve"], "x", "too many arguments"],
   ])("rejects %p with the token %p", async (args, SKYHOOK_MCP_TOKEN, text) => {
-    const { err, code } = await run(args, { SKYHOOK_MCP_TOKEN });
+    const { err, code } = await runWith({ SKYHOOK_MCP_TOKEN }, args);
     expect([err, code]).toEqual([expect.stringContaining(text), 2]);
   });
 
   test.each(["SIGINT", "SIGTERM"] as const)("revokes its token on %s", async (signal) => {
     const child = Bun.spawn([...programWith(), "mcp"], {
-      cwd,
-      env: { PATH: process.env["PATH"], HOST: "127.0.0.1", ...server.env },
+      cwd: running().cwd,
+      env: { PATH: process.env["PATH"], HOST: "127.0.0.1", ...running().env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     void child.stdin.write(`${JSON.stringify(ping)}\n`);
     await child.stdin.flush();
-    await until(async () => (await run(["sessions"])).out.includes("skyhook mcp ("));
+    await until(async () => (await run("sessions")).out.includes("skyhook mcp ("));
     child.kill(signal);
     expect(await child.exited).toBe(0);
     await expectNoSessions();
@@ -170,16 +158,16 @@ describe("skyhook mcp", () => {
 
 describe("skyhook mcp token", () => {
   const callWith = (token: string) =>
-    fetch(rpcRequest({ token, url: `${server.url}/mcp` }, "tools/list"));
+    fetch(rpcRequest({ token, url: `${running().url}/mcp` }, "tools/list"));
 
   test("prints a token that is accepted until it is revoked", async () => {
-    const { out, err, code } = await run(["mcp", "token", "CI", "--days", "2", "--allow-bodies"]);
+    const { out, err, code } = await run("mcp", "token", "CI", "--days", "2", "--allow-bodies");
     expect([code, out]).toEqual([0, expect.stringMatching(/^skyhook_mcp_[\w-]{43}\n$/)]);
     const answer = await callWith(out.trim());
     expect(await answer.text()).toContain('"get_body"');
-    expect((await run(["sessions"])).out).toContain("  CI");
+    expect((await run("sessions")).out).toContain("  CI");
     const [, id = ""] = /sessions revoke (ses_\w+)/.exec(err) ?? [];
-    expect((await run(["sessions", "revoke", id])).code).toBe(0);
+    expect((await run("sessions", "revoke", id)).code).toBe(0);
     expect((await callWith(out.trim())).status).toBe(401);
   });
 
@@ -187,7 +175,7 @@ describe("skyhook mcp token", () => {
     [["CI", "--days", "31"], 2, "from 1 to 30"],
     [[""], 1, "Use 1 to 100 characters"],
   ])("rejects %p", async (args, expected, text) => {
-    const { err, code } = await run(["mcp", "token", ...args]);
+    const { err, code } = await run("mcp", "token", ...args);
     expect([code, err]).toEqual([expected, expect.stringContaining(text)]);
   });
 });

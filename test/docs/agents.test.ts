@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { itemsAt, objectAt, textAt } from "../../src/base/payload.ts";
 import { callback } from "../outbound/subscriptions/callback.ts";
+import { besideServer } from "../support/cli.ts";
 import { agentAs } from "../support/mcp.ts";
-import {
-  programWith,
-  removeFolder,
-  type RunningServer,
-  runSkyhook,
-  startServer,
-  temporaryFolder,
-} from "../support/program.ts";
+import { programWith } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 
 import { page } from "./markdown.ts";
@@ -25,20 +19,14 @@ const blocks = Array.from(text.matchAll(/^```json\n(.*?)^```$/gms), ([, json = "
   JSON.parse(json),
 );
 const [vsCode, desktop, ...messages] = blocks;
-const cwd = temporaryFolder();
 const taken = resources();
-let server: RunningServer;
+const { beside, running } = besideServer();
 let token: string;
 beforeAll(async () => {
-  server = await startServer({ cwd });
-  token = (await runSkyhook(["mcp", "token", "docs"], server)).out.trim();
-});
-afterAll(async () => {
-  await server.stop();
-  removeFolder(cwd);
+  token = (await beside("mcp", "token", "docs")).out.trim();
 });
 
-const own = (value: unknown) => String(value).replace("http://localhost:3111", server.url);
+const own = (value: unknown) => String(value).replace("http://localhost:3111", running().url);
 
 function http(address: unknown, authorization: unknown) {
   const value = String(authorization).replace(/\$(?:SKYHOOK_MCP_TOKEN|\{input:skyhook\})/, token);
@@ -62,7 +50,7 @@ const setUps = {
     const [program = "", ...words] = programWith();
     const args = [...words, ...itemsAt(desktop, "mcpServers", "skyhook", "args").map(own)];
     const given = { SKYHOOK_MCP_TOKEN: token };
-    return new StdioClientTransport({ command: program, args, env: given, cwd });
+    return new StdioClientTransport({ command: program, args, env: given });
   },
 };
 
