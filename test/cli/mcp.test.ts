@@ -11,7 +11,7 @@ import { programWith } from "../support/program.ts";
 const { skyhook, running, beside: run } = besideServer();
 
 /** Runs a command with the server's settings and others. */
-const runWith = (env: Readonly<Record<string, string>>, args: readonly string[], input?: string) =>
+const runWith = (env: Readonly<Record<string, string>>, args: readonly string[], input = "") =>
   skyhook(args, { cwd: running().cwd, env: { ...running().env, ...env }, input });
 
 const tokenOf = async (role: string) =>
