@@ -18,7 +18,7 @@ const tokenOf = async (role: string) =>
   (await run("token", "--email", "a@example.com", "--role", role)).out.trim();
 
 /** Tokens of runs have ended with them. */
-const expectNoSessions = async () => expect((await run("sessions")).err).toBe("No sessions\n");
+const noSessions = () => until(async () => (await run("sessions")).err === "No sessions\n");
 
 /** The answers to lines on standard input, each with the id of its message, and what else was printed. */
 async function piped(lines: readonly unknown[], env: Readonly<Record<string, string>> = {}) {
@@ -64,7 +64,7 @@ describe("skyhook mcp", () => {
     expect(contents).toMatchObject([{ text: expect.stringMatching(/^# /) }]);
     expect(await agent.callTool({ name: " nö" }).catch(String)).toEndWith("not found");
     await agent.close();
-    await expectNoSessions();
+    await noSessions();
     const headers = { authorization: `Bearer ${await tokenOf("admin")}` };
     const audit = await fetch(`${running().url}/v1/audit?action=agent.called`, { headers });
     expect(await audit.text()).toContain('"client: tester"');
@@ -112,6 +112,7 @@ describe("skyhook mcp", () => {
   });
 
   test("sends at most 8 messages at a time, and refuses what is not MCP", async () => {
+    const full = Promise.withResolvers<void>();
     let open = 0;
     let most = 0;
     using other = Bun.serve({
@@ -119,6 +120,8 @@ describe("skyhook mcp", () => {
       async fetch() {
         open += 1;
         most = Math.max(most, open);
+        if (open === 8) full.resolve();
+        await full.promise;
         await Bun.sleep(20);
         open -= 1;
         return new Response("<h1>Welcome</h1>");
@@ -152,7 +155,7 @@ describe("skyhook mcp", () => {
     await until(async () => (await run("sessions")).out.includes("skyhook mcp ("));
     child.kill(signal);
     expect(await child.exited).toBe(0);
-    await expectNoSessions();
+    await noSessions();
   });
 });
 
