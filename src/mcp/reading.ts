@@ -31,17 +31,26 @@ interface Prompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** What the person says of it. */
-  readonly argument: string;
+  readonly argsSchema: ReturnType<typeof argumentsOf>;
   readonly text: (argument: string) => string;
 }
 
+/** `what`: what the person says. */
+const argumentsOf = (what: string) =>
+  fromJsonSchema<{ readonly what?: string }>({
+    type: "object",
+    properties: { what: { type: "string", description: what, maxLength: 500 } },
+  });
+
+// Once, because a schema is compiled longer than a request takes.
 const prompts: readonly Prompt[] = [
   {
     name: "why_did_it_not_arrive",
     title: "Why did it not arrive?",
     description: "Finds out why a message or webhook did not arrive.",
-    argument: "What is missing, such as: the Slack message about the deploy of 10:00.",
+    argsSchema: argumentsOf(
+      "What is missing, such as: the Slack message about the deploy of 10:00.",
+    ),
     text: (what) =>
       `Find out why this did not arrive: ${what}
 1. search_events for the event; filter by provider, type, time or words.
@@ -53,7 +62,7 @@ const prompts: readonly Prompt[] = [
     name: "what_is_wrong",
     title: "What is wrong?",
     description: "Sums up the current issues, and what to do first.",
-    argument: "What to look at, such as a provider, a destination or a day.",
+    argsSchema: argumentsOf("What to look at, such as a provider, a destination or a day."),
     text: (what) =>
       `Sum up what is wrong with this service now. Look at: ${what}
 1. overview, then list_issues.
@@ -67,16 +76,13 @@ export function addReading(server: McpServer): void {
   const template = new ResourceTemplate(uriOf("{page}"), { list: pageList });
   const meta = { title: "Documentation", mimeType: markdown };
   server.registerResource("docs", template, meta, async (uri, { page }) => {
-    const text = (await docs()).pages[String(page)];
+    const { pages } = await docs();
+    const text = Object.hasOwn(pages, String(page)) ? pages[String(page)] : undefined;
     if (text === undefined)
       throw new ResourceNotFoundError(uri.href, "No page of the docs has this name");
     return { contents: [{ uri: uri.href, mimeType: markdown, text }] };
   });
-  for (const { name, title, description, argument, text } of prompts) {
-    const argsSchema = fromJsonSchema<{ readonly what?: string }>({
-      type: "object",
-      properties: { what: { type: "string", description: argument, maxLength: 500 } },
-    });
+  for (const { name, title, description, argsSchema, text } of prompts) {
     server.registerPrompt(name, { title, description, argsSchema }, ({ what = "everything" }) => ({
       messages: [{ role: "user", content: { type: "text", text: text(what) } }],
     }));

@@ -1,3 +1,5 @@
+import { printable } from "../base/payload.ts";
+
 import type { Agent, AgentServices, Tool } from "./tool.ts";
 
 /** Arguments that say what a call is about. Others can be long, and hold what a person typed. */
@@ -15,7 +17,8 @@ export async function recordCall(
   given: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const references = Object.entries(given).flatMap(([key, value]) =>
-    isReference(key, value) ? [`${key}: ${value.slice(0, 100)}`] : [],
+    // Without line breaks, which would look like other arguments.
+    isReference(key, value) ? [`${key}: ${printable(value, 100)}`] : [],
   );
   const detail = [`client: ${agent.client}`, ...references].join("\n");
   const entry = audit.entry(agent, "agent.called", name, detail);

@@ -57,6 +57,28 @@ describe("/mcp", () => {
     expect(await statusOf("operator", "http://localhost:6274")).toBe(200);
   });
 
+  test("pages of listed origins may send what agents send", async () => {
+    const origin = "https://inspector.example.com";
+    const headers = { origin, "access-control-request-method": "POST" };
+    const preflight = await app.fetch("/mcp", { method: "OPTIONS", headers });
+    const allowed = preflight.headers
+      .get("access-control-allow-headers")
+      ?.toLowerCase()
+      .split(", ");
+    const sent = [...rpcRequest({ token: "" }, "tools/call", { name: "overview" }).headers.keys()];
+    // Pages may always set it.
+    expect(allowed).toEqual(expect.arrayContaining(sent.filter((name) => name !== "accept")));
+  });
+
+  test.each(["constructor", "__proto__", "decisions%2FREADME.md"])(
+    "the resource docs/%s is not found",
+    async (page) => {
+      const agent = await agentAs(app);
+      const { error } = await agent.call("resources/read", { uri: `skyhook://docs/${page}` });
+      expect(error?.message).toStartWith("No page");
+    },
+  );
+
   test.each(["", "/mcp"])(
     "describes itself at /.well-known/oauth-protected-resource%s",
     async (path) => {
@@ -139,13 +161,13 @@ describe("/mcp", () => {
 
   test("each call is in the audit list with the name of the client", async () => {
     const agent = await agentAs(app, { client: "Ada's agent\n✓" });
-    await agent.toolText("get_event", { id: "evt_0" });
+    await agent.toolText("get_event", { id: "evt_0\nclient: Ada" });
     const [entry] = await listed(app, "/v1/audit?action=agent.called", "admin");
     expect(entry).toMatchObject({
       actor: "test-operator",
       action: "agent.called",
       subject: "get_event",
-      detail: "client: Ada's agent\nid: evt_0",
+      detail: "client: Ada's agent\nid: evt_0 client: Ada",
     });
   });
 

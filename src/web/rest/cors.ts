@@ -17,7 +17,7 @@ const exposed = [
   "WWW-Authenticate",
 ].join(", ");
 const requestHeaders =
-  "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-Id";
+  "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id";
 /** Two hours, the longest that any browser caches a preflight response. */
 const maxAgeSeconds = 7_200;
 
