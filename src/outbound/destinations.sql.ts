@@ -136,6 +136,7 @@ export const updateDestination = statement<
       alerts: p.alerts,
       state: p.state,
       disabledReason: p.disabledReason,
+      expiresAt: p.expiresAt,
       updatedAt: p.updatedAt,
       sealed: p.sealed,
     })

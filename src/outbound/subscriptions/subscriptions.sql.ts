@@ -1,11 +1,16 @@
-import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 
 import { columnsOf, encoded, type Parameters, rowIf, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { sessionsTable } from "../../identity/sessions/session.ts";
 import { type Destination, destinationsTable, type StoredDestination } from "../destination.ts";
 import { attemptsTable } from "../notification.ts";
 
-const tables = { destinations: destinationsTable, attempts: attemptsTable };
+const tables = {
+  destinations: destinationsTable,
+  attempts: attemptsTable,
+  sessions: sessionsTable,
+};
 const statement = statementsOver(tables);
 
 interface At {
@@ -15,6 +20,14 @@ interface At {
 /** Only subscriptions have an end. */
 const isLive = ({ destinations: { expiresAt } }: TablesOf<typeof tables>, p: Parameters<At>) =>
   sql`${expiresAt} > ${encoded(p.now, expiresAt)}`;
+
+/** Its time is over, or its subscriber was a token that has ended. */
+const hasEnded = (t: TablesOf<typeof tables>, p: Parameters<At>) => {
+  const { id, expiresAt } = t.sessions;
+  const { subscriber } = t.destinations;
+  const token = sql`select 1 from ${t.sessions} where ${id} = ${subscriber} and ${expiresAt} > ${encoded(p.now, expiresAt)}`;
+  return sql`(not ${isLive(t, p)} or (${subscriber} like 'ses_%' and not exists (${token})))`;
+};
 
 /** Touches no row if there is one with this name, or no room. Insertions wait for each other and for those of others. */
 export const insertSubscription = statement<
@@ -28,48 +41,18 @@ export const insertSubscription = statement<
   { contended: () => ({ table: destinationsTable, ids: [0] }) },
 );
 
-/** All of a subscriber, ended ones too. */
-export const subscriptionsOf = statement<{ subscriber: string }>()((db, { destinations }, p) =>
-  db
-    .select(columnsOf(destinations))
-    .from(destinations)
-    .where(eq(destinations.subscriber, p.subscriber)),
+/** Ended ones too, until they are removed. */
+export const allSubscriptions = statement()((db, { destinations }) =>
+  db.select(columnsOf(destinations)).from(destinations).where(isNotNull(destinations.subscriber)),
 );
 
 export const endedSubscriptions = statement<At>()((db, t, p) =>
-  db
-    .select({ id: t.destinations.id })
-    .from(t.destinations)
-    .where(sql`not ${isLive(t, p)}`),
+  db.select({ id: t.destinations.id }).from(t.destinations).where(hasEnded(t, p)),
 );
 
 /** Touches no row if it was refreshed meanwhile. */
 export const deleteEnded = statement<Pick<Destination, "id"> & At>()((db, t, p) =>
-  db.delete(t.destinations).where(and(eq(t.destinations.id, p.id), sql`not ${isLive(t, p)}`)),
-);
-
-/** Touches no row if it changed since `before`. */
-export const refreshSubscription = statement<
-  Pick<
-    StoredDestination,
-    "id" | "state" | "disabledReason" | "sealed" | "expiresAt" | "updatedAt"
-  > & { before: Date }
->()((db, { destinations }, p) =>
-  db
-    .update(destinations)
-    .set({
-      state: p.state,
-      disabledReason: p.disabledReason,
-      sealed: p.sealed,
-      expiresAt: p.expiresAt,
-      updatedAt: p.updatedAt,
-    })
-    .where(
-      and(
-        eq(destinations.id, p.id),
-        eq(destinations.updatedAt, encoded(p.before, destinations.updatedAt)),
-      ),
-    ),
+  db.delete(t.destinations).where(and(eq(t.destinations.id, p.id), hasEnded(t, p))),
 );
 
 const newestAttempt = (which: SQL) =>

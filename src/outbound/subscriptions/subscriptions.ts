@@ -11,7 +11,7 @@ import type { Audit } from "../../identity/audit/audit.ts";
 import type { TestLimiter } from "../../identity/limiter.ts";
 import { overlapMs, readSecrets, sealSecrets } from "../destination-secrets.ts";
 import { type Destination, hasEnded, type StoredDestination } from "../destination.ts";
-import { deleteDestination, recordRecovery } from "../destinations.sql.ts";
+import { deleteDestination, recordRecovery, updateDestination } from "../destinations.sql.ts";
 import { changedMeanwhile } from "../destinations/destination-access.ts";
 import { filterError } from "../destinations/destination-input.ts";
 import { newDestination } from "../destinations/new-destination.ts";
@@ -30,13 +30,12 @@ import {
   SubscriptionRefused,
 } from "./subscription.ts";
 import {
+  allSubscriptions,
   deleteEnded,
   endedSubscriptions,
   insertSubscription,
   lastAttempt,
   lastSuccess,
-  refreshSubscription,
-  subscriptionsOf,
 } from "./subscriptions.sql.ts";
 
 export interface Subscription {
@@ -63,7 +62,7 @@ export interface Subscriptions {
   unsubscribe(ctx: Context, key: SubscriptionKey): Promise<void>;
   /** Removes all subscriptions of a subscriber, because its access has ended. */
   removeOf(subscriber: string): Promise<void>;
-  /** Removes those that have ended. */
+  /** Removes those whose time is over or whose subscriber, a token for an agent, has ended. */
   removeEnded(): Promise<void>;
 }
 
@@ -92,10 +91,10 @@ const maxLive = 200;
 
 export function subscriptions(parts: Parts): Subscriptions {
   const { storage, clock, keys, audit } = parts;
-  const isLive = (one: Destination) => !hasEnded(one, clock.now());
 
-  async function liveOf(subscriber: string): Promise<readonly StoredDestination[]> {
-    return (await storage.all(subscriptionsOf, { subscriber })).filter(isLive);
+  async function liveOf(of: string): Promise<readonly StoredDestination[]> {
+    const all = await storage.all(allSubscriptions, {});
+    return all.filter((one) => one.subscriber === of && !hasEnded(one, clock.now()));
   }
 
   /** Throws unless the endpoint wants deliveries. It is asked once for all subscriptions of a subscriber. */
@@ -176,7 +175,7 @@ export function subscriptions(parts: Parts): Subscriptions {
       updatedAt: new Date(Math.max(now, stored.updatedAt.getTime() + 1)),
     };
     await storage.atomically(
-      write(refreshSubscription, { ...next, before: stored.updatedAt }, changedMeanwhile),
+      write(updateDestination, { ...next, before: stored.updatedAt }, changedMeanwhile),
       ...(isRevived ? [write(recordRecovery, { id: stored.id })] : []),
     );
     await parts.changed(stored.id);
@@ -246,7 +245,7 @@ export function subscriptions(parts: Parts): Subscriptions {
       await remove(id, write(deleteDestination, { id }, "stop"), entry);
     },
     async removeOf(subscriber) {
-      for (const { id } of await storage.all(subscriptionsOf, { subscriber })) {
+      for (const { id } of await liveOf(subscriber)) {
         await remove(id, write(deleteDestination, { id }, "stop"));
       }
     },
@@ -256,14 +255,13 @@ export function subscriptions(parts: Parts): Subscriptions {
 
 /** Throws a `SubscriptionRefused`. Whether the host may be reached, only the challenge says. */
 function check(input: NewSubscription, { rules, closed }: Pick<Parts, "rules" | "closed">): void {
-  const { url, secret, provider, severity } = input;
+  const { url, secret, provider } = input;
   if (provider === closed) {
     throw new SubscriptionRefused("not-found", "Agents cannot subscribe to these events.");
   }
   const broken =
     addressError(url, rules) ??
     (isSecret(secret) ? null : "The secret must be whsec_ and the base64 of 24 to 64 bytes.") ??
-    (severity?.length === 0 ? "Name at least one severity, or leave it out." : null) ??
     (filterError(filterOf(input)) === null ? null : "The subject is too long or is not Unicode.");
   if (broken !== null) throw new SubscriptionRefused("arguments", broken);
 }
@@ -291,6 +289,7 @@ function shown(
   { name: id, expiresAt }: StoredDestination,
   deliveryStatus: Subscription["deliveryStatus"],
 ): Subscription {
-  if (expiresAt === null) throw new Error("A subscription has an end");
-  return { id, refreshBefore: expiresAt, deliveryStatus, isNew: deliveryStatus === null };
+  // Guarantee: a subscription has an end.
+  const refreshBefore = expiresAt as Date;
+  return { id, refreshBefore, deliveryStatus, isNew: deliveryStatus === null };
 }
