@@ -4,12 +4,14 @@ import { errorMessage } from "../../base/errors.ts";
 import { textAt } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { jsonType } from "../formats/format.ts";
-import { subscriptionHeader } from "../formats/mcp.ts";
+import { bodyTooLarge, subscriptionHeader } from "../formats/mcp.ts";
 import { keyOf, signedHeaders } from "../formats/standard-webhooks.ts";
 import { type AddressRules, publicAddressesOf } from "../transports/address.ts";
-import { poster } from "../transports/post.ts";
+import { noAnswer, poster } from "../transports/post.ts";
 
-import { type CallbackError, callbackError } from "./callback-error.ts";
+/** Why a callback could not be reached. Agents receive only these words, never the text of an endpoint. */
+export type CallbackError =
+  "connection_refused" | "timeout" | "tls_error" | "http_4xx" | "http_5xx" | "challenge_failed";
 
 /** An answer repeats the nonce and little else. */
 const maxAnswerBytes = 1_024;
@@ -62,4 +64,16 @@ function repeats(answer: Uint8Array | null, challenge: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * The error of an attempt. An address that is not allowed looks like one that refuses connections, so that agents cannot
+ * explore the network of the server.
+ */
+export function callbackError(status: number | null, error: string | null): CallbackError {
+  // A redirect is not followed, and a body that is not sent is one that a client would refuse.
+  if (status !== null) return status >= 500 ? "http_5xx" : "http_4xx";
+  if (error === bodyTooLarge) return "http_4xx";
+  if (error === noAnswer) return "timeout";
+  return /certificate|\b(?:tls|ssl|cert)/i.test(error ?? "") ? "tls_error" : "connection_refused";
 }

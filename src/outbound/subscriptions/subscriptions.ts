@@ -18,8 +18,7 @@ import { newDestination } from "../destinations/new-destination.ts";
 import { subscriptionHeader } from "../formats/mcp.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 
-import { type CallbackError, callbackError } from "./callback-error.ts";
-import type { Challenge } from "./challenge.ts";
+import { type CallbackError, callbackError, type Challenge } from "./challenge.ts";
 import {
   endOf,
   filterOf,

@@ -1,5 +1,5 @@
 import type { Context } from "../../../src/base/context.ts";
-import { objectAt, textAt } from "../../../src/base/payload.ts";
+import { textAt } from "../../../src/base/payload.ts";
 import type { NewSubscription } from "../../../src/outbound/subscriptions/subscription.ts";
 import { type Received, type TestGateway, testGateway } from "../../support/gateway.ts";
 
@@ -38,5 +38,3 @@ export function callback(answer: () => Response = () => new Response()): TestGat
 /** What was delivered to a callback, without challenges. */
 export const deliveriesTo = ({ received }: TestGateway) =>
   received.filter((each) => challengeIn(each) === null);
-
-export const dataIn = ({ body }: Received) => objectAt(JSON.parse(body), "data");
