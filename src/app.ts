@@ -23,7 +23,7 @@ import { providerSchemaRest } from "./inbound/providers/files/provider-schema.re
 import { webhooksRest } from "./inbound/receive/webhooks.rest.ts";
 import { rejectionsRest } from "./inbound/rejections/rejections.rest.ts";
 import { acknowledgementSchema } from "./inbound/webhook-request.ts";
-import { mcpRest } from "./mcp/mcp.rest.ts";
+import { mcpRest } from "./mcp/server/mcp.rest.ts";
 import { issuesRest } from "./operations/issues/issues.rest.ts";
 import { destinationLatencyRest } from "./operations/statistics/destination-latency.rest.ts";
 import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
@@ -39,7 +39,7 @@ import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { assignRequestId, requestIdOf } from "./web/request-id.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
 import { cors } from "./web/rest/cors.ts";
-import { docsRest } from "./web/rest/docs/docs.rest.ts";
+import { docsRest } from "./web/rest/docs.rest.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { homePage } from "./web/rest/home.ts";
 import { requireOneHost } from "./web/rest/host.ts";
@@ -167,7 +167,7 @@ export function createApp(services: Services) {
     )
     .use(providerSchemaRest())
     .use(consoleRest(services.oidc?.host ?? null))
-    .use(docsRest(async () => (await import("./mcp/tools.ts")).tools))
+    .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools))
     .use(
       apiPageRest(
         async (): Promise<unknown> => {

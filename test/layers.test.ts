@@ -14,6 +14,7 @@ const layers = [
   "telemetry",
   "db",
   "web",
+  "web/docs",
   "web/graphql",
   "web/rest",
   "identity",
@@ -55,6 +56,10 @@ const layers = [
   "persons",
   "config",
   "console",
+  "mcp",
+  "mcp/tools",
+  "mcp/events",
+  "mcp/server",
   "wiring",
   ".",
   "client",
@@ -90,6 +95,7 @@ const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: read
     preact: { layers: ["console"] },
     uplot: { layers: ["console"] },
     commander: { layers: ["cli"] },
+    "@modelcontextprotocol/server": { layers: ["mcp/events", "mcp/server"] },
   };
 
 const root = join(import.meta.dir, "../src");

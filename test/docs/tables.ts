@@ -14,7 +14,7 @@ import {
   signsCompactJson,
   toleranceOf,
 } from "../../src/inbound/signatures/scheme.ts";
-import { tools } from "../../src/mcp/tools.ts";
+import { tools } from "../../src/mcp/tools/tools.ts";
 import {
   columnsOfClass,
   type PersonalTable,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { tools } from "../../src/mcp/tools.ts";
+import { tools } from "../../src/mcp/tools/tools.ts";
 import { json } from "../support/app.ts";
 import { agentAs, agentOf, rpcRequest } from "../support/mcp.ts";
 import { listed } from "../support/operator.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { systemClock } from "../../src/base/clock.ts";
 import { maxAnswerLength } from "../../src/mcp/answer.ts";
-import { tools } from "../../src/mcp/tools.ts";
+import { tools } from "../../src/mcp/tools/tools.ts";
 import { json, sample, startApp, type TestApp, testSecret } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";

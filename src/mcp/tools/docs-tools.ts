@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 
 import { lazy } from "../../base/lazy.ts";
-import { indexOf, search, wordsIn } from "../../web/rest/docs/search.ts";
+import { indexOf, search, wordsIn } from "../../web/docs/search.ts";
 import { tool } from "../tool.ts";
 
 import { shortText } from "./inputs.ts";
 
-const index = lazy(async () => indexOf((await import("../../web/rest/docs/files.ts")).docs));
+const index = lazy(async () => indexOf((await import("../../web/docs/files.ts")).docs));
 const maxFound = 10;
 
 export const searchDocs = tool({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { tools } from "../../../src/mcp/tools.ts";
+import { tools } from "../../../src/mcp/tools/tools.ts";
 import { json } from "../../support/app.ts";
 import { appForAll } from "../../support/running-app.ts";
 

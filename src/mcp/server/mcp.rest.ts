@@ -1,18 +1,17 @@
 import { Elysia } from "elysia";
 
-import { requireOperator } from "../base/context.ts";
-import { AppError } from "../base/errors.ts";
-import { isLoopback } from "../base/loopback.ts";
-import { nextTurn } from "../base/own-turn.ts";
-import { mcpPath as path } from "../identity/sessions/agent-sign-in.ts";
-import { authenticate, type Exchange } from "../web/auth.ts";
-import { readBytes, requireUncompressed } from "../web/body.ts";
-import type { AddressOf, Connection } from "../web/client-address.ts";
-import { problemResponse } from "../web/errors.ts";
-import { requestIdOf } from "../web/request-id.ts";
-import { urlOf } from "../web/url.ts";
-
-import type { Agent, AgentServices } from "./tool.ts";
+import { requireOperator } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { isLoopback } from "../../base/loopback.ts";
+import { nextTurn } from "../../base/own-turn.ts";
+import { mcpPath as path } from "../../identity/sessions/agent-sign-in.ts";
+import { authenticate, type Exchange } from "../../web/auth.ts";
+import { readBytes, requireUncompressed } from "../../web/body.ts";
+import type { AddressOf, Connection } from "../../web/client-address.ts";
+import { problemResponse } from "../../web/errors.ts";
+import { requestIdOf } from "../../web/request-id.ts";
+import { urlOf } from "../../web/url.ts";
+import type { Agent, AgentServices } from "../tool.ts";
 
 interface Parts {
   readonly services: AgentServices;

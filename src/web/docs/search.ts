@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../base/own-turn.ts";
+import { nextTurn } from "../../base/own-turn.ts";
 
 import type { DocsFolder } from "./folder.ts";
 import { plainText, sectionsOf, titleOf, urlOf } from "./page.ts";

@@ -8,18 +8,18 @@ import {
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
 
-import { AppError } from "../base/errors.ts";
-import { lazy } from "../base/lazy.ts";
-import { version } from "../base/version.ts";
+import { AppError } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
+import { version } from "../../base/version.ts";
+import { answerText, maxAnswerLength } from "../answer.ts";
+import { addEventMethods } from "../events/event-methods.ts";
+import { extension } from "../events/words.ts";
+import type { Agent, AgentServices, Tool } from "../tool.ts";
+import { tools } from "../tools/tools.ts";
+import { untrustedRule } from "../untrusted.ts";
 
-import { answerText, maxAnswerLength } from "./answer.ts";
-import { addEventMethods } from "./events/event-methods.ts";
-import { extension } from "./events/words.ts";
 import { addReading } from "./reading.ts";
 import { recordCall } from "./record.ts";
-import type { Agent, AgentServices, Tool } from "./tool.ts";
-import { tools } from "./tools.ts";
-import { untrustedRule } from "./untrusted.ts";
 
 const instructions = `Skyhook receives webhooks, stores them as events and notifies destinations. Begin with overview, then list_issues. Answers have at most ${maxAnswerLength} characters: pass nextCursor to go on. ${untrustedRule}`;
 

@@ -1,16 +1,16 @@
 import { Elysia } from "elysia";
 
-import { AppError } from "../../../base/errors.ts";
-import { type Asset, asset, htmlPage, pageHeaders } from "../../asset.ts";
-import { markUri } from "../../mark.ts";
-import { urlOf as requestUrl } from "../../url.ts";
-import { assetsRest } from "../assets.rest.ts";
+import { AppError } from "../../base/errors.ts";
+import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
+import type { DocsFolder } from "../docs/folder.ts";
+import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "../docs/page.ts";
+import { type Found, indexOf, search, wordsIn } from "../docs/search.ts";
+import { markUri } from "../mark.ts";
+import { urlOf as requestUrl } from "../url.ts";
 
-import type { DocsFolder } from "./folder.ts";
-import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
-import { type Found, indexOf, search, wordsIn } from "./search.ts";
+import { assetsRest } from "./assets.rest.ts";
 
-import palette from "../../palette.css" with { type: "text" };
+import palette from "../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
 
 /** As in the console, `/` leads to the search. The only script of the pages, which work without it. */
@@ -25,7 +25,7 @@ const searchKey = `addEventListener("keydown", (event) => {
 const searchHeaders = pageHeaders({ "form-action": "'self'" });
 
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
-const files = async () => (await import("./files.ts")).docs;
+const files = async () => (await import("../docs/files.ts")).docs;
 
 type AgentTool = Readonly<Record<"name" | "title", string>>;
 

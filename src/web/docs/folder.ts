@@ -12,7 +12,7 @@ export interface DocsFolder {
  * program contains the documentation.
  */
 export async function readDocs(): Promise<DocsFolder> {
-  const folder = join(import.meta.dir, "../../../../docs");
+  const folder = join(import.meta.dir, "../../../docs");
   const read = async (glob: string, encoding: "utf8" | "base64") => {
     // Sorted, so that each build has the same bytes.
     const files = [...new Bun.Glob(glob).scanSync(folder)].toSorted();

@@ -5,13 +5,13 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 
-import { titleOf } from "../web/rest/docs/page.ts";
+import { titleOf } from "../../web/docs/page.ts";
 
 const markdown = "text/markdown";
 const uriOf = (file: string) => `skyhook://docs/${file}`;
 
 // Loaded when an agent first asks for it.
-const docs = async () => (await import("../web/rest/docs/files.ts")).docs;
+const docs = async () => (await import("../../web/docs/files.ts")).docs;
 
 /** The pages of the documentation, without its decision records. */
 async function pageList() {

@@ -1,6 +1,5 @@
-import { printable } from "../base/payload.ts";
-
-import type { Agent, AgentServices, Tool } from "./tool.ts";
+import { printable } from "../../base/payload.ts";
+import type { Agent, AgentServices, Tool } from "../tool.ts";
 
 /** Arguments that say what a call is about. Others can be long, and hold what a person typed. */
 const isReference = (name: string, value: unknown): value is string =>
