@@ -236,11 +236,8 @@ test("unsubscribing removes it with its deliveries", async () => {
   expect(deliveriesTo(endpoint)).toHaveLength(1);
   const again = app.services.subscriptions.unsubscribe(agent, wanted(endpoint.url));
   expect(again).rejects.toMatchObject({ kind: "not-found" });
-  const audit = await listed(app, "/v1/audit", "admin");
-  expect(audit.map(({ action, actor }) => [action, actor])).toEqual([
-    ["agent.unsubscribed", "agent"],
-    ["agent.subscribed", "agent"],
-  ]);
+  const audit = await listed(app, "/v1/audit?actor=agent", "admin");
+  expect(audit.map(({ action }) => action)).toEqual(["agent.unsubscribed", "agent.subscribed"]);
 });
 
 test("removing those of one subscriber keeps those of others", async () => {
