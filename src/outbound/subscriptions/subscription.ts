@@ -1,8 +1,9 @@
+import type { Context } from "../../base/context.ts";
 import type { Severity } from "../../event/new-notification.ts";
 
 /** What identifies a subscription. None of it can change. */
 export interface SubscriptionKey {
-  /** The agent, or the user that it acts for. */
+  /** The token for an agent, or the user that it acts for. */
   readonly subscriber: string;
   readonly url: string;
   readonly provider: string;
@@ -43,10 +44,15 @@ const shortestMs = 5 * 60_000;
 const usualMs = 24 * 3_600_000;
 const longestMs = 7 * usualMs;
 
-/** When a subscription ends. Like `ttlMs` of a `NewSubscription`. */
-export function endOf(ttlMs: number | null | undefined, nowMs: number): Date {
+/** When a subscription ends: with its token at the latest, but a user gets new access tokens. */
+export function endOf(
+  { actor, expiresAt }: Context,
+  { subscriber, ttlMs }: Pick<NewSubscription, "subscriber" | "ttlMs">,
+  nowMs: number,
+): Date {
   const wanted = ttlMs === null ? longestMs : (ttlMs ?? usualMs);
-  return new Date(nowMs + Math.min(Math.max(wanted, shortestMs), longestMs));
+  const latest = subscriber === actor.id ? Number.POSITIVE_INFINITY : expiresAt.getTime();
+  return new Date(Math.min(nowMs + Math.min(Math.max(wanted, shortestMs), longestMs), latest));
 }
 
 const [leastSecretBytes, mostSecretBytes] = [24, 64] as const;

@@ -123,7 +123,7 @@ export function subscriptions(parts: Parts): Subscriptions {
     if (live.length >= maxOfSubscriber) throw noRoom(maxOfSubscriber);
     await prove(ctx, input, live);
     await removeEnded();
-    const made = newOne(input);
+    const made = newOne(ctx, input);
     try {
       await storage.atomically(
         write(
@@ -141,18 +141,20 @@ export function subscriptions(parts: Parts): Subscriptions {
       throw noRoom(others.length >= maxOfSubscriber ? maxOfSubscriber : maxLive);
     }
     await parts.changed(made.id);
+    // This one, if its token was revoked during the challenge.
+    await removeEnded();
     return shown(made, null);
   }
 
-  function newOne(input: NewSubscription): StoredDestination {
-    const { url, secret, subscriber, ttlMs } = input;
+  function newOne(ctx: Context, input: NewSubscription): StoredDestination {
+    const { url, secret, subscriber } = input;
     const name = subscriptionName(input);
     const headers = `${subscriptionHeader}: ${name}`;
     const filter = filterOf(input);
     const alerts = input.provider === parts.alerting;
     const fields = { name, format: "mcp", url, secret, headers, filter, alerts } as const;
     const now = clock.now();
-    const expiresAt = endOf(ttlMs, now);
+    const expiresAt = endOf(ctx, input, now);
     return { ...newDestination(parts, fields, null, new Date(now)), subscriber, expiresAt };
   }
 
@@ -169,7 +171,7 @@ export function subscriptions(parts: Parts): Subscriptions {
       ...stored,
       ...(isRevived && { state: "active", failingSince: null, disabledReason: null }),
       sealed: sealedAgain(stored, input.secret, now),
-      expiresAt: endOf(input.ttlMs, now),
+      expiresAt: endOf(ctx, input, now),
       // Later than before, so that a concurrent change is noticed.
       updatedAt: new Date(Math.max(now, stored.updatedAt.getTime() + 1)),
     };

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { callback, wanted } from "../../outbound/subscriptions/callback.ts";
+import { callback, challengeIn, wanted } from "../../outbound/subscriptions/callback.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
+import { testGateway } from "../../support/gateway.ts";
 import { issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { rpcRequest } from "../../support/mcp.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
@@ -208,9 +209,11 @@ test("subscriptions end with the token that made them, not with another", async 
     await agentSignIn(await agentToken(app, { name: "kept" }, "grace")),
     await agentSignIn(await agentToken(app, { name: "ended" }, "grace")),
   ];
+  clock.advance(86_400_000);
   for (const { subscriber, ...session } of [kept, ended]) {
-    const input = { ...wanted(endpoint.url), subscriber };
-    await subscriptions.subscribe({ ...session, requestId: "" }, input);
+    const input = { ...wanted(endpoint.url), subscriber, ttlMs: null };
+    const { refreshBefore } = await subscriptions.subscribe({ ...session, requestId: "" }, input);
+    expect(refreshBefore).toEqual(session.expiresAt);
   }
   const subscribers = async () =>
     new Set((await listed(app, "/v1/destinations", "admin")).map(({ subscriber }) => subscriber));
@@ -218,6 +221,19 @@ test("subscriptions end with the token that made them, not with another", async 
   await app.as("operator", `${path}/${ended.subscriber}`, { method: "DELETE" }, "grace");
   expect(await subscribers()).toEqual(new Set([kept.subscriber]));
   await endpoint.stop();
+});
+
+test("a token that is revoked during the challenge leaves no subscription", async () => {
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" }, clock);
+  const session = await app.services.agentSignIn(await agentToken(app, { name: "x" }, "grace"));
+  const { subscriber } = session;
+  await using endpoint = testGateway(async (_, received) => {
+    await app.as("operator", `${path}/${subscriber}`, { method: "DELETE" }, "grace");
+    return Response.json({ challenge: challengeIn(received) });
+  });
+  const input = { ...wanted(endpoint.url), subscriber };
+  await app.services.subscriptions.subscribe({ ...session, requestId: "" }, input);
+  expect(await listed(app, "/v1/destinations", "admin")).toEqual([]);
 });
 
 test("without PUBLIC_URL, an agent needs a token for the API", async () => {
