@@ -26,6 +26,9 @@ export async function recordCall(
   } catch (error) {
     if (needs !== null) throw error;
     const { id: actor } = agent.actor;
-    log.error({ err: error, actor, tool: name }, "failed to store an audit entry");
+    log.error(
+      { err: error, actor, action: "agent.called", subject: name },
+      "failed to store an audit entry",
+    );
   }
 }
