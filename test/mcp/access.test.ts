@@ -122,17 +122,17 @@ describe("/mcp", () => {
   });
 
   test.each([
-    ["search_events", { provier: "code_host" }, /additional properties/],
     [
       "search_events",
-      { provider: "x".repeat(20_000) },
-      /invalid-parameter|must NOT have more than/,
+      { provier: "code_host" },
+      /^validation-failed: \/provier: Unexpected property$/,
     ],
+    ["search_events", { provider: "x".repeat(20_000) }, /^invalid-parameter: provider: /],
     ["search_events", { provider: "bookings" }, /not-found: Agents do not see/],
     ["search_events", { cursor: "abc" }, /invalid-cursor/],
-    ["search_events", { limit: 1_000 }, /must be <= 100/],
+    ["search_events", { limit: 1_000 }, /^validation-failed: \/limit: .* 100$/],
     ["get_event", { id: "evt_0" }, /not-found/],
-    ["get_event", { id: { $ne: null } }, /must be string/],
+    ["get_event", { id: { $ne: null } }, /^invalid-body: \/id: Expected string$/],
     ["get_destination", { destination: "../../v1" }, /invalid-parameter/],
     ["preview_replay", {}, /validation-failed/],
   ])("%s is an error that says why (%#)", async (name, given, text) => {

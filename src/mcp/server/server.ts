@@ -2,6 +2,7 @@ import {
   CLIENT_INFO_META_KEY,
   createMcpHandler,
   fromJsonSchema,
+  type JsonSchemaValidatorResult,
   McpServer,
   type ServerCapabilities,
   type ServerContext,
@@ -10,6 +11,7 @@ import { Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
+import { bodyReader } from "../../base/validation.ts";
 import { version } from "../../base/version.ts";
 import { answerText, maxAnswerLength } from "../answer.ts";
 import { addEventMethods } from "../events/event-methods.ts";
@@ -52,7 +54,7 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
   const info = { name: "skyhook", title: "Skyhook", version };
   const server = new McpServer(info, { instructions, capabilities });
   const agentOf = (ctx: ServerContext): Agent => ({ ...caller, client: clientIn(ctx, userAgent) });
-  for (const tool of tools) {
+  for (const { tool, inputSchema, read } of readyTools()) {
     const { name, title, description, needs, isDestructive = false, isIdempotent = false } = tool;
     if (needs !== null && !caller.allowed.includes(needs)) continue;
     const isRead = needs !== "writes";
@@ -62,9 +64,8 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
       idempotentHint: isRead || isIdempotent,
       openWorldHint: false,
     };
-    const inputSchema = inputOf(tool);
     server.registerTool(name, { title, description, inputSchema, annotations }, (given, ctx) =>
-      resultOf(services, agentOf(ctx), tool, given),
+      resultOf(services, agentOf(ctx), tool, () => read(given)),
     );
   }
   addReading(server);
@@ -80,33 +81,37 @@ function clientIn({ mcpReq }: ServerContext, userAgent: string): string {
   return client.replaceAll(/[^ -~]/g, "").slice(0, 100);
 }
 
-/** The schemas of all tools, compiled once. Unknown arguments are refused: a misspelt filter would find everything. */
-const inputs = lazy(
-  () =>
-    new Map(
-      tools.map(({ name, input }) => {
-        const strict = Type.Object(input.properties, { additionalProperties: false });
-        // Without the symbols of the library that defines them.
-        const schema: object = JSON.parse(JSON.stringify(strict));
-        return [name, fromJsonSchema<Readonly<Record<string, unknown>>>(schema)];
-      }),
-    ),
+/**
+ * The tools with their schemas, made once. Unknown arguments are refused: a misspelt filter would find everything. `read`
+ * checks them, because its errors name the argument.
+ */
+const readyTools = lazy(() =>
+  tools.map((tool) => {
+    const strict = Type.Object(tool.input.properties, { additionalProperties: false });
+    // Without the symbols of the library that defines them.
+    const schema: object = JSON.parse(JSON.stringify(strict));
+    // Guarantee: `T` is `unknown` below.
+    const getValidator =
+      <T>() =>
+      (data: unknown): JsonSchemaValidatorResult<T> => ({
+        valid: true,
+        data: data as T,
+        errorMessage: undefined,
+      });
+    const inputSchema = fromJsonSchema<unknown>(schema, { getValidator });
+    return { tool, inputSchema, read: bodyReader(strict, "validation-failed") };
+  }),
 );
-
-function inputOf({ name }: Tool) {
-  const input = inputs().get(name);
-  if (input === undefined) throw new Error(`The tool ${name} is not in the list`);
-  return input;
-}
 
 async function resultOf(
   services: AgentServices,
   agent: Agent,
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
+  read: () => Readonly<Record<string, unknown>>,
 ) {
   const text = (content: string) => ({ content: [{ type: "text" as const, text: content }] });
   try {
+    const given = read();
     await recordCall(services, agent, tool, given);
     return text(answerText(await tool.run(services, agent, given)));
   } catch (error) {
