@@ -1,7 +1,8 @@
 import { setNewest } from "../base/bounded-map.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Context, isOperator } from "../base/context.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, type ErrorCode } from "../base/errors.ts";
+import { ownTurns } from "../base/own-turn.ts";
 import { subscriber } from "../base/subscriber.ts";
 
 /** The authentication failures that an address may cause in one window, as specified. */
@@ -52,13 +53,34 @@ const maxTests = 20;
 
 export function testLimiter(clock: Clock): TestLimiter {
   const tests = limiter(clock, maxTests, (actorId) => actorId);
+  const error = ["too-many-tests", "You sent too many tests. Wait, then retry.", "tests"] as const;
+  return { count: ({ actor }) => countIn(tests, actor.id, maxTests, error) };
+}
+
+/** Limits the calls of agents, in memory, so that one in a loop does not fill the audit list or stop others. */
+export interface CallLimiter {
+  /**
+   * Counts a call, and resolves in a turn of the event loop of its own. Throws `too-many-requests` if the subscriber has
+   * made as many calls as are allowed in a minute.
+   */
+  begin(agent: { readonly subscriber: string }): Promise<void>;
+}
+
+/** The calls of a token for an agent, or of a user's agents, in a minute. */
+const maxCalls = 600;
+
+export function callLimiter(clock: Clock): CallLimiter {
+  const calls = limiter(clock, maxCalls, (id) => id);
+  const error = [
+    "too-many-requests",
+    "You made too many calls. Wait, then retry.",
+    "calls",
+  ] as const;
+  const ownTurn = ownTurns();
   return {
-    count({ actor: { id } }) {
-      if (tests.fail(id)) return;
-      throw new AppError("too-many-tests", "You sent too many tests. Wait, then retry.", {
-        retryAfterSeconds: tests.blockedSeconds(id) ?? windowSeconds,
-        quota: { name: "tests", limit: maxTests, windowSeconds },
-      });
+    async begin({ subscriber: token }) {
+      countIn(calls, token, maxCalls, error);
+      await ownTurn();
     },
   };
 }
@@ -82,14 +104,25 @@ export function writeLimiter(clock: Clock): WriteLimiter {
       const { id } = ctx.actor;
       const isOfOperator = isOperator(ctx);
       const writes = isOfOperator ? ofOperators : ofUsers;
-      if (writes.fail(id)) return;
       const limit = isOfOperator ? maxOperatorWrites : maxUserWrites;
-      throw new AppError("too-many-requests", "You made too many changes. Wait, then retry.", {
-        retryAfterSeconds: writes.blockedSeconds(id) ?? windowSeconds,
-        quota: { name: "changes", limit, windowSeconds },
-      });
+      const detail = "You made too many changes. Wait, then retry.";
+      countIn(writes, id, limit, ["too-many-requests", detail, "changes"]);
     },
   };
+}
+
+/** Throws the error if the key had already reached the limit. */
+function countIn(
+  counted: FailureLimiter,
+  key: string,
+  limit: number,
+  [code, detail, name]: readonly [ErrorCode, string, string],
+): void {
+  if (counted.fail(key)) return;
+  throw new AppError(code, detail, {
+    retryAfterSeconds: counted.blockedSeconds(key) ?? windowSeconds,
+    quota: { name, limit, windowSeconds },
+  });
 }
 
 /** Uses a fixed window that starts with the first failure of a key, which `keyOf` makes of the counted text. */

@@ -8,6 +8,7 @@ import type { EventPolls } from "../events/event-polls.ts";
 import type { Events } from "../events/events.ts";
 import type { Replays } from "../events/replays.ts";
 import type { Audit } from "../identity/audit/audit.ts";
+import type { CallLimiter } from "../identity/limiter.ts";
 import type { Allowance } from "../identity/sessions/session.ts";
 import type { Providers } from "../inbound/provider-status/provider-status.ts";
 import type { Rejections } from "../inbound/rejections/rejections.ts";
@@ -25,6 +26,7 @@ export interface AgentServices {
   readonly log: Log;
   readonly storage: Pick<Storage, "all" | "atomically">;
   readonly audit: Audit;
+  readonly calls: CallLimiter;
   readonly events: Events;
   readonly eventPolls: EventPolls;
   readonly subscriptions: Subscriptions;

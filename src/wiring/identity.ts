@@ -12,6 +12,8 @@ import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { isSignedWithSecret, type Tokens, tokens } from "../identity/auth/token.ts";
 import { unlessErased } from "../identity/auth/unless-erased.ts";
 import {
+  type CallLimiter,
+  callLimiter,
   type FailureLimiter,
   failureLimiter,
   type TestLimiter,
@@ -37,6 +39,7 @@ export interface IdentityServices {
   /** Of failed sign-ins by OpenID Connect, which must not block an address's webhooks. */
   readonly signInLimiter: FailureLimiter;
   readonly tests: TestLimiter;
+  readonly calls: CallLimiter;
   readonly users: Users;
   readonly erasures: Erasures;
   readonly audit: Audit;
@@ -77,6 +80,7 @@ export function identityServices(
     limiter: failureLimiter(clock),
     signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),
+    calls: callLimiter(clock),
     users: users(storage, clock, config.usersAccess),
     erasures: erased,
     audit: audited,

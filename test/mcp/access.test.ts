@@ -171,6 +171,24 @@ describe("/mcp", () => {
     });
   });
 
+  test("an agent that calls without end stops itself only", async () => {
+    const [busy, other] = [
+      await agentAs(app, { token: await agentToken({}) }),
+      await agentAs(app, { token: await agentToken({}) }),
+    ];
+    await Promise.all(Array.from({ length: 600 }, () => busy.call("events/list")));
+    expect((await busy.toolText("overview")).text).toStartWith("too-many-requests");
+    expect((await busy.call("events/list")).error).toMatchObject({
+      code: -32_013,
+      data: { limit: "calls", max: 600 },
+    });
+    expect((await other.toolText("overview")).isError).toBe(false);
+    // Its operator can change something.
+    await agentToken({});
+    app.clock.advance(60_000);
+    expect((await busy.toolText("overview")).isError).toBe(false);
+  });
+
   test("a revoked token is refused with the next call", async () => {
     const token = await agentToken({});
     const agent = agentOf(ask, { token });

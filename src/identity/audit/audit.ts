@@ -21,7 +21,7 @@ interface EntryFilters extends Omit<AuditFilters, "action"> {
 export interface Audit {
   /**
    * The write that records an action, for the transaction of that action. Throws `too-many-requests` if the caller
-   * made too many; reading bodies and ending sessions are always possible.
+   * made too many; calls of agents, reading bodies and ending sessions are always possible.
    */
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
@@ -30,8 +30,9 @@ export interface Audit {
 
 const maxDetailLength = 2_000;
 
-/** Other limits bound these: one read of a body per hour, and the number of open sessions. */
+/** Other limits bound these: calls of a token, one read of a body per hour, and the number of open sessions. */
 const unlimited: readonly AuditAction[] = [
+  "agent.called",
   "event.revealed",
   "rejection.revealed",
   "session.closed",

@@ -99,7 +99,7 @@ export function addEventMethods(
   services: AgentServices,
   agentOf: (ctx: ServerContext) => Agent,
 ): void {
-  const { subscriptions, eventPolls, clock } = services;
+  const { subscriptions, eventPolls, clock, calls } = services;
   const types = () => eventTypes(services.eventCatalogue());
 
   function typeNamed(name: string): EventType {
@@ -108,6 +108,14 @@ export function addEventMethods(
     throw new ProtocolError(errorCodes.notFound, "No event has this name", { kind: "event" });
   }
 
+  /** Makes a call of an agent. Turns what the services throw into the errors of the protocol. */
+  const calling = <Result>(ctx: ServerContext, work: (agent: Agent) => Promise<Result> | Result) =>
+    refusing(async () => {
+      const agent = agentOf(ctx);
+      await calls.begin(agent);
+      return work(agent);
+    });
+
   /** What a subscription and its end have in common. */
   function keyOf(given: Named, url: string, { subscriber }: Agent): SubscriptionKey {
     const { provider, type } = typeNamed(given.name);
@@ -115,16 +123,18 @@ export function addEventMethods(
     return { subscriber, url, provider, type, severity, subject };
   }
 
-  server.server.setRequestHandler(methods.list, { params: listParams }, ({ cursor: from }) => {
-    const start = from === undefined || from === null ? 0 : Number(from);
-    if (!Number.isSafeInteger(start) || start < 0) throw invalidCursor();
-    const all = types();
-    const end = start + pageSize;
-    return {
-      events: all.slice(start, end).map(descriptor),
-      ...(end < all.length && { nextCursor: String(end) }),
-    };
-  });
+  server.server.setRequestHandler(methods.list, { params: listParams }, ({ cursor: from }, ctx) =>
+    calling(ctx, () => {
+      const start = from === undefined || from === null ? 0 : Number(from);
+      if (!Number.isSafeInteger(start) || start < 0) throw invalidCursor();
+      const all = types();
+      const end = start + pageSize;
+      return {
+        events: all.slice(start, end).map(descriptor),
+        ...(end < all.length && { nextCursor: String(end) }),
+      };
+    }),
+  );
 
   server.server.setRequestHandler(methods.poll, { params: pollParams }, async (given, ctx) => {
     const { provider, type } = typeNamed(given.name);
@@ -134,7 +144,7 @@ export function addEventMethods(
     const limit = Math.min(maxEvents, maxPolled);
     const read = { after, since, limit };
     const filter = { provider, type, severity, subject };
-    const polled = await refusing(() => eventPolls.read(agentOf(ctx), filter, read));
+    const polled = await calling(ctx, (agent) => eventPolls.read(agent, filter, read));
     return { ...polled, nextPollMs: polled.hasMore ? 0 : nextPollMs };
   });
 
@@ -149,10 +159,8 @@ export function addEventMethods(
         const data = { feature: "delivery.mode", value: mode };
         throw new ProtocolError(errorCodes.unsupported, detail, data);
       }
-      const agent = agentOf(ctx);
-      const key = keyOf(given, url, agent);
-      const subscribed = await refusing(() =>
-        subscriptions.subscribe(agent, { ...key, secret, ttlMs }),
+      const subscribed = await calling(ctx, (agent) =>
+        subscriptions.subscribe(agent, { ...keyOf(given, url, agent), secret, ttlMs }),
       );
       const { id, refreshBefore, deliveryStatus, isNew } = subscribed;
       return {
@@ -170,9 +178,9 @@ export function addEventMethods(
     methods.unsubscribe,
     { params: unsubscribeParams },
     async ({ delivery, ...given }, ctx) => {
-      const agent = agentOf(ctx);
-      const key = keyOf(given, delivery.url, agent);
-      await refusing(() => subscriptions.unsubscribe(agent, key));
+      await calling(ctx, (agent) =>
+        subscriptions.unsubscribe(agent, keyOf(given, delivery.url, agent)),
+      );
       return {};
     },
   );
@@ -185,7 +193,6 @@ const codes = {
   callback: errorCodes.callback,
 } as const;
 
-/** Turns what the services throw into the errors of the protocol. */
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

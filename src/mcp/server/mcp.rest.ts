@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { nextTurn } from "../../base/own-turn.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import { mcpPath as path } from "../../identity/sessions/agent-sign-in.ts";
 import { authenticate, type Exchange } from "../../web/auth.ts";
 import { readBytes, requireUncompressed } from "../../web/body.ts";
@@ -30,6 +30,7 @@ const maxBodyBytes = 65_536;
 /** The Model Context Protocol over streamable HTTP. Its library is loaded at the first request. */
 export const mcpRest = (parts: Parts) => {
   const { services, signIn, issuer, publicUrl, corsOrigins, addressOf } = parts;
+  const ownTurn = ownTurns();
   // An invalid Host header makes the URL unreadable.
   const baseOf = (request: Request) =>
     publicUrl ?? (URL.parse(request.url) ?? urlOf(request)).origin;
@@ -65,7 +66,7 @@ export const mcpRest = (parts: Parts) => {
     requireOperator(agent);
     requireUncompressed(request.headers);
     const body = await readBytes(request, maxBodyBytes, addressOf(exchange));
-    await nextTurn();
+    await ownTurn();
     const { answerAgent } = await import("./server.ts");
     const { method, headers } = request;
     const init = { method, headers, ...(method === "POST" && { body }) };

@@ -7,7 +7,7 @@ const isReference = (name: string, value: unknown): value is string =>
 
 /**
  * Records a call before it is made. Reads go on if it cannot be stored, because agents are needed most when the
- * database is full: then the log has the entry. Throws `too-many-requests`.
+ * database is full: then the log has the entry.
  */
 export async function recordCall(
   { audit, storage, log }: AgentServices,

@@ -111,6 +111,7 @@ async function resultOf(
 ) {
   const text = (content: string) => ({ content: [{ type: "text" as const, text: content }] });
   try {
+    await services.calls.begin(agent);
     const given = read();
     await recordCall(services, agent, tool, given);
     return text(answerText(await tool.run(services, agent, given)));
