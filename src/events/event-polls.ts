@@ -1,6 +1,5 @@
 import { type Context, requireOperator } from "../base/context.ts";
 import { foreignCursor } from "../base/cursor.ts";
-import { AppError } from "../base/errors.ts";
 import type { Storage } from "../db/storage.ts";
 import { eventsAfter, oldestEventSeq } from "../event/event.sql.ts";
 import type { Event } from "../event/event.ts";
@@ -35,22 +34,20 @@ interface PolledEvents {
 
 /** What agents that have no callback receive. For operators. */
 export interface EventPolls {
-  /** Throws `invalid-cursor`, and `not-found` for events that no agent receives. */
+  /** Throws `invalid-cursor`. */
   read(ctx: Context, match: PollMatch, request: PollRequest): Promise<PolledEvents>;
 }
 
 interface Parts {
   readonly storage: Storage;
   readonly eventFeed: Pick<EventFeed, "newestSeq" | "seqBefore">;
-  /** The provider whose events no agent receives. */
-  readonly closed: string;
 }
 
 /** One poll reads no more than that, however little matches. */
 const pageSize = 100;
 const maxPages = 10;
 
-export function eventPolls({ storage, eventFeed, closed }: Parts): EventPolls {
+export function eventPolls({ storage, eventFeed }: Parts): EventPolls {
   async function start({ after, since }: PollRequest, newest: number) {
     if (after === null) {
       const seq = since === null ? newest : await eventFeed.seqBefore(since);
@@ -92,9 +89,6 @@ export function eventPolls({ storage, eventFeed, closed }: Parts): EventPolls {
   return {
     async read(ctx, match, request) {
       requireOperator(ctx);
-      if (match.provider === closed) {
-        throw new AppError("not-found", "Agents do not receive these events.");
-      }
       const until = await eventFeed.newestSeq();
       const { seq: first, truncated } = await start(request, until);
       const events: Occurrence[] = [];

@@ -1,4 +1,3 @@
-import type { Event } from "../event/event.ts";
 import type { EventTimeline, ListedEvent } from "../events/event.schema.ts";
 import type { ListedRejection } from "../inbound/rejections/rejection.schema.ts";
 import type { Issue } from "../operations/issues/issue.ts";
@@ -18,23 +17,7 @@ function originOf(url: string | null): string | null {
   return parsed === null || parsed.origin === "null" ? null : parsed.origin;
 }
 
-type ShownEvent = Pick<
-  Event,
-  | "id"
-  | "provider"
-  | "type"
-  | "status"
-  | "createdAt"
-  | "title"
-  | "actor"
-  | "subject"
-  | "url"
-  | "data"
->;
-
-export function shownEvent(
-  event: ShownEvent & Partial<Pick<ListedEvent, "severity" | "delivery">>,
-) {
+export function shownEvent(event: ListedEvent) {
   const { id, provider, type, status, createdAt, severity, delivery } = event;
   const { title, actor, subject, url, data } = event;
   // The sender names the type of an event that is ignored or unreadable.

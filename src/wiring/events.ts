@@ -27,7 +27,6 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 
-import { closedToAgents } from "./notifications.ts";
 import type { Platform } from "./platform.ts";
 
 export interface EventServices {
@@ -108,7 +107,7 @@ export function eventServices(platform: Platform, parts: Parts) {
       audit,
       clock,
     }),
-    eventPolls: eventPolls({ storage, eventFeed, closed: closedToAgents }),
+    eventPolls: eventPolls({ storage, eventFeed }),
   };
   return {
     services,

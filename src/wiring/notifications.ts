@@ -1,6 +1,5 @@
 import { systemResolve } from "../base/public-address.ts";
 import type { KeyRing } from "../base/sealing.ts";
-import { bookingsProvider } from "../booking/booking-words.ts";
 import { write } from "../db/statement.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { TestLimiter } from "../identity/limiter.ts";
@@ -67,9 +66,6 @@ interface Parts {
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
 }
-
-/** The provider whose events, about persons, no agent receives. */
-export const closedToAgents = bookingsProvider;
 
 /** Destinations, the deliveries to them, and the issues and alerts of operators. */
 export async function notificationServices(
@@ -151,7 +147,6 @@ export async function notificationServices(
       rules,
       tests,
       challenge: challenger({ clock, rules, resolve: systemResolve }),
-      closed: closedToAgents,
       alerting: skyhookProvider,
     }),
     issues: issues({

@@ -135,8 +135,6 @@ describe("rejects", () => {
     (after) => expect(read(after, "task_tracker")).rejects.toThrow("invalid-cursor"),
   );
 
-  test("events of bookings", () => expect(read(null, "bookings")).rejects.toThrow("not-found"));
-
   test("callers who are no operators", () => {
     const user = { ...agent, actor: { id: "ada", roles: ["user"] as const } };
     return expect(read(null, "task_tracker", user)).rejects.toThrow("insufficient-scope");

@@ -4,13 +4,14 @@ import {
   ProtocolError,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
-import type { Severity } from "../../event/new-notification.ts";
 import {
   type SubscriptionKey,
   SubscriptionRefused,
 } from "../../outbound/subscriptions/subscription.ts";
+import { nullable } from "../../web/schema.ts";
 import type { Agent, AgentServices } from "../tool.ts";
 
 import { argumentsSchema, descriptor, type EventType, eventTypes } from "./event-types.ts";
@@ -19,79 +20,46 @@ import { errorCodes, methods, nextPollMs } from "./words.ts";
 const pageSize = 10;
 const maxPolled = 50;
 
-interface Arguments {
-  readonly severity?: readonly Severity[];
-  readonly subject?: string;
-}
+const named = {
+  name: Type.String({ maxLength: 200 }),
+  arguments: Type.Optional(argumentsSchema),
+};
+const cursor = Type.Optional(nullable(Type.String({ maxLength: 100 })));
+const address = Type.String({ maxLength: 2_048 });
+const milliseconds = (minimum: number) => Type.Optional(nullable(Type.Integer({ minimum })));
+
+const paramsOf = <Schema extends TSchema>(schema: Schema) => fromJsonSchema<Static<Schema>>(schema);
+
+const listParams = paramsOf(Type.Object({ cursor }));
+const pollParams = paramsOf(
+  Type.Object({
+    ...named,
+    cursor,
+    maxAgeMs: milliseconds(0),
+    maxEvents: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
+);
+const subscribeParams = paramsOf(
+  Type.Object({
+    ...named,
+    delivery: Type.Object({
+      mode: Type.String({ maxLength: 20 }),
+      url: Type.Optional(address),
+      secret: Type.Optional(Type.String({ maxLength: 200 })),
+    }),
+    cursor,
+    maxAgeMs: milliseconds(0),
+    ttlMs: milliseconds(1),
+  }),
+);
+const unsubscribeParams = paramsOf(
+  Type.Object({ ...named, delivery: Type.Object({ url: address }) }),
+);
 
 interface Named {
   readonly name: string;
-  readonly arguments?: Arguments;
+  readonly arguments?: Static<typeof argumentsSchema>;
 }
-
-const named = {
-  name: { type: "string", maxLength: 200 },
-  arguments: argumentsSchema,
-} as const;
-const cursor = { type: ["string", "null"], maxLength: 100 } as const;
-const address = { type: "string", maxLength: 2_048 } as const;
-
-const listParams = fromJsonSchema<{ readonly cursor?: string | null }>({
-  type: "object",
-  properties: { cursor },
-});
-
-const pollParams = fromJsonSchema<
-  Named & {
-    readonly cursor?: string | null;
-    readonly maxAgeMs?: number | null;
-    readonly maxEvents?: number;
-  }
->({
-  type: "object",
-  required: ["name"],
-  properties: {
-    ...named,
-    cursor,
-    maxAgeMs: { type: ["integer", "null"], minimum: 0 },
-    maxEvents: { type: "integer", minimum: 1 },
-  },
-});
-
-const subscribeParams = fromJsonSchema<
-  Named & {
-    readonly delivery: { readonly mode: string; readonly url?: string; readonly secret?: string };
-    readonly cursor?: string | null;
-    readonly ttlMs?: number | null;
-  }
->({
-  type: "object",
-  required: ["name", "delivery"],
-  properties: {
-    ...named,
-    delivery: {
-      type: "object",
-      required: ["mode"],
-      properties: {
-        mode: { type: "string", maxLength: 20 },
-        url: address,
-        secret: { type: "string", maxLength: 200 },
-      },
-    },
-    cursor,
-    maxAgeMs: { type: ["integer", "null"], minimum: 0 },
-    ttlMs: { type: ["integer", "null"], minimum: 1 },
-  },
-});
-
-const unsubscribeParams = fromJsonSchema<Named & { readonly delivery: { readonly url: string } }>({
-  type: "object",
-  required: ["name", "delivery"],
-  properties: {
-    ...named,
-    delivery: { type: "object", required: ["url"], properties: { url: address } },
-  },
-});
 
 /** Adds the methods of MCP Events to a server. */
 export function addEventMethods(
@@ -162,13 +130,13 @@ export function addEventMethods(
       const subscribed = await calling(ctx, (agent) =>
         subscriptions.subscribe(agent, { ...keyOf(given, url, agent), secret, ttlMs }),
       );
-      const { id, refreshBefore, deliveryStatus, isNew } = subscribed;
+      const { id, refreshBefore, deliveryStatus } = subscribed;
       return {
         id,
         refreshBefore: refreshBefore.toISOString(),
         cursor: null,
         // Deliveries begin now: what happened after the given cursor can be polled.
-        truncated: isNew && (given.cursor ?? null) !== null,
+        truncated: deliveryStatus === null && (given.cursor ?? null) !== null,
         ...(deliveryStatus !== null && { deliveryStatus }),
       };
     },

@@ -1,7 +1,10 @@
+import { Type } from "@sinclair/typebox";
+
 import { bookingsProvider } from "../../booking/booking-words.ts";
 import { severities } from "../../event/new-notification.ts";
 import type { DescribedEvent } from "../../events/described-event.ts";
 import { schemasOf } from "../../events/event-schemas.ts";
+import { word } from "../../web/schema.ts";
 
 /** A type of event that agents can follow. */
 export interface EventType {
@@ -23,26 +26,26 @@ export function eventTypes(catalogue: readonly DescribedEvent[]): readonly Event
 }
 
 /** What a subscription or poll can ask for. */
-export const argumentsSchema = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    severity: {
-      type: "array",
-      description: "Only notifications of these severities. Default: any.",
-      items: { type: "string", enum: [...severities] },
-      minItems: 1,
-      maxItems: severities.length,
-      uniqueItems: true,
-    },
-    subject: {
-      type: "string",
-      description: "Only events about this resource.",
-      minLength: 1,
-      maxLength: 200,
-    },
+export const argumentsSchema = Type.Object(
+  {
+    severity: Type.Optional(
+      Type.Array(word(severities), {
+        description: "Only notifications of these severities. Default: any.",
+        minItems: 1,
+        maxItems: severities.length,
+        uniqueItems: true,
+      }),
+    ),
+    subject: Type.Optional(
+      Type.String({
+        description: "Only events about this resource.",
+        minLength: 1,
+        maxLength: 200,
+      }),
+    ),
   },
-} as const;
+  { additionalProperties: false },
+);
 
 /** How `events/list` describes it. `data` of each occurrence fits `payloadSchema`. */
 export function descriptor({ name, described }: EventType) {

@@ -27,14 +27,6 @@ async function pageList() {
   };
 }
 
-interface Prompt {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly argsSchema: ReturnType<typeof argumentsOf>;
-  readonly text: (argument: string) => string;
-}
-
 /** `what`: what the person says. */
 const argumentsOf = (what: string) =>
   fromJsonSchema<{ readonly what?: string }>({
@@ -43,7 +35,7 @@ const argumentsOf = (what: string) =>
   });
 
 // Once, because a schema is compiled longer than a request takes.
-const prompts: readonly Prompt[] = [
+const prompts = [
   {
     name: "why_did_it_not_arrive",
     title: "Why did it not arrive?",
@@ -51,7 +43,7 @@ const prompts: readonly Prompt[] = [
     argsSchema: argumentsOf(
       "What is missing, such as: the Slack message about the deploy of 10:00.",
     ),
-    text: (what) =>
+    text: (what: string) =>
       `Find out why this did not arrive: ${what}
 1. search_events for the event; filter by provider, type, time or words.
 2. If it is there: get_event shows each destination, its attempts and their errors, or the part of its filter that kept the event away.
@@ -63,7 +55,7 @@ const prompts: readonly Prompt[] = [
     title: "What is wrong?",
     description: "Sums up the current issues, and what to do first.",
     argsSchema: argumentsOf("What to look at, such as a provider, a destination or a day."),
-    text: (what) =>
+    text: (what: string) =>
       `Sum up what is wrong with this service now. Look at: ${what}
 1. overview, then list_issues.
 2. For the most urgent two: get_destination, provider_status or explain_rejection.

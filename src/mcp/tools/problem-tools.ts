@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { readFilters } from "../../base/filters.ts";
+import { maxLimit } from "../../base/page.ts";
 import { rejectionFilters } from "../../inbound/rejections/rejection-filters.ts";
 import { muteEnd } from "../../operations/issues/mute-end.ts";
 import { listAnswer } from "../answer.ts";
@@ -9,7 +10,6 @@ import { shownDestination, shownIssue, shownRejection } from "../untrusted.ts";
 
 import { filterInput, pageIn, pageInput, shortText } from "./inputs.ts";
 
-const firstPage = { limit: 100, withTotal: false, direction: "forward", cursor: null } as const;
 const newestIssues = 10;
 
 export const overview = tool({
@@ -24,7 +24,7 @@ export const overview = tool({
       issues.list(agent),
       providers.list(agent),
       statistics.health(agent),
-      destinations.list(agent, firstPage, { owner: "operators" }),
+      destinations.list(agent, pageIn({ limit: maxLimit }, "dst_"), { owner: "operators" }),
     ]);
     const { data } = await destinationHealth.inPage(page);
     return {

@@ -47,7 +47,6 @@ export interface Subscription {
     readonly lastError: CallbackError | null;
     readonly failedSince: Date | null;
   } | null;
-  readonly isNew: boolean;
 }
 
 /** Events for the callbacks of agents: each subscription is a destination that ends. For operators only. */
@@ -74,8 +73,6 @@ interface Parts {
   readonly audit: Audit;
   readonly tests: TestLimiter;
   readonly challenge: Challenge;
-  /** The provider whose events no agent receives. */
-  readonly closed: string;
   /** The provider of alerts about Skyhook itself, which only destinations for alerts receive. */
   readonly alerting: string;
   /** Called after a change was committed. */
@@ -228,7 +225,7 @@ export function subscriptions(parts: Parts): Subscriptions {
   return {
     async subscribe(ctx, input) {
       requireOperator(ctx);
-      check(input, parts);
+      check(input, parts.rules);
       const live = await liveOf(input.subscriber);
       const name = subscriptionName(input);
       const same = live.find((each) => each.name === name);
@@ -239,7 +236,9 @@ export function subscriptions(parts: Parts): Subscriptions {
       const name = subscriptionName(key);
       const same = (await liveOf(key.subscriber)).find((each) => each.name === name);
       if (same === undefined) {
-        throw new SubscriptionRefused("not-found", "There is no such subscription.");
+        throw new SubscriptionRefused("not-found", "There is no such subscription.", {
+          kind: "subscription",
+        });
       }
       const { id } = same;
       const entry = audit.entry(ctx, "agent.unsubscribed", name, `${key.provider}.${key.type}`);
@@ -255,11 +254,8 @@ export function subscriptions(parts: Parts): Subscriptions {
 }
 
 /** Throws a `SubscriptionRefused`. Whether the host may be reached, only the challenge says. */
-function check(input: NewSubscription, { rules, closed }: Pick<Parts, "rules" | "closed">): void {
-  const { url, secret, provider } = input;
-  if (provider === closed) {
-    throw new SubscriptionRefused("not-found", "Agents cannot subscribe to these events.");
-  }
+function check(input: NewSubscription, rules: AddressRules): void {
+  const { url, secret } = input;
   const broken =
     addressError(url, rules) ??
     (isSecret(secret) ? null : "The secret must be whsec_ and the base64 of 24 to 64 bytes.") ??
@@ -292,5 +288,5 @@ function shown(
 ): Subscription {
   // Guarantee: a subscription has an end.
   const refreshBefore = expiresAt as Date;
-  return { id, refreshBefore, deliveryStatus, isNew: deliveryStatus === null };
+  return { id, refreshBefore, deliveryStatus };
 }

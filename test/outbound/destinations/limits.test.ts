@@ -153,7 +153,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
 
     test("equal ones at the same time are one", async () => {
       const { made, refused } = await subscribe(times(6).map(() => ["same", "a"]));
-      expect(made.filter(({ isNew }) => isNew)).toHaveLength(1);
+      expect(made.filter(({ deliveryStatus }) => deliveryStatus === null)).toHaveLength(1);
       expect(new Set(made.map(({ id }) => id)).size).toBe(1);
       for (const reason of refused) expect(reason).toMatchObject({ code: "unavailable" });
     });
@@ -162,7 +162,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
       await subscribe([["many", "0"]]);
       const { refused } = await subscribe(times(23).map((n) => ["many", `${n + 1}`]));
       expect(refused).toMatchObject(times(4).map(() => full(20)));
-      expect(await subscribe([["many", "0"]])).toMatchObject({ made: [{ isNew: false }] });
+      expect(await subscribe([["many", "0"]])).toMatchObject({ made: [{ deliveryStatus: {} }] });
     });
 
     test("all agents have two hundred besides the destinations of operators", async () => {
@@ -176,7 +176,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
       expect(refused).toMatchObject([full(200), full(200)]);
       // Those that have ended leave room.
       for (const app of apps) app.clock.jump(2 * hour);
-      expect(await subscribe([["later", "a"]])).toMatchObject({ made: [{ isNew: true }] });
+      expect(await subscribe([["later", "a"]])).toMatchObject({ made: [{ deliveryStatus: null }] });
     });
   });
 });

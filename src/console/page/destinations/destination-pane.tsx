@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
+import { Actor } from "../actor.tsx";
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
@@ -198,6 +199,7 @@ function HealthFigures({ health }: { readonly health: DestinationDetail["health"
 
 function Settings({ destination }: { readonly destination: DestinationDetail }) {
   const { filter, orderBy, ratePerSecond, maxConcurrent, ownerId, createdAt } = destination;
+  const { subscriber, expiresAt } = destination;
   return (
     <Facts
       of={[
@@ -217,7 +219,9 @@ function Settings({ destination }: { readonly destination: DestinationDetail }) 
           `${ratePerSecond === null ? "" : `${ratePerSecond} per second, `}${maxConcurrent} at a time`,
         ],
         ["Owner", ownerId === null ? null : <Mono of={ownerId} />],
+        ["Subscriber", subscriber === null ? null : <Actor of={subscriber} />],
         ["Created", <ExactTime at={createdAt} />],
+        ["Ends", expiresAt === null ? null : <ExactTime at={expiresAt} />],
       ]}
     />
   );
