@@ -27,7 +27,7 @@ export const identitySettings = {
   jwksUrl: setting(
     "JWKS_URL",
     null,
-    "JSON Web Key Set of an external identity provider; only its tokens are then accepted, at `/mcp` those for `PUBLIC_URL` with this path, if it is set",
+    "JSON Web Key Set of an external identity provider; only its tokens are then accepted; at `/mcp`, if `PUBLIC_URL` is set, only those with the audience `PUBLIC_URL/mcp`",
     webUrl,
   ),
   jwtTypes: setting(

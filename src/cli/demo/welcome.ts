@@ -57,6 +57,8 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
     `${command} listen --to http://localhost:3000`,
     ...(await paymentCommand(services)),
     ...(await commands(services, url)),
+    "# print a token with which an agent connects to /mcp; docs/agents.md shows how",
+    `${command} mcp token "my agent"`,
     "# create another sign-in link",
     `${command} console --role admin`,
   ];

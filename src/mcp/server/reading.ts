@@ -46,7 +46,7 @@ const prompts = [
     text: (what: string) =>
       `Find out why this did not arrive: ${what}
 1. search_events for the event; filter by provider, type, time or words.
-2. If it is there: get_event shows each destination, its attempts and their errors, or the part of its filter that kept the event away.
+2. If it is there: get_event shows each destination, its attempts and their errors, or the part of its filter that does not match.
 3. If it is not: explain_rejection for rejected webhooks of its provider, and provider_status for silence.
 4. Answer in three sentences: what happened, since when, and what a person must do. Change nothing.`,
   },

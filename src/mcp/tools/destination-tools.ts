@@ -75,7 +75,7 @@ export const retryDead = tool({
   name: "retry_dead",
   title: "Retry dead deliveries",
   description:
-    "Sends the failed deliveries of an issue again, now. Find out first why they failed, and that it is mended.",
+    "Sends the failed deliveries of an issue again, now. First find out why they failed, and check that the cause is gone.",
   input: Type.Object({ issueId: shortText("The issue's id, `iss_…`.") }),
   needs: "writes",
   run: ({ issues }, agent, { issueId }) => issues.retry(agent, issueId),

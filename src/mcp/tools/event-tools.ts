@@ -79,7 +79,7 @@ export const getEvent = tool({
   name: "get_event",
   title: "Get an event",
   description:
-    "What became of one event: its notifications, and for each destination the delivery, its attempts, their errors, or the part of the filter that kept it away.",
+    "What became of one event: its notifications, and for each destination the delivery, its attempts, their errors, or the part of its filter that does not match.",
   input: idInput,
   needs: null,
   run: async ({ events }, agent, { id }) => shownTimeline(await timelineOf(events, agent, id)),

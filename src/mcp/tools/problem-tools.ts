@@ -16,7 +16,7 @@ export const overview = tool({
   name: "overview",
   title: "Overview",
   description:
-    "Begin here: what is wrong now, which providers are silent, how each destination is doing, and what waits to be sent.",
+    "Begin here: what is wrong now, which providers are silent, the state of each destination, and what waits to be sent.",
   input: Type.Object({}),
   needs: null,
   async run({ issues, providers, destinations, destinationHealth, statistics, clock }, agent) {
@@ -60,7 +60,7 @@ export const explainRejection = tool({
   name: "explain_rejection",
   title: "Explain rejections",
   description:
-    "Why a webhook was rejected and what to do, by `id`. Without one: rejected webhooks, newest first, each with its cause.",
+    "Why a webhook was rejected and what to do, by `id`. Without `id`: rejected webhooks, newest first, each with its cause.",
   input: Type.Object({
     id: Type.Optional(shortText("The rejection's id, `rej_…`.")),
     ...filterInput(rejectionFilters),
