@@ -1,5 +1,6 @@
 import type { EventTimeline, ListedEvent } from "../events/event.schema.ts";
 import type { ListedRejection } from "../inbound/rejections/rejection.schema.ts";
+import type { Rejections } from "../inbound/rejections/rejections.ts";
 import type { Issue } from "../operations/issues/issue.ts";
 import type {
   ListedDelivery,
@@ -80,6 +81,19 @@ function shownNotification({
 export function shownRejection(listed: ListedRejection) {
   const { type, headers: _, requestId: __, ...rejection } = listed;
   return { ...rejection, untrusted: { type } };
+}
+
+type Explained = Awaited<ReturnType<Rejections["explain"]>>;
+
+/** The details of these causes list the names of all headers that were sent, which need no signature. */
+const listsHeaders = /^missing-sign/;
+
+export function shownExplanation({ explanation, ...rejection }: Explained) {
+  const { untrusted, ...shown } = shownRejection(rejection);
+  const { detail, ...rest } = explanation;
+  return listsHeaders.test(explanation.cause)
+    ? { ...shown, explanation: rest, untrusted: { ...untrusted, detail } }
+    : { ...shown, explanation, untrusted };
 }
 
 /** `cause` can be what a destination answered. */

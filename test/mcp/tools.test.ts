@@ -34,6 +34,8 @@ describe("tools of agents", () => {
     gateway = testGateway(() => new Response(marker, { status: 422, statusText: marker }));
     const url = `${gateway.env.OPERATOR_GATEWAY_URL}/hooks/private-path?key=private-query`;
     app = await startApp({ ...gateway.env, OPERATOR_GATEWAY_URL: url, MCP_ALLOW: "writes,bodies" });
+    const unsigned = { method: "POST", headers: { [marker]: marker }, body: "{}" };
+    expect((await app.fetch("/webhooks/code_host", unsigned)).status).toBe(401);
     const send = (event: string, number: number, secret = testSecret("code_host")) =>
       app.deliver("code_host", JSON.stringify(body(number)), {
         secret,
@@ -88,6 +90,13 @@ describe("tools of agents", () => {
       }
     },
   );
+
+  test("names of headers, which need no signature, are data", async () => {
+    const { items } = await agent.tool("explain_rejection");
+    const unsigned = itemsOf(items).find(({ cause }) => cause === "missing-signature");
+    const answer = await agent.tool("explain_rejection", { id: unsigned?.["id"] });
+    expect(placesOf(marker, answer)).toEqual(["untrusted.detail"]);
+  });
 
   test("the marker is in the answers that should have it", async () => {
     for (const name of ["search_events", "get_event", "get_destination", "get_body"]) {

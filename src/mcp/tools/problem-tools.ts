@@ -6,7 +6,7 @@ import { rejectionFilters } from "../../inbound/rejections/rejection-filters.ts"
 import { muteEnd } from "../../operations/issues/mute-end.ts";
 import { listAnswer } from "../answer.ts";
 import { tool } from "../tool.ts";
-import { shownDestination, shownIssue, shownRejection } from "../untrusted.ts";
+import { shownDestination, shownExplanation, shownIssue, shownRejection } from "../untrusted.ts";
 
 import { filterInput, pageIn, pageInput, shortText } from "./inputs.ts";
 
@@ -68,10 +68,7 @@ export const explainRejection = tool({
   }),
   needs: null,
   async run({ rejections }, agent, { id, ...given }) {
-    if (id !== undefined) {
-      const { explanation, ...rejection } = await rejections.explain(agent, id);
-      return { ...shownRejection(rejection), explanation };
-    }
+    if (id !== undefined) return shownExplanation(await rejections.explain(agent, id));
     const filters = readFilters(rejectionFilters, given);
     const request = pageIn(given, "rej_");
     const page = await rejections.list(agent, request, filters, { cause: true });
