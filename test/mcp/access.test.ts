@@ -129,6 +129,7 @@ describe("/mcp", () => {
     ],
     ["search_events", { provider: "x".repeat(20_000) }, /^invalid-parameter: provider: /],
     ["search_events", { provider: "bookings" }, /not-found: Agents do not see/],
+    ["search_events", { to: "now" }, /^invalid-parameter: to: /],
     ["search_events", { cursor: "abc" }, /invalid-cursor/],
     ["search_events", { limit: 1_000 }, /^validation-failed: \/limit: .* 100$/],
     ["get_event", { id: "evt_0" }, /not-found/],

@@ -1,4 +1,4 @@
-import { type TOptional, type TString, Type } from "@sinclair/typebox";
+import { Kind, type TOptional, type TString, Type } from "@sinclair/typebox";
 
 import { decodeCursor } from "../../base/cursor.ts";
 import type { Filters } from "../../base/filters.ts";
@@ -9,12 +9,14 @@ import { text } from "../../web/schema.ts";
 export const shortText = (description: string, ...examples: readonly string[]) =>
   Type.String({ ...text(description, ...examples), minLength: 1, maxLength: 200 });
 
-/** The filters of a list, which `readFilters` reads. */
-export const filterInput = <const Defined extends Filters>(defined: Defined) =>
-  // Guarantee: in JSON, words and instants are texts too.
-  filterParameters(defined) as unknown as {
-    readonly [Name in keyof Defined]: TOptional<TString>;
-  };
+/** The filters of a list: any texts, which `readFilters` reads. */
+export function filterInput<const Defined extends Filters>(defined: Defined) {
+  const parameters = Object.entries(filterParameters(defined));
+  // Of an instant, the schema checks that it is a `Date`.
+  const texts = parameters.map(([name, schema]) => [name, { ...schema, [Kind]: "Word" }]);
+  // Guarantee: Object.entries has the names of the definition.
+  return Object.fromEntries(texts) as { readonly [Name in keyof Defined]: TOptional<TString> };
+}
 
 /** How every tool that lists asks for a page. */
 export const pageInput = {
