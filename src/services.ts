@@ -76,9 +76,7 @@ export async function createServices(
   const { platform } = opened;
   const { storage, clock } = platform;
   const hashKeys = lazy(() => requestHashKeys(platform.keys));
-  const identity = identityServices(platform, (id) =>
-    notifying.services.subscriptions.removeOf(id),
-  );
+  const identity = identityServices(platform, () => notifying.services.subscriptions.removeEnded());
   const { audit, limiter, tests } = identity;
   const checkProvider = providerFilter(storage, providers, [bookingsProvider, skyhookProvider]);
   const sales = seats(storage, clock, log);

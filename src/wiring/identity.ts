@@ -53,10 +53,10 @@ export interface IdentityServices {
   readonly oidc: Oidc | null;
 }
 
-/** `agentEnded` is called with the id of a revoked token of an agent. */
+/** `agentEnded` is called when the token of an agent was revoked. */
 export function identityServices(
   platform: Platform,
-  agentEnded: (id: string) => Promise<unknown>,
+  agentEnded: () => Promise<unknown>,
 ): IdentityServices {
   const { config, storage, clock, makeId, log } = platform;
   const key = tokenKey(config.jwtSecret, config.dataDir);

@@ -73,7 +73,7 @@ export function sessions(
   audit: Audit,
   clock: Clock,
   makeId: MakeId,
-  agentEnded: (id: ConsoleSession["id"]) => Promise<unknown>,
+  agentEnded: () => Promise<unknown>,
 ): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
     if (!isSecret(cookie)) return null;
@@ -159,7 +159,7 @@ export function sessions(
       );
       const [session] = ended.rows;
       if (session === undefined) throw unknown;
-      if (session.kind === "agent") await agentEnded(id);
+      if (session.kind === "agent") await agentEnded();
       return session;
     },
   };

@@ -26,7 +26,7 @@ const hasEnded = (t: TablesOf<typeof tables>, p: Parameters<At>) => {
   const { id, expiresAt } = t.sessions;
   const { subscriber } = t.destinations;
   const token = sql`select 1 from ${t.sessions} where ${id} = ${subscriber} and ${expiresAt} > ${encoded(p.now, expiresAt)}`;
-  return sql`(not ${isLive(t, p)} or (${subscriber} like 'ses_%' and not exists (${token})))`;
+  return sql`(not ${isLive(t, p)} or (substr(${subscriber}, 1, 4) = 'ses_' and not exists (${token})))`;
 };
 
 /** Touches no row if there is one with this name, or no room. Insertions wait for each other and for those of others. */

@@ -58,8 +58,6 @@ export interface Subscriptions {
   subscribe(ctx: Context, input: NewSubscription): Promise<Subscription>;
   /** Throws a `SubscriptionRefused` of the kind `not-found`. */
   unsubscribe(ctx: Context, key: SubscriptionKey): Promise<void>;
-  /** Removes all subscriptions of a subscriber, because its access has ended. */
-  removeOf(subscriber: string): Promise<void>;
   /** Removes those whose time is over or whose subscriber, a token for an agent, has ended. */
   removeEnded(): Promise<void>;
 }
@@ -243,11 +241,6 @@ export function subscriptions(parts: Parts): Subscriptions {
       const { id } = same;
       const entry = audit.entry(ctx, "agent.unsubscribed", name, `${key.provider}.${key.type}`);
       await remove(id, write(deleteDestination, { id }, "stop"), entry);
-    },
-    async removeOf(subscriber) {
-      for (const { id } of await liveOf(subscriber)) {
-        await remove(id, write(deleteDestination, { id }, "stop"));
-      }
     },
     removeEnded,
   };
