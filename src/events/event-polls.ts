@@ -2,17 +2,13 @@ import { type Context, requireOperator } from "../base/context.ts";
 import { foreignCursor } from "../base/cursor.ts";
 import type { Storage } from "../db/storage.ts";
 import { eventsAfter, oldestEventSeq } from "../event/event.sql.ts";
-import type { Event } from "../event/event.ts";
-import type { Severity } from "../event/new-notification.ts";
 import { type Occurrence, occurrenceOf } from "../outbound/formats/mcp.ts";
 import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
 import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
+import type { SubscriptionKey } from "../outbound/subscriptions/subscription.ts";
 
 /** The events to poll, as a subscription selects them. */
-interface PollMatch extends Pick<Event, "provider" | "type" | "subject"> {
-  /** Null: any. */
-  readonly severity: readonly Severity[] | null;
-}
+type PollMatch = Omit<SubscriptionKey, "subscriber" | "url">;
 
 interface PollRequest {
   /** The cursor of the poll before. Null: begins at `since`. */

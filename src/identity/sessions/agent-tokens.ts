@@ -8,7 +8,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
 
 import { type AgentToken, agentTokenInputSchema } from "./agent-token.schema.ts";
-import { hashOf, isSecret, makeSecret } from "./session-secret.ts";
+import { hashOf, makeSecret } from "./session-secret.ts";
 import type { ConsoleSession } from "./session.ts";
 import { deleteExpiredSessions, insertAgentIfRoom, sessionByHash } from "./sessions.sql.ts";
 
@@ -63,15 +63,10 @@ export function agentTokens(
       return { ...session, token };
     },
     async find(token) {
-      if (!isAgentToken(token)) return null;
       const [found] = await storage.all(sessionByHash, { hash: hashOf(token), kind: "agent" });
       return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
     },
   };
-}
-
-function isAgentToken(text: string): boolean {
-  return text.startsWith(agentTokenPrefix) && isSecret(text.slice(agentTokenPrefix.length));
 }
 
 function detailOf({ userAgent, allowed, expiresAt }: ConsoleSession): string {

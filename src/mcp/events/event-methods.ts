@@ -6,6 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
+import { foreignCursor } from "../../base/cursor.ts";
 import { AppError } from "../../base/errors.ts";
 import {
   type SubscriptionKey,
@@ -94,7 +95,7 @@ export function addEventMethods(
   server.server.setRequestHandler(methods.list, { params: listParams }, ({ cursor: from }, ctx) =>
     calling(ctx, () => {
       const start = from === undefined || from === null ? 0 : Number(from);
-      if (!Number.isSafeInteger(start) || start < 0) throw invalidCursor();
+      if (!Number.isSafeInteger(start) || start < 0) throw foreignCursor();
       const all = types();
       const end = start + pageSize;
       return {
@@ -176,8 +177,4 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
     }
     throw new ProtocolError(errorCodes.invalidParams, `${error.code}: ${error.detail}`);
   }
-}
-
-function invalidCursor(): ProtocolError {
-  return new ProtocolError(errorCodes.invalidParams, "The cursor does not come from this list");
 }

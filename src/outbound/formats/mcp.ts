@@ -20,14 +20,9 @@ const maxBodyBytes = 256 * 1024;
 export const bodyTooLarge = "the message is larger than 256 KiB";
 
 /** An event as agents receive it, whether it is delivered or polled. */
-export interface Occurrence {
-  readonly eventId: string;
-  readonly name: string;
-  readonly timestamp: string;
-  readonly data: ReturnType<typeof dataOf>;
-}
+export interface Occurrence extends ReturnType<typeof occurrenceOf> {}
 
-export function occurrenceOf(of: Pick<Rendering, "notification" | "event">): Occurrence {
+export function occurrenceOf(of: Pick<Rendering, "notification" | "event">) {
   const { id: eventId, provider, type, occurredAt } = of.event;
   const name = `${provider}.${type}`;
   return { eventId, name, timestamp: occurredAt.toISOString(), data: dataOf(of) };
