@@ -107,9 +107,12 @@ function tokenOf(options: McpOptions, env: NodeJS.ProcessEnv) {
   const allowed = allowedBy(options);
   if (given !== "") {
     // `fetch` would quote a token with other characters in its error.
-    if (!/^[!-~]+$/.test(given)) throw new UsageError("SKYHOOK_MCP_TOKEN is not a token");
+    if (!/^[!-~]+$/.test(given))
+      throw new UsageError("SKYHOOK_MCP_TOKEN contains invalid characters. Copy the token again");
     if (allowed.length === 0) return { token: async () => given, end: async () => {} };
-    throw new UsageError("SKYHOOK_MCP_TOKEN is set, and what it allows was chosen with it");
+    throw new UsageError(
+      "SKYHOOK_MCP_TOKEN is set: --allow-writes and --allow-bodies cannot change a token. Make another one",
+    );
   }
   const call = sessionCalls(options, env);
   const input = { name: `skyhook mcp (${operatorName(env)})`, days: 1, allowed };

@@ -45,7 +45,7 @@ export const destinationSchema = resource(
       text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
     ),
     subscriber: nullable(
-      text("The agent that subscribed by MCP; null for a destination that was made here."),
+      text("Who subscribed by MCP: a token for agents, or a user; null for other destinations."),
     ),
     expiresAt: nullable(instant(), "When a subscription ends unless it is renewed; null: never."),
     createdAt: instant("Time of creation."),

@@ -136,7 +136,7 @@ describe("skyhook mcp", () => {
   });
 
   test.each([
-    [["mcp"], "two words", "SKYHOOK_MCP_TOKEN is not a token"],
+    [["mcp"], "two words", "invalid characters"],
     [["mcp", "--allow-writes"], "x", "SKYHOOK_MCP_TOKEN is set"],
     [["mcp", "serve"], "x", "too many arguments"],
   ])("rejects %p with the token %p", async (args, SKYHOOK_MCP_TOKEN, text) => {

@@ -34,7 +34,7 @@ describe("/mcp", () => {
     ["another site", { origin: "https://evil.example.com" }, 403, null],
     ["a page in a sandbox", { origin: "null" }, 403, null],
   ])(
-    "rejects %s, and says where a token is had",
+    "rejects %s, and says where to get a token",
     async (_, headers: Record<string, string>, status, challenge) => {
       const request = rpcRequest({ token: "" }, "tools/list");
       request.headers.delete("authorization");
@@ -92,7 +92,7 @@ describe("/mcp", () => {
     },
   );
 
-  test("a tool that was not allowed is not there, and hints are true to fact", async () => {
+  test("a tool that was not allowed is not there, and hints are accurate", async () => {
     const namesFor = async (body: object) => {
       const agent = await agentAs(app, { token: await agentToken(body) });
       const { result } = await agent.call("tools/list");

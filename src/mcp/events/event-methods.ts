@@ -74,7 +74,11 @@ export function addEventMethods(
   function typeNamed(name: string): EventType {
     const found = types().find((each) => each.name === name);
     if (found !== undefined) return found;
-    throw new ProtocolError(errorCodes.notFound, "No event has this name", { kind: "event" });
+    throw new ProtocolError(
+      errorCodes.notFound,
+      "No event has this name. events/list has all names.",
+      { kind: "event" },
+    );
   }
 
   /** Makes a call of an agent. Turns what the services throw into the errors of the protocol. */

@@ -1,6 +1,6 @@
 /**
- * The names of MCP Events, by the late draft of SEP-3415 (design sketch, 082166f). Its final text may differ in them, so
- * they stand here alone.
+ * The names of MCP Events, by the late draft of SEP-3415 (design sketch, 082166f). Its final text may have others, so
+ * only this file has them.
  */
 export const extension = "io.modelcontextprotocol/events";
 

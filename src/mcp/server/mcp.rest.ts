@@ -92,7 +92,7 @@ export const mcpRest = (parts: Parts) => {
     );
 };
 
-/** Tells a client without a valid token where it gets one (RFC 9728, section 5.1). Throws other errors. */
+/** The response to a client without a valid token, with a link to where it gets one (RFC 9728, section 5.1). Throws other errors. */
 function refusal(error: unknown, requestId: string, base: string): Response {
   const isToken =
     error instanceof AppError && /^(?:authentication-required|invalid-token)$/.test(error.code);

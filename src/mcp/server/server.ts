@@ -39,7 +39,7 @@ export function answerAgent(
   return handler.fetch(request);
 }
 
-/** Lists change with the program only, so nobody is told. */
+/** Lists change with the program only, so there are no notifications. */
 const listed = { listChanged: false };
 // Guarantee: the library passes on the capabilities that it does not know.
 const capabilities = {

@@ -45,7 +45,7 @@ interface PostParts {
   readonly clock: Clock;
   /** The IP addresses to try for a URL, in this order. Null: the system resolves the name. */
   readonly addressesOf: (url: URL) => Promise<Addresses | null>;
-  /** Reads successes up to this size, also those that do not tell theirs. */
+  /** Reads successes up to this size, also those without a Content-Length. */
   readonly maxAnswerBytes?: number;
 }
 

@@ -319,7 +319,7 @@ export const checks: Readonly<Record<string, (subject: Subject) => Promise<void>
     await resultOf(subject, "events/unsubscribe", renewed);
     must(target.events.length === 1, "one subscription delivers once", target.events.length);
   },
-  async "a delivery that fails is sent again with the same id, signed anew"(subject) {
+  async "a delivery that fails is sent again with the same id, signed again"(subject) {
     await using target = callback({
       event: (number) => new Response(null, { status: number === 1 ? 503 : 200 }),
     });

@@ -87,7 +87,7 @@ const rowsWith = (revoke: (id: string) => Promise<void>): Rows<SessionInfo> => (
         <Confirmed
           label="Revoke"
           title={`Revoke the token ${userAgent}?`}
-          text="The agent is refused at once, and its subscriptions end."
+          text="The agent loses access at once, and its subscriptions end."
           confirm={() => void revoke(id)}
         />
       ),

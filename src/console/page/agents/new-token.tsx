@@ -67,7 +67,7 @@ export function NewToken({ close, made }: Parts) {
   );
 }
 
-/** The token, and how each client is told it. */
+/** The token, and the set-up of each client. */
 function SetUp({ of: { userAgent, token } }: Of<AgentToken>) {
   return (
     <article class="destination">
