@@ -137,7 +137,11 @@ export const receiptById = statement<Pick<Event, "id">>()((db, t, p) =>
 
 /** The same without the bytes. */
 export const receiptWithoutBodyById = statement<Pick<Event, "id">>()((db, t, p) =>
-  db.select(receiptColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
+  db
+    .select({ ...receiptColumns(t), body: sql<null>`null` })
+    .from(t.events)
+    .where(eq(t.events.id, p.id))
+    .limit(1),
 );
 
 /** The items with these numbers among those that were stored together. `holder`: the event that has their body. */

@@ -12,10 +12,11 @@ import {
   effectsOf,
   eventsByIds,
   itemsBeside,
+  receiptWithoutBodyById,
   reinterpretEvent,
 } from "../event/events.sql.ts";
 import { highestSeverity } from "../event/new-notification.ts";
-import { receiptWithoutBody, type StoredReceipt, storedReceipt } from "../event/receipts.ts";
+import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -110,10 +111,13 @@ export function events(
     return { previousItem: at(item - 1), nextItem: at(item + 1) };
   }
 
-  async function timeline(id: string, receiptIn = storedReceipt): Promise<EventTimeline> {
+  async function timeline(
+    id: string,
+    receiptBy?: typeof receiptWithoutBodyById,
+  ): Promise<EventTimeline> {
     const event = await find(id);
     const [stored, sent, attempts, deliveries] = await Promise.all([
-      receiptIn(storage, event.id),
+      storedReceipt(storage, event.id, receiptBy),
       storage.all(notificationsOfEvent, { eventId: event.id }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
       storage.all(deliveriesOfEvent, { eventId: event.id }),
@@ -186,7 +190,7 @@ export function events(
     },
     async history(ctx, id) {
       requireOperator(ctx);
-      return timeline(id, receiptWithoutBody);
+      return timeline(id, receiptWithoutBodyById);
     },
     async bodyBytes(ctx, id) {
       requireOperator(ctx);
