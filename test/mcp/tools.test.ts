@@ -165,9 +165,7 @@ describe("tools of agents", () => {
     expect((await agent.toolText("mute_issue", { id, until: late })).text).toStartWith(
       "validation-failed",
     );
-    expect((await agent.toolText("retry_dead", { issueId: "iss_0" })).text).toStartWith(
-      "not-found",
-    );
+    expect((await agent.toolText("retry_dead", { id: "iss_0" })).text).toStartWith("not-found");
   });
 
   test("a test of a destination returns its answer as data", async () => {

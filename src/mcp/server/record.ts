@@ -3,7 +3,7 @@ import type { Agent, AgentServices, Tool } from "../tool.ts";
 
 /** Arguments that say what a call is about. Others can be long, and hold what a person typed. */
 const isReference = (name: string, value: unknown): value is string =>
-  /^(?:id|issueId|destination|provider)$/.test(name) && typeof value === "string";
+  /^(?:id|destination|provider)$/.test(name) && typeof value === "string";
 
 /**
  * Records a call before it is made. Reads go on if it cannot be stored, because agents are needed most when the

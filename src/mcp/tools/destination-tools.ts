@@ -76,7 +76,7 @@ export const retryDead = tool({
   title: "Retry dead deliveries",
   description:
     "Sends the failed deliveries of an issue again, now. First find out why they failed, and check that the cause is gone.",
-  input: Type.Object({ issueId: shortText("The issue's id, `iss_…`.") }),
+  input: Type.Object({ id: shortText("The issue's id, `iss_…`.") }),
   needs: "writes",
-  run: ({ issues }, agent, { issueId }) => issues.retry(agent, issueId),
+  run: ({ issues }, agent, { id }) => issues.retry(agent, id),
 });
