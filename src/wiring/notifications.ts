@@ -114,7 +114,7 @@ export async function notificationServices(
     ],
   };
   const managed = destinations({ ...changing, privateAllowed, hashKeys });
-  const rules = rulesFor(privateAllowed, null);
+  const rules = rulesFor(privateAllowed, "an agent");
   const alerting = alerts({
     storage,
     outbox,

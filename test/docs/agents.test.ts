@@ -62,7 +62,7 @@ test.each(Object.entries(setUps))("%s connects as the page says", async (_, tran
 });
 
 test("the messages of MCP Events get the answers that the page shows", async () => {
-  const app = await taken.app({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+  const app = await taken.app({ DESTINATIONS_ALLOW_PRIVATE: "true" });
   const endpoint = callback();
   taken.ends.push(() => endpoint.stop());
   const agent = await agentAs(app);

@@ -76,10 +76,11 @@ async function unreachable(
   keys: KeyRing,
 ): Promise<string | null> {
   const { address } = openSecrets(keys, destination);
+  const { ownerId, subscriber } = destination;
   const { allowsPrivate } =
     destination.id === operatorGateway.id
       ? { allowsPrivate: true }
-      : rulesFor(config.destinationsAllowPrivate, destination.ownerId);
+      : rulesFor(config.destinationsAllowPrivate, ownerId ?? subscriber);
   try {
     const { server, port } = serverOf(destination, address, allowsPrivate);
     const addresses = allowsPrivate

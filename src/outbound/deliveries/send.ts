@@ -78,10 +78,12 @@ export function sender(
   destination: Destination,
   secrets: DestinationSecrets,
 ): Sender {
-  const { id, ownerId } = destination;
+  const { id, ownerId, subscriber } = destination;
   // The operators' own setting may name a private address.
   const rules =
-    id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(parts.privateAllowed, ownerId);
+    id === operatorGateway.id
+      ? { allowsPrivate: true }
+      : rulesFor(parts.privateAllowed, ownerId ?? subscriber);
   const { send: deliver, close } = senderBy({ ...parts, rules }, destination, secrets);
   const send: Send = async (contents, trace, signal) => {
     try {

@@ -17,9 +17,12 @@ export interface AddressRules {
 /** Whose destinations may have private addresses: none, only the operators', or also those of users. */
 export type PrivateAllowed = "false" | "operators" | "true";
 
-/** Users must not reach the network of the server only because operators do. `ownerId`: null for the operators. */
-export function rulesFor(allowed: PrivateAllowed, ownerId: string | null): AddressRules {
-  return { allowsPrivate: allowed === "true" || (allowed === "operators" && ownerId === null) };
+/**
+ * Users and agents must not reach the network of the server only because operators do. `owner`: the id of one; null for
+ * the operators.
+ */
+export function rulesFor(allowed: PrivateAllowed, owner: string | null): AddressRules {
+  return { allowsPrivate: allowed === "true" || (allowed === "operators" && owner === null) };
 }
 
 /**

@@ -203,7 +203,7 @@ describe.each([
 
 test("subscriptions end with the token that made them, not with another", async () => {
   const endpoint = callback(() => new Response());
-  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" }, clock);
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
   const { agentSignIn, subscriptions } = app.services;
   const [kept, ended] = [
     await agentSignIn(await agentToken(app, { name: "kept" }, "grace")),
@@ -224,7 +224,7 @@ test("subscriptions end with the token that made them, not with another", async 
 });
 
 test("a token that is revoked during the challenge leaves no subscription", async () => {
-  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" }, clock);
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
   const session = await app.services.agentSignIn(await agentToken(app, { name: "x" }, "grace"));
   const { subscriber } = session;
   await using endpoint = testGateway(async (_, received) => {

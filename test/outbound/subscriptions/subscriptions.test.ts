@@ -5,6 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { endsAfterEach } from "../../support/ends.ts";
+import { failure } from "../../support/failure.ts";
 import { post } from "../../support/flights.ts";
 import { type Received, type TestGateway, testGateway } from "../../support/gateway.ts";
 import {
@@ -30,7 +31,7 @@ let answer: () => Response;
 beforeEach(async () => {
   answer = () => new Response();
   endpoint = callback(() => answer());
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
   ends.push(
     () => endpoint.stop(),
     () => app.stop(),
@@ -339,11 +340,24 @@ test.each([
   expect(await destination()).toMatchObject({ alerts });
 });
 
+test("an agent does not reach the network of the server, even if operators do", async () => {
+  await subscribe();
+  await app.stop();
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+  expect(await failure(subscribe())).toMatchObject({ kind: "arguments" });
+  const secure = { ...wanted(endpoint.url), url: endpoint.url.replace("http:", "https:") };
+  expect(await failure(app.services.subscriptions.subscribe(agent, secure))).toMatchObject({
+    kind: "callback",
+    data: { reason: "connection_refused" },
+  });
+  expect(endpoint.received).toHaveLength(1);
+});
+
 test("a restart keeps subscriptions", async () => {
   const folder = temporaryFolder();
   ends.push(() => removeFolder(folder));
   const env = {
-    DESTINATIONS_ALLOW_PRIVATE: "operators",
+    DESTINATIONS_ALLOW_PRIVATE: "true",
     DATABASE_URL: `sqlite:${folder}/database`,
   };
   const before = await startApp(env);

@@ -47,7 +47,7 @@ describe("MCP Events", () => {
   let subject: Subject;
   beforeAll(async () => {
     const env = {
-      DESTINATIONS_ALLOW_PRIVATE: "operators",
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       TASK_TRACKER_WEBHOOK_SECRET: secret,
       WEBHOOK_PROVIDERS: "task_tracker",
     };
