@@ -23,7 +23,7 @@ const completed = {
 describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" }, undefined, { dialect });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
     ends.push(() => app.stop());
   });
 
