@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
+import { copy } from "./copy.tsx";
 import { type Route, type View, writeRoute } from "./route.ts";
-import { copy } from "./ui.tsx";
 
 /** Filters of a list under a name, kept in this browser. */
 interface SavedView {

@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
 import { callApi } from "../api.ts";
+import { CopyButton, SecretOnce } from "../copy.tsx";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
 import { type Of, Text } from "../text.tsx";
-import { CopyButton, SecretOnce } from "../ui.tsx";
 import type { AgentToken, Allowance } from "../wire.ts";
 
 interface Parts {

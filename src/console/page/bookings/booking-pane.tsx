@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
+import { CopyButton } from "../copy.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -9,7 +10,7 @@ import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { counted, money, Mono, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { CopyButton, notify, Status } from "../ui.tsx";
+import { notify, Status } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
 
 import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";

@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import { isSigned } from "../../../outbound/formats/formats.ts";
 import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
+import { CopyButton } from "../copy.tsx";
 import { milliseconds } from "../durations.ts";
 import { type Of, Text } from "../text.tsx";
-import { Badge, CopyButton, notify } from "../ui.tsx";
+import { Badge, notify } from "../ui.tsx";
 import type { Destination, DestinationDetail, DestinationSecret, TestOutcome } from "../wire.ts";
 
 interface Parts {

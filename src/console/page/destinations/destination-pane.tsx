@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
 import { Actor } from "../actor.tsx";
+import { SecretOnce } from "../copy.tsx";
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
@@ -11,7 +12,7 @@ import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { counted, Mono, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
-import { Badge, Facts, SecretOnce } from "../ui.tsx";
+import { Badge, Facts } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
 
 import { Actions } from "./destination-actions.tsx";

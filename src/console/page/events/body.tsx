@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 
+import { CopyButton } from "../copy.tsx";
 import { counted, ExactText, type Of, Text } from "../text.tsx";
-import { CopyButton } from "../ui.tsx";
 
 import { Json } from "./json-view.tsx";
 import { jsonTree, prettyJson } from "./json.ts";

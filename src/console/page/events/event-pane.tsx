@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { Effect, WithBooking } from "../bookings/booking-link.tsx";
+import { CopyButton } from "../copy.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -8,7 +9,7 @@ import { consequenceOf, Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, Delivery, Facts, Source, Status } from "../ui.tsx";
+import { Delivery, Facts, Source, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";

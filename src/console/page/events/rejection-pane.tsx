@@ -1,8 +1,9 @@
+import { CopyButton } from "../copy.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { counted, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { Badge, CopyButton, Facts, Source } from "../ui.tsx";
+import { Badge, Facts, Source } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";

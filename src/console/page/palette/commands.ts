@@ -1,10 +1,10 @@
 import { attempt } from "../action.tsx";
 import { callApi } from "../api.ts";
+import { copy } from "../copy.tsx";
 import { addRoute } from "../providers/adding.ts";
 import { go, readRoute, views, writeRoute } from "../route.ts";
 import { leave } from "../session/sign-out.ts";
 import { setTheme } from "../theme.ts";
-import { copy } from "../ui.tsx";
 import { canOpen, type Roles, titles } from "../views.ts";
 import type { BookingItem, DestinationDetail, EventItem, Page, Provider } from "../wire.ts";
 

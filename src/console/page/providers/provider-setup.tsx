@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
 
 import { callApi } from "../api.ts";
+import { CopyButton } from "../copy.tsx";
 import { Form } from "../form.tsx";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { ExternalLink, Mono } from "../text.tsx";
-import { Badge, CopyButton, Facts, notify, Waiting } from "../ui.tsx";
+import { Badge, Facts, notify, Waiting } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
 
 import { takeSecret } from "./adding.ts";

@@ -4,13 +4,14 @@ import { replayFilters } from "../../../events/event-filters.ts";
 import { ActionButton } from "../action.tsx";
 import { Actor } from "../actor.tsx";
 import { type ApiError, callApi } from "../api.ts";
+import { CopyButton } from "../copy.tsx";
 import { span } from "../durations.ts";
 import { LoadedDetail } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Mono, type Of } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, ErrorMessage, Facts } from "../ui.tsx";
+import { ErrorMessage, Facts } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";

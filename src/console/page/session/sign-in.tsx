@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../../web/mark.ts";
 import { ApiError, openSession } from "../api.ts";
-import { CopyButton } from "../ui.tsx";
+import { CopyButton } from "../copy.tsx";
 import type { SessionInfo } from "../wire.ts";
 
 import { signIn, signOutReason } from "./session.ts";

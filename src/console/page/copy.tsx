@@ -1,0 +1,67 @@
+import type { ComponentChildren } from "preact";
+
+import { notify } from "./ui.tsx";
+
+export function CopyButton({
+  label,
+  text,
+}: {
+  readonly label: string;
+  readonly text: () => string;
+}) {
+  return (
+    <button type="button" onClick={() => void copy(text())}>
+      {label}
+    </button>
+  );
+}
+
+interface SecretParts {
+  readonly title: string;
+  readonly secret: string;
+  readonly advice: string;
+  /** Buttons beside the one that copies it. */
+  readonly children?: ComponentChildren;
+}
+
+/** Shows a secret that was just made, the only time. */
+export function SecretOnce({ title, secret, advice, children }: SecretParts) {
+  return (
+    <div class="explanation secret" role="status">
+      <h3>{title}</h3>
+      <p class="mono">{secret}</p>
+      <p class="quiet">{advice}</p>
+      <div class="actions">
+        <CopyButton label={`Copy ${title.toLowerCase()}`} text={() => secret} />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** Copies a text and says whether it could. */
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify("Copied");
+  } catch {
+    // The clipboard API is available only on HTTPS and localhost.
+    const done = copyBySelection(text);
+    notify(
+      done ? "Copied" : "Copying failed. The browser blocked access to the clipboard.",
+      done ? "good" : "bad",
+    );
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const { activeElement } = document;
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (activeElement instanceof HTMLElement) activeElement.focus();
+  return done;
+}
