@@ -47,6 +47,7 @@ import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-par
 import { noPipelining } from "./web/rest/no-pipelining.ts";
 import { observed } from "./web/rest/observed.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
+import type { Callers } from "./web/rest/route.ts";
 import { allowedMethods, type Route } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
 import { pathOf } from "./web/url.ts";
@@ -67,6 +68,28 @@ export function createApp(services: Services) {
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
   const callers = { authenticated: authenticated(credentials), addressOf };
   const logError = errorLog(log, clock);
+  const identity = new Elysia()
+    .use(usersRest(services.users, callers))
+    .use(authRest({ ...services, addressOf }))
+    .use(auditRest(services.audit, services, callers))
+    .use(
+      sessionsRest({
+        ...services,
+        cookies,
+        callers,
+        authenticate: (request) => authenticate(request, credentials),
+      }),
+    )
+    .use(
+      oidcRest({
+        ...services,
+        publicUrl: config.publicUrl,
+        cookies,
+        limiter: services.signInLimiter,
+        logError,
+        addressOf,
+      }),
+    );
   const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
@@ -96,56 +119,13 @@ export function createApp(services: Services) {
       }),
     )
     .use(problemsRest())
-    .use(webhooksRest(services.receive, addressOf, config.publicUrl))
-    .use(rejectionsRest(services.rejections, callers))
-    .use(usersRest(services.users, callers))
+    .use(webhookRoutes(services, callers))
+    .use(identity)
     .use(personsRest(services.persons, callers))
-    .use(flightsRest(services.flights))
-    .use(bookingsRest(services.bookings, callers))
-    .use(flightChangesRest(services.flightChanges, callers))
-    .use(waitlistRest(services.waitlist, callers))
-    .use(changesRest(services.changes, services.corrections, callers))
-    .use(
-      authRest({
-        clients: services.clients,
-        consoleCodes: services.consoleCodes,
-        limiter: services.limiter,
-        addressOf,
-      }),
-    )
-    .use(eventsRest(services.events, callers, clock))
-    .use(eventStreamsRest(services.eventStreams, callers, { clock, log }))
-    .use(replaysRest(services.replays, callers))
-    .use(notificationsRest(services.notifications, services.feed, callers, { clock, log }))
-    .use(destinationsRest(services, callers))
-    .use(auditRest(services.audit, services, callers))
-    .use(
-      sessionsRest({
-        sessions: services.sessions,
-        agentTokens: services.agentTokens,
-        cookies,
-        consoleCodes: services.consoleCodes,
-        authenticate: (request) => authenticate(request, credentials),
-        callers,
-      }),
-    )
-    .use(
-      oidcRest({
-        oidc: services.oidc,
-        publicUrl: config.publicUrl,
-        sessions: services.sessions,
-        cookies,
-        limiter: services.signInLimiter,
-        logError,
-        addressOf,
-      }),
-    )
-    .use(issuesRest(services.issues, callers, clock))
-    .use(providerStatusRest(services.providers, callers))
-    .use(onboardingRest(services.onboarding, callers))
-    .use(flightLoadRest(services.flightLoads, callers, clock))
-    .use(statisticsRest(services.statistics, callers, clock))
-    .use(destinationLatencyRest(services.readLatency, callers, clock))
+    .use(bookingRoutes(services, callers))
+    .use(eventRoutes(services, callers))
+    .use(notificationRoutes(services, callers))
+    .use(operationRoutes(services, callers))
     .use(
       graphqlRest({
         schema: async () => (await import("./graphql-schema.ts")).createSchema(services),
@@ -165,7 +145,6 @@ export function createApp(services: Services) {
         addressOf,
       }),
     )
-    .use(providerSchemaRest())
     .use(consoleRest(services.oidc?.host ?? null))
     .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools))
     .use(
@@ -185,6 +164,42 @@ export function createApp(services: Services) {
     );
   return app;
 }
+
+// One plugin per room: each `.use` of a chain nests its type one deeper, and TypeScript refuses deep types (TS2589).
+
+const webhookRoutes = (services: Services, callers: Callers) =>
+  new Elysia()
+    .use(webhooksRest(services.receive, callers.addressOf, services.config.publicUrl))
+    .use(rejectionsRest(services.rejections, callers))
+    .use(providerStatusRest(services.providers, callers))
+    .use(onboardingRest(services.onboarding, callers))
+    .use(providerSchemaRest());
+
+const bookingRoutes = (services: Services, callers: Callers) =>
+  new Elysia()
+    .use(flightsRest(services.flights))
+    .use(bookingsRest(services.bookings, callers))
+    .use(flightChangesRest(services.flightChanges, callers))
+    .use(waitlistRest(services.waitlist, callers))
+    .use(changesRest(services.changes, services.corrections, callers))
+    .use(flightLoadRest(services.flightLoads, callers, services.clock));
+
+const eventRoutes = (services: Services, callers: Callers) =>
+  new Elysia()
+    .use(eventsRest(services.events, callers, services.clock))
+    .use(eventStreamsRest(services.eventStreams, callers, services))
+    .use(replaysRest(services.replays, callers));
+
+const notificationRoutes = (services: Services, callers: Callers) =>
+  new Elysia()
+    .use(notificationsRest(services.notifications, services.feed, callers, services))
+    .use(destinationsRest(services, callers));
+
+const operationRoutes = (services: Services, callers: Callers) =>
+  new Elysia()
+    .use(issuesRest(services.issues, callers, services.clock))
+    .use(statisticsRest(services.statistics, callers, services.clock))
+    .use(destinationLatencyRest(services.readLatency, callers, services.clock));
 
 /** What describes the events that destinations receive. Loaded when a document is made. */
 async function eventDocuments({ eventCatalogue }: Services) {
