@@ -96,13 +96,26 @@ describe("/mcp", () => {
     const namesFor = async (body: object) => {
       const agent = await agentAs(app, { token: await agentToken(body) });
       const { result } = await agent.call("tools/list");
-      const found: readonly { name: string; annotations: { readOnlyHint: boolean } }[] =
+      const found: readonly { readonly name: string; annotations: Record<string, boolean> }[] =
         Object(result)["tools"];
       for (const { name, annotations } of found) {
         const writes = tools.find((tool) => tool.name === name)?.needs === "writes";
-        expect([name, annotations.readOnlyHint]).toEqual([name, !writes]);
+        expect([name, annotations["readOnlyHint"]]).toEqual([name, !writes]);
       }
       expect(JSON.stringify(found).length).toBeLessThan(24_000);
+      const overview = tools.find((tool) => tool.name === "overview");
+      expect<unknown>(found.find(({ name }) => name === "overview")).toEqual({
+        name: "overview",
+        title: overview?.title ?? "",
+        description: overview?.description ?? "",
+        inputSchema: { type: "object", properties: {}, additionalProperties: false },
+        annotations: {
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        },
+      });
       return found.map(({ name }) => name);
     };
     const readers = tools.filter(({ needs }) => needs === null).map(({ name }) => name);
@@ -160,6 +173,32 @@ describe("/mcp", () => {
     }
   });
 
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  test.each([
+    ["of 2 messages", JSON.stringify([ping, ping])],
+    [
+      "of 100 lists",
+      JSON.stringify(Array.from({ length: 100 }, () => ({ ...ping, method: "tools/list" }))),
+    ],
+    ["of none", "[]"],
+    ["of one notification", '[{"jsonrpc":"2.0","method":"notifications/initialized"}]'],
+    ["after 200 spaces", `${" \r\n\t".repeat(50)}[${JSON.stringify(ping)}]`],
+    ["after a byte order mark", `\uFEFF[${JSON.stringify(ping)}]`],
+  ])("refuses a batch %s", async (_, body) => {
+    const headers = rpcRequest({ token: await tokenOf("operator") }, "ping").headers;
+    for (const name of ["mcp-protocol-version", "mcp-method"]) headers.delete(name);
+    const answer = await app.fetch("/mcp", { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+    expect(await json(answer)).toEqual({
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        code: -32_600,
+        message: "Batches are not supported. Send each message in a request of its own.",
+      },
+    });
+  });
+
   test("each call is in the audit list with the name of the client", async () => {
     const agent = await agentAs(app, { client: "Ada's agent\n✓" });
     await agent.toolText("get_event", { id: "evt_0\nclient: Ada" });
@@ -173,16 +212,21 @@ describe("/mcp", () => {
   });
 
   test("an agent that calls without end stops itself only", async () => {
-    const [busy, other] = [
-      await agentAs(app, { token: await agentToken({}) }),
-      await agentAs(app, { token: await agentToken({}) }),
-    ];
-    await Promise.all(Array.from({ length: 600 }, () => busy.call("events/list")));
-    expect((await busy.toolText("overview")).text).toStartWith("too-many-requests");
-    expect((await busy.call("events/list")).error).toMatchObject({
-      code: -32_013,
-      data: { limit: "calls", max: 600 },
-    });
+    const busyToken = await agentToken({});
+    const busy = await agentAs(app, { token: busyToken });
+    const other = await agentAs(app, { token: await agentToken({}) });
+    // Every message counts, whatever it asks for.
+    const methods = ["tools/list", "ping", "events/list", "prompts/list", "no/such", "tools/call"];
+    await Promise.all(
+      Array.from({ length: 600 }, (_, n) => busy.call(methods[n % methods.length] ?? "")),
+    );
+    for (const method of methods) {
+      const answer = await ask(rpcRequest({ token: busyToken }, method));
+      expect([method, answer.status]).toEqual([method, 429]);
+      expect(answer.headers.get("retry-after")).toBe("60");
+      expect(answer.headers.get("ratelimit-policy")).toBe('"calls";q=600;w=60');
+      expect(await json(answer)).toMatchObject({ code: "too-many-requests" });
+    }
     expect((await other.toolText("overview")).isError).toBe(false);
     // Its operator can change something.
     await agentToken({});

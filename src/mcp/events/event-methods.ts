@@ -68,7 +68,7 @@ export function addEventMethods(
   services: AgentServices,
   agentOf: (ctx: ServerContext) => Agent,
 ): void {
-  const { subscriptions, eventPolls, clock, calls } = services;
+  const { subscriptions, eventPolls, clock } = services;
   const types = () => eventTypes(services.eventCatalogue());
 
   function typeNamed(name: string): EventType {
@@ -83,11 +83,7 @@ export function addEventMethods(
 
   /** Makes a call of an agent. Turns what the services throw into the errors of the protocol. */
   const calling = <Result>(ctx: ServerContext, work: (agent: Agent) => Promise<Result> | Result) =>
-    refusing(async () => {
-      const agent = agentOf(ctx);
-      await calls.begin(agent);
-      return work(agent);
-    });
+    refusing(async () => work(agentOf(ctx)));
 
   /** What a subscription and its end have in common. */
   function keyOf(given: Named, url: string, { subscriber }: Agent): SubscriptionKey {

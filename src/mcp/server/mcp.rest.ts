@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import { requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { ownTurns } from "../../base/own-turn.ts";
 import { mcpPath as path } from "../../identity/sessions/agent-sign-in.ts";
 import { authenticate, type Exchange } from "../../web/auth.ts";
 import { readBytes, requireUncompressed } from "../../web/body.ts";
@@ -30,7 +29,6 @@ const maxBodyBytes = 65_536;
 /** The Model Context Protocol over streamable HTTP. Its library is loaded at the first request. */
 export const mcpRest = (parts: Parts) => {
   const { services, signIn, issuer, publicUrl, corsOrigins, addressOf } = parts;
-  const ownTurn = ownTurns();
   // An invalid Host header makes the URL unreadable.
   const baseOf = (request: Request) =>
     publicUrl ?? (URL.parse(request.url) ?? urlOf(request)).origin;
@@ -66,7 +64,9 @@ export const mcpRest = (parts: Parts) => {
     requireOperator(agent);
     requireUncompressed(request.headers);
     const body = await readBytes(request, maxBodyBytes, addressOf(exchange));
-    await ownTurn();
+    await services.calls.begin(agent);
+    // Many messages in one body would share a turn of the event loop. The protocol has had no batches since 2025-06-18.
+    if (new TextDecoder().decode(body).trimStart().startsWith("[")) return batchRefused();
     const { answerAgent } = await import("./server.ts");
     const { method, headers } = request;
     const init = { method, headers, ...(method === "POST" && { body }) };
@@ -90,6 +90,12 @@ export const mcpRest = (parts: Parts) => {
       },
       { parse: "none", ...hidden },
     );
+};
+
+const batchRefused = (): Response => {
+  const message = "Batches are not supported. Send each message in a request of its own.";
+  const error = { code: -32_600, message };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
 };
 
 /** The response to a client without a valid token, with a link to where it gets one (RFC 9728, section 5.1). Throws other errors. */

@@ -54,20 +54,19 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
   const info = { name: "skyhook", title: "Skyhook", version };
   const server = new McpServer(info, { instructions, capabilities });
   const agentOf = (ctx: ServerContext): Agent => ({ ...caller, client: clientIn(ctx, userAgent) });
-  for (const { tool, inputSchema, read } of readyTools()) {
-    const { name, title, description, needs, isDestructive = false, isIdempotent = false } = tool;
-    if (needs !== null && !caller.allowed.includes(needs)) continue;
-    const isRead = needs !== "writes";
-    const annotations = {
-      readOnlyHint: isRead,
-      destructiveHint: isDestructive,
-      idempotentHint: isRead || isIdempotent,
-      openWorldHint: false,
-    };
-    server.registerTool(name, { title, description, inputSchema, annotations }, (given, ctx) =>
+  const allowed = readyTools().filter(
+    ({ tool: { needs } }) => needs === null || caller.allowed.includes(needs),
+  );
+  for (const { tool, inputSchema, read } of allowed) {
+    // Without title and description, which only `tools/list` has.
+    server.registerTool(tool.name, { inputSchema }, (given, ctx) =>
       resultOf(services, agentOf(ctx), tool, () => read(given)),
     );
   }
+  // The library would convert each schema again for each list.
+  server.server.setRequestHandler("tools/list", () => ({
+    tools: allowed.map(({ listing }) => listing),
+  }));
   addReading(server);
   addEventMethods(server, services, agentOf);
   return server;
@@ -82,7 +81,7 @@ function clientIn({ mcpReq }: ServerContext, userAgent: string): string {
 }
 
 /**
- * The tools with their schemas, made once. Unknown arguments are refused: a misspelt filter would find everything. `read`
+ * The tools with their schemas and what `tools/list` says of them, made once. Unknown arguments are refused: a misspelt filter would find everything. `read`
  * checks them, because its errors name the argument.
  */
 const readyTools = lazy(() =>
@@ -99,7 +98,22 @@ const readyTools = lazy(() =>
         errorMessage: undefined,
       });
     const inputSchema = fromJsonSchema<unknown>(schema, { getValidator });
-    return { tool, inputSchema, read: bodyReader(strict, "validation-failed") };
+    const { name, title, description, needs, isDestructive = false, isIdempotent = false } = tool;
+    const isRead = needs !== "writes";
+    const annotations = {
+      readOnlyHint: isRead,
+      destructiveHint: isDestructive,
+      idempotentHint: isRead || isIdempotent,
+      openWorldHint: false,
+    };
+    const listing = {
+      name,
+      title,
+      description,
+      inputSchema: { type: "object" as const, ...schema },
+      annotations,
+    };
+    return { tool, inputSchema, listing, read: bodyReader(strict, "validation-failed") };
   }),
 );
 
@@ -111,7 +125,6 @@ async function resultOf(
 ) {
   const text = (content: string) => ({ content: [{ type: "text" as const, text: content }] });
   try {
-    await services.calls.begin(agent);
     const given = read();
     await recordCall(services, agent, tool, given);
     return text(answerText(await tool.run(services, agent, given)));
