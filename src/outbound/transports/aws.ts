@@ -5,6 +5,8 @@ import { bytesOf } from "./broker-connection.ts";
 import { poster, type PostResponse } from "./post.ts";
 import { type ConnectionParts, TransportError } from "./transport.ts";
 
+const maxAnswerBytes = 64 * 1024;
+
 /** A URL of Amazon Web Services or a compatible service, with the login that signs requests to it. */
 export interface AwsTarget {
   /** Without the login and the parameters below. */
@@ -67,6 +69,8 @@ export function awsSender(
   const post = poster({
     clock,
     addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
+    // Only the answer of a queue says that it is one.
+    ...(service === "sqs" && { maxAnswerBytes }),
   });
   return async ({ method, url, headers, body }, signal) => {
     const { AwsV4Signer } = await import("aws4fetch");

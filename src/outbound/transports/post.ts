@@ -19,7 +19,7 @@ export interface PostResponse {
   readonly retryAfterMs: number | null;
   /** The first bytes of the answer, on one line. */
   readonly excerpt: string;
-  /** The whole of a success that is short enough; null for other answers. */
+  /** The whole of a success; null unless the poster reads answers, or if it is too large or damaged. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -38,14 +38,15 @@ const timeoutMs = 10_000;
 export const noAnswer = `no answer within ${timeoutMs / 1_000} s`;
 /** Maximum bytes shown of a response. */
 const maxExcerptBytes = 200;
-/** A shorter answer is read whole, which keeps the connection for the next request; of others, the beginning is read. */
+/** A body that ends within these is read whole, which keeps the connection for the next request. */
 const shortAnswerBytes = 64 * 1024;
+const shortAnswerMs = 1_000;
 
 interface PostParts {
   readonly clock: Clock;
   /** The IP addresses to try for a URL, in this order. Null: the system resolves the name. */
   readonly addressesOf: (url: URL) => Promise<Addresses | null>;
-  /** Reads successes up to this size, also those without a Content-Length. */
+  /** Reads successes up to this size. Without it, the status alone is the answer. */
   readonly maxAnswerBytes?: number;
 }
 
@@ -62,7 +63,7 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
         ...(response.ok && maxAnswerBytes !== undefined
           ? { excerpt: "", bytes: await answerOf(response, maxAnswerBytes, either) }
-          : await contentOf(response)),
+          : { excerpt: await excerptOf(response, clock), bytes: null }),
       };
     } catch (error) {
       if (tooLate.signal.aborted) throw new PostError(noAnswer);
@@ -118,20 +119,31 @@ async function answerOf(
   }
 }
 
-/** A short success as bytes, and the first bytes of another response as one line. Empty if the body is compressed. */
-async function contentOf(response: Response): Promise<Pick<PostResponse, "excerpt" | "bytes">> {
-  const bytes = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
-  if (response.ok && bytes <= shortAnswerBytes) {
-    return { excerpt: "", bytes: await response.bytes() };
+/**
+ * The first bytes of a response as one line; empty if it is compressed. The status says whether the request succeeded, so a
+ * body that is cut off or never ends changes nothing.
+ */
+async function excerptOf(response: Response, clock: Clock): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const cancel = () => void reader.cancel().catch(() => {});
+  const cancelTimeout = clock.after(shortAnswerMs, cancel);
+  let [beginning, bytes] = [Buffer.alloc(0), 0];
+  try {
+    while (bytes <= shortAnswerBytes) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      bytes += value.length;
+      beginning = Buffer.concat([beginning, value]).subarray(0, maxExcerptBytes);
+    }
+  } catch {
+    // What came before the end of the connection is shown.
   }
+  cancelTimeout();
+  cancel();
   const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
-  if (!isPlain) await response.body?.cancel();
-  const reader = isPlain ? response.body?.getReader() : undefined;
-  if (reader === undefined) return { excerpt: "", bytes: null };
-  const { value } = await reader.read();
-  await reader.cancel();
-  const text = new TextDecoder().decode(value?.subarray(0, maxExcerptBytes));
-  return { excerpt: printable(text.replaceAll(/\s+/gu, " ")) ?? "", bytes: null };
+  const text = isPlain ? new TextDecoder().decode(beginning) : "";
+  return printable(text.replaceAll(/\s+/gu, " ")) ?? "";
 }
 
 /** Why a request failed. The URL may hold a secret, which the runtime repeats in some messages. */

@@ -6,6 +6,7 @@ import { zstdCompressSync } from "node:zlib";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { poster, PostError } from "../../../src/outbound/transports/post.ts";
+import { until } from "../../support/app.ts";
 
 const request = { headers: { "content-type": "application/json" }, body: "{}" };
 const never = new AbortController().signal;
@@ -75,7 +76,7 @@ test("shows an answer without characters that change the line", async () => {
   expect((await toLoopback(url, request, never)).excerpt).toBe("a b c d e");
 });
 
-test("gives up after ten seconds, also while resolving or while the answer drips", async () => {
+test("gives up after ten seconds, also while resolving", async () => {
   const timers = new Set<() => void>();
   const clock = {
     now: () => 0,
@@ -93,14 +94,91 @@ test("gives up after ten seconds, also while resolving or while the answer drips
   const received = Promise.withResolvers<void>();
   await using server = serving(() => {
     received.resolve();
-    return new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
+    return new Promise<Response>(() => {});
   });
-  const dripping = poster({ clock, addressesOf: async () => ["127.0.0.1"] });
-  const answer = errorOf(dripping(new URL(`http://a.invalid:${server.port}/`), request, never));
+  const silent = poster({ clock, addressesOf: async () => ["127.0.0.1"] });
+  const answer = errorOf(silent(new URL(`http://a.invalid:${server.port}/`), request, never));
   await received.promise;
   pass();
   expect(await answer).toEqual(new PostError("no answer within 10 s"));
   expect(timers.size).toBe(0);
+});
+
+const unfinished = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 100\r\n\r\n so  far`;
+
+const complete = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+/** What a receiver writes, whether it then ends the connection, and what the request resolves to. */
+const answers: Record<string, readonly [string, boolean, number, unknown]> = {
+  "200, never the rest": [unfinished("200 OK"), false, 200, "so far"],
+  // The runtime may drop what came before.
+  "200, cut off": [unfinished("200 OK"), true, 200, expect.any(String)],
+  "200, no body at all": ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", false, 200, ""],
+  "202, chunks without an end": [
+    "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+    false,
+    202,
+    "ok",
+  ],
+  "200, a chunk that is none": [
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nok\r\n",
+    false,
+    200,
+    "",
+  ],
+  "200, until the connection ends": ["HTTP/1.1 200 OK\r\n\r\nok", true, 200, "ok"],
+  "204 with a body": ["HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok", false, 204, ""],
+  "100 and 103 before 200": [
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${unfinished("200 OK")}`,
+    false,
+    200,
+    "so far",
+  ],
+  "302, never the rest": [unfinished("302 Found\r\nLocation: /"), false, 302, "so far"],
+  "400, cut off": [unfinished("400 Bad Request"), true, 400, expect.any(String)],
+  "503, never the rest": [unfinished("503 Busy\r\nRetry-After: 7"), false, 503, "so far"],
+};
+
+test("the status decides, whatever becomes of the body, and no connection stays", async () => {
+  const [paths, open] = [Object.keys(answers), new Set<object>()];
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open: (socket) => void open.add(socket),
+      close: (socket) => void open.delete(socket),
+      data(socket, bytes) {
+        const path = /^POST \/(\d*) /.exec(bytes.toString())?.[1] ?? "";
+        const [answer, ends] = answers[paths[Number(path || "none")] ?? ""] ?? [complete, false];
+        socket.write(answer);
+        if (ends) socket.end();
+      },
+    },
+  });
+  const urlOf = (path: string) => new URL(`http://a.invalid:${server.port}/${path}`);
+  const got: unknown[] = await Promise.all(
+    paths.map(async (name, index) => {
+      const { status, excerpt } = await toLoopback(urlOf(String(index)), request, never);
+      return [name, status, excerpt];
+    }),
+  );
+  expect(got).toEqual(Object.entries(answers).map(([name, [, , ...rest]]) => [name, ...rest]));
+  // None that is half read is used again.
+  for (let n = 0; n < 20; n += 1)
+    expect((await toLoopback(urlOf(""), request, never)).status).toBe(200);
+  await until(() => open.size <= 1);
+});
+
+test("a success whose text is wanted is read, and fails without its end", async () => {
+  const maxAnswerBytes = 1_000;
+  const post = poster({ clock: systemClock, addressesOf: async () => null, maxAnswerBytes });
+  await using server = serving(({ url }) =>
+    url.endsWith("/whole") ? new Response("challenge") : new Response("c".repeat(1_001)),
+  );
+  const bytesOf = async (path: string) =>
+    (await post(new URL(`http://127.0.0.1:${server.port}/${path}`), request, never)).bytes;
+  expect(new TextDecoder().decode((await bytesOf("whole")) ?? undefined)).toBe("challenge");
+  expect(await bytesOf("larger")).toBeNull();
 });
 
 test("does not repeat the URL in an error, because it may hold a secret", async () => {
