@@ -35,18 +35,33 @@ export async function readBytes(
   if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);
   // Reading `request.body` creates a stream, which costs a small webhook more than its signature check.
   if (contentLength !== null && contentLength <= smallBytes) {
-    return inTime(request.bytes(), wholeTimeoutMs);
+    const bytes = request.bytes();
+    const isHere = Bun.peek.status(bytes) === "fulfilled";
+    return accepted(request, isHere ? bytes : inTime(bytes, wholeTimeoutMs));
   }
   if (request.body === null) return new Uint8Array();
   const memory = reservation(address);
   const reader = request.body.getReader();
   try {
-    return await readStream(reader, { contentLength, maxBytes, memory });
+    return await accepted(request, readStream(reader, { contentLength, maxBytes, memory }));
   } finally {
     memory.release();
     // Leaves the rest of a rejected body unread. Cancelling rejects if the connection is broken.
     reader.cancel().catch(() => null);
   }
+}
+
+/**
+ * Throws `bad-request` if Bun answers 400 itself, because of a trailer or of bytes after the body. It passes on the whole
+ * body first, and aborts the request later in the same turn.
+ */
+async function accepted({ signal }: Request, body: Promise<Uint8Array>): Promise<Uint8Array> {
+  if (Bun.peek.status(body) !== "fulfilled") {
+    await body;
+    await nextTurn();
+  }
+  if (signal.aborted) throw incomplete();
+  return body;
 }
 
 /**
