@@ -22,7 +22,7 @@ export interface Contestant {
   readonly name: string;
   /** Requests to prepare per second of the run. More than the server can handle, so that they do not run out. */
   readonly requestsPerSecond: number;
-  start(folder: string): Promise<Server>;
+  readonly start: (folder: string) => Promise<Server>;
   /** The database file in its folder; null if it stores nothing. */
   readonly database: string | null;
   /** Neither the server nor its load is pinned to a core. */

@@ -82,6 +82,12 @@ function section(samples: readonly Sample[]): string {
         target: 120,
         better: "lower",
       },
+      {
+        goal: "M1 own memory, third part ÷ first",
+        ratios: [(samples[3]?.anonymous ?? Number.NaN) / (samples[1]?.anonymous ?? Number.NaN)],
+        target: 1.15,
+        better: "lower",
+      },
     ]),
   ].join("\n");
 }

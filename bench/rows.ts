@@ -30,11 +30,12 @@ const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 /** Ids of the same length and order as real ones, with n instead of random digits. */
 const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(stepMs)}, n)`;
 
-/** The columns that the rows below have values for, where the table has more. */
+/** The columns that the rows below have values for. */
 const columns = {
   events:
     "(id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
-  flights: "",
+  flights:
+    "(id, flight_number, airline, origin, destination, departure_time, arrival_time, cabin_class, seats, seats_available, price_minor, currency, created_at)",
   bookings:
     "(id, reference, user_id, flight_id, status, seats, total_minor, currency, contact_email, payment_method, created_at, updated_at, cancelled_at, refund_minor, refund_percent, refund_reason)",
 } as const;

@@ -23,6 +23,9 @@ interface Verdict {
 
 /** The most growth of the last quarter over the third one, or for latency over the second one. */
 const maxMemoryGrowth = 1.1;
+/** Of memory between the webhooks, by which a leak of 125 bytes a webhook shows. Its noise is 15 %. */
+const [early, later] = [50_000, 150_000];
+const maxLeak = 1.18;
 const maxDatabaseGrowth = 1.02;
 const maxP50Growth = 1.5;
 const maxP99Growth = 2;
@@ -53,6 +56,14 @@ export function judge(samples: readonly Sample[], bytesKept: number): readonly V
       medianOf(4, ({ memoryBytes }) => memoryBytes),
       medianOf(3, ({ memoryBytes }) => memoryBytes),
     ]),
+    ...(samples.some(({ webhooks }) => webhooks >= later)
+      ? [
+          growth("memory, median: around 150,000 webhooks ÷ around 50,000", maxLeak, [
+            memoryAround(samples, later),
+            memoryAround(samples, early),
+          ]),
+        ]
+      : []),
     growth("p50, median: last quarter ÷ second", maxP50Growth, [
       medianOf(4, ({ p50Ms }) => p50Ms),
       medianOf(2, ({ p50Ms }) => p50Ms),
@@ -73,6 +84,13 @@ export function judge(samples: readonly Sample[], bytesKept: number): readonly V
     },
   ];
 }
+
+const memoryAround = (samples: readonly Sample[], count: number) =>
+  median(
+    samples
+      .filter(({ webhooks }) => Math.abs(webhooks - count) <= count / 2)
+      .map(({ memoryBytes }) => memoryBytes),
+  );
 
 function growth(what: string, most: number, [last, earlier]: readonly [number, number]): Verdict {
   const ratio = last / earlier;

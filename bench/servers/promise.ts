@@ -13,7 +13,7 @@ const database = new Database(DATABASE);
 database.run("pragma journal_mode = wal");
 database.run("pragma synchronous = full");
 database.run("pragma mmap_size = 1073741824");
-const migrations = new URL("../../src/schema/sqlite", import.meta.url);
+const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
 for (const file of readdirSync(migrations).toSorted()) {
   database.run(readFileSync(new URL(file, migrations), "utf8"));
 }

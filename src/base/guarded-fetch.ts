@@ -1,3 +1,4 @@
+import { unlessAborted } from "./in-time.ts";
 import { plainFetch } from "./plain-fetch.ts";
 import {
   AddressError,
@@ -45,19 +46,11 @@ export function guardedFetch({ allowsPrivate, resolve }: Rules): GuardedFetch {
   return async (url, init) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const all: RequestInit = { ...init, redirect: "error", signal };
-    const tooLate = Promise.withResolvers<never>();
-    const reject = () => tooLate.reject(signal.reason);
-    signal.addEventListener("abort", reject, { once: true });
-    try {
-      // Looking up a name cannot be aborted.
-      const addresses = await Promise.race([addressesOf(url), tooLate.promise]);
-      const response = await (addresses === null
-        ? plainFetch(url, all)
-        : fetchFrom(addresses, url, all));
-      const text = await responseText(response, maxResponseBytes);
-      return { ok: response.ok, status: response.status, text };
-    } finally {
-      signal.removeEventListener("abort", reject);
-    }
+    const addresses = await unlessAborted(signal, addressesOf(url));
+    const response = await (addresses === null
+      ? plainFetch(url, all)
+      : fetchFrom(addresses, url, all));
+    const text = await responseText(response, maxResponseBytes);
+    return { ok: response.ok, status: response.status, text };
   };
 }

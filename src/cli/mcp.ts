@@ -90,6 +90,7 @@ async function connect(options: McpOptions, env: NodeJS.ProcessEnv): Promise<voi
       const task = answersTo(line).then((lines) => Promise.all(lines.map(printLine)));
       waiting.add(task);
       void task.finally(() => waiting.delete(task));
+      // oxlint-disable-next-line no-restricted-properties -- A request has a time-out, so none waits for long.
       if (waiting.size >= maxWaiting) await Promise.race(waiting);
     }
     await Promise.all(waiting);

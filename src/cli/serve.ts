@@ -4,6 +4,7 @@ import type { Command } from "commander";
 
 import { createApp } from "../app.ts";
 import { errorCode } from "../base/errors.ts";
+import { within } from "../base/in-time.ts";
 import { isLoopback, urlHere } from "../base/loopback.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { collectErrors, ConfigError } from "../config/errors.ts";
@@ -120,7 +121,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     setTimeout(killItself, stopTimeoutMs).unref();
     services.drain();
     await drained(app.server, signal === "SIGTERM" ? minDrainMs : 0);
-    await Promise.race([app.server?.stop(), Bun.sleep(requestPatienceMs)]);
+    await within(Promise.resolve(app.server?.stop()), requestPatienceMs, () => {});
     await app.server?.stop(true);
     await services.stop();
     lock?.release();

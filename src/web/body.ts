@@ -1,4 +1,5 @@
 import { AppError } from "../base/errors.ts";
+import { within } from "../base/in-time.ts";
 import { nextTurn } from "../base/own-turn.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
@@ -115,14 +116,12 @@ async function readStream(
 
 /** Awaits a part of a body. Throws `bad-request` after `limitMs` or if the client disconnects. */
 async function inTime<Part>(part: Promise<Part>, limitMs: number): Promise<Part> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooSlow()), limitMs);
   try {
-    return await Promise.race([part, late.promise]);
+    return await within(part, limitMs, () => {
+      throw tooSlow();
+    });
   } catch (error) {
     throw error instanceof AppError ? error : incomplete(error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

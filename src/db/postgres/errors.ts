@@ -1,6 +1,7 @@
 import { SQL } from "bun";
 
 import { AppError, errorMessage } from "../../base/errors.ts";
+import { within } from "../../base/in-time.ts";
 
 /** For the Retry-After header. */
 const retryAfterSeconds = 5;
@@ -93,21 +94,15 @@ export class NoAnswer extends Error {
 }
 
 /** Waits for an answer. When none comes within `ms`, calls `onTimeout` and throws `NoAnswer`. */
-export async function answerWithin<Answer>(
+export function answerWithin<Answer>(
   answer: Promise<Answer>,
   ms: number,
   onTimeout: () => void = () => {},
 ): Promise<Answer> {
-  const timedOut = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  return within(answer, ms, () => {
     onTimeout();
-    timedOut.reject(new NoAnswer(ms));
-  }, ms);
-  try {
-    return await Promise.race([answer, timedOut.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+    throw new NoAnswer(ms);
+  });
 }
 
 /** Turns a database error into `unavailable`, which clients may retry. Returns any other error unchanged. */

@@ -1,5 +1,6 @@
 import type { SQL } from "bun";
 
+import { within } from "../../base/in-time.ts";
 import type { Signals, Topic } from "../storage.ts";
 
 import type { ReplaceablePool } from "./replaceable-pool.ts";
@@ -101,9 +102,7 @@ export function signals(
         ...subscriptions.map((subscription) => subscription.unlisten()),
       ]);
       // The pools close next, and these connections with them.
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      setTimeout(resolve, closeMs).unref();
-      await Promise.race([ended, late]);
+      await within<unknown>(ended, closeMs, () => {});
     },
   };
 }

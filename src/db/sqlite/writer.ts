@@ -86,39 +86,42 @@ function startThread(files: DatabaseFiles, onCheckpointDue: () => void) {
   // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
   const worker = new Worker(new URL("./storage-thread.ts", import.meta.url));
   const encode = groupEncoder();
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => {});
   let why = "";
-  let answered: (answer: GroupAnswer) => void = () => {};
+  let ended: Error | null = null;
+  let answer: PromiseWithResolvers<GroupAnswer> | null = null;
   worker.addEventListener("error", ({ message }) => (why = message));
-  worker.addEventListener("close", ({ code }) => ended.reject(new Error(why || `code ${code}`)));
+  worker.addEventListener("close", ({ code }) => {
+    ended = new Error(why || `code ${code}`);
+    answer?.reject(ended);
+  });
   worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer>) => {
     if (data === "checkpoint") onCheckpointDue();
-    else answered(data);
+    else answer?.resolve(data);
   });
-  const post = (message: ThreadMessage, transfer: ArrayBuffer[] = []) =>
-    worker.postMessage(message, transfer);
-  post(files);
-  // Only a group that is under way keeps the process alive.
+
+  /** Each message has a promise of its own: what waits for one that lives as long as the thread stays in memory. */
+  async function ask(message: ThreadMessage, transfer: ArrayBuffer[] = []): Promise<GroupAnswer> {
+    if (ended !== null) throw ended;
+    worker.ref();
+    try {
+      worker.postMessage(message, transfer);
+      answer = Promise.withResolvers();
+      return await answer.promise;
+    } finally {
+      // Only a group that is under way keeps the process alive.
+      worker.unref();
+    }
+  }
+
+  worker.postMessage(files);
   worker.unref();
   return {
-    async run(transactions: readonly BoundTransaction[]): Promise<GroupAnswer> {
+    run(transactions: readonly BoundTransaction[]) {
       const group = encode(transactions);
-      const answer = Promise.withResolvers<GroupAnswer>();
-      answered = answer.resolve;
-      worker.ref();
-      try {
-        post(group, [group.bytes.buffer]);
-        return await Promise.race([answer.promise, ended.promise]);
-      } finally {
-        worker.unref();
-      }
+      return ask(group, [group.bytes.buffer]);
     },
-    async close(): Promise<void> {
-      worker.ref();
-      post("close");
-      await ended.promise.catch(() => {});
-    },
+    // The end of the thread rejects.
+    close: () => ask("close").catch(() => {}),
   };
 }
 

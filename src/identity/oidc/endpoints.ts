@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 
 import type { Clock } from "../../base/clock.ts";
+import { unlessAborted } from "../../base/in-time.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import {
@@ -56,13 +57,10 @@ export function issuerFetch(issuer: URL, clock: Clock, resolve: Resolve) {
   return async (address: string, init: RequestInit): Promise<Response> => {
     const late = new AbortController();
     const cancelTimeout = clock.after(timeoutMs, () => late.abort(new Error("no answer in time")));
-    const ended = Promise.withResolvers<never>();
-    late.signal.addEventListener("abort", () => ended.reject(late.signal.reason));
     try {
       const url = new URL(address);
       const all: RequestInit = { ...init, redirect: "manual", signal: late.signal };
-      // Looking up a name cannot be aborted.
-      const addresses = await Promise.race([addressesOf(url), ended.promise]);
+      const addresses = await unlessAborted(late.signal, addressesOf(url));
       const response = await (addresses === null
         ? plainFetch(url, all)
         : fetchFrom(addresses, url, all));

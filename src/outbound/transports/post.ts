@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { connectionError, errorCode } from "../../base/errors.ts";
+import { unlessAborted } from "../../base/in-time.ts";
 import { printable } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
@@ -56,7 +57,7 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
     const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
     const either = AbortSignal.any([signal, tooLate.signal]);
     try {
-      const addresses = await orAborted(either, addressesOf(url));
+      const addresses = await unlessAborted(either, addressesOf(url));
       const response = await send(addresses, url, request, either);
       return {
         status: response.status,
@@ -73,18 +74,6 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
       cancelTimeout();
     }
   };
-}
-
-/** Waits for a promise that cannot be aborted itself. */
-async function orAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(new PostError("interrupted"));
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** `addresses` null: the system resolves the name. */

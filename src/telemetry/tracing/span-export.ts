@@ -2,6 +2,8 @@ import { diag, DiagLogLevel } from "@opentelemetry/api";
 import type { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, type SpanProcessor } from "@opentelemetry/sdk-trace";
 
+import { within } from "../../base/in-time.ts";
+
 import { detached } from "./span.ts";
 import type { TracingParts } from "./tracing-settings.ts";
 
@@ -89,7 +91,7 @@ export function spanExport(
       const flushed = batches.shutdown().catch(() => {
         // `settle` counts and logs each failed export.
       });
-      await Promise.race([flushed, Bun.sleep(stopTimeoutMs)]);
+      await within(flushed, stopTimeoutMs, () => {});
       isStopped = true;
       count("dropped", pending);
       pending = 0;

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -116,6 +117,19 @@ describe("while a group waits for the disk or a lock", () => {
     );
     expect((await deliver())[0].changes).toBe(0);
   });
+});
+
+test("commits leave nothing in memory", async () => {
+  const { storage } = await open(newFile());
+  const commit = async (from: number) => {
+    for (let n = from; n < from + 1_000; n += 1)
+      await storage.atomically(write(insertEvent, eventRow(n)));
+    Bun.gc(true);
+    return heapStats().objectTypeCounts["Promise"] ?? 0;
+  };
+  await commit(0);
+  const before = await commit(1_000);
+  expect((await commit(2_000)) - before).toBeLessThan(100);
 });
 
 describe("a storage thread that dies", () => {
