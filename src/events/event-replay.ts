@@ -5,7 +5,7 @@ import type { NewNotification } from "../event/new-notification.ts";
 import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import { interpretedFields, interpretStored } from "../inbound/providers/interpret.ts";
 import type { Notice, Provider } from "../inbound/providers/provider.ts";
-import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Outbox, WriteOptions } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Notification } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
@@ -35,14 +35,15 @@ export function eventReplay(
   notificationsFor: (event: Event, notice: Notice | null) => readonly NewNotification[],
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
-  async function again(stored: Event): Promise<Again> {
+  async function again(stored: Event): Promise<Again & Pick<WriteOptions, "whole">> {
     const receipt = await storedReceipt(storage, stored.id);
-    return interpretedAgain(providerOf(stored.provider), stored, receipt);
+    const interpreted = interpretedAgain(providerOf(stored.provider), stored, receipt);
+    return { ...interpreted, whole: receipt.body === null ? undefined : new Set() };
   }
 
   return {
     async prepare(stored, onlyUndelivered) {
-      const { event, notice } = await again(stored);
+      const { event, notice, whole } = await again(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
       // An event that was not accepted on receipt has no notifications to send again.
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
@@ -56,7 +57,8 @@ export function eventReplay(
       const outcome = notifications.length === 0 ? "silent" : "notified";
       const isRepeated =
         outcome === "notified" && sent.some(({ status }) => status === "delivered");
-      return { event, notifying: outbox.writesFor(event, notifications), outcome, isRepeated };
+      const notifying = outbox.writesFor(event, notifications, { whole });
+      return { event, notifying, outcome, isRepeated };
     },
   };
 }

@@ -5,12 +5,15 @@ import { forwarded } from "../providers/forwarded.ts";
 import type { Registry } from "../providers/registry.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
 
+const noRequest =
+  "Skyhook made this event, so there is no request to forward. To test the destination, replay an event of a provider";
+
 /** Finds the requests of events, to send them on signed with the secrets of their providers. */
 export function originals(storage: Storage, registry: Registry): OriginalOf {
   return async ({ id, provider: providerId }, url, atMs) => {
     const { body, headers, address } = await storedReceipt(storage, id);
     // Events that Skyhook creates come from no address.
-    if (address === null) return null;
+    if (address === null) throw new MissingOriginal(noRequest);
     if (body === null) throw new MissingOriginal("retention has deleted the original body");
     const registered = registry.get(providerId);
     if (registered === undefined || registered.secrets === null) {

@@ -135,7 +135,9 @@ async function storeNew(
   payment: PaymentNotice | null,
 ): Promise<Acknowledgement | null> {
   const { outbox, log, effectOf } = parts;
-  const notifications = outbox.writesFor(event, notificationsOf(provider, event, event.notice));
+  const notifications = outbox.writesFor(event, notificationsOf(provider, event, event.notice), {
+    whole: new Set(),
+  });
   const stored = await decidedEffect(
     async () => (payment === null ? null : effectOf(event, payment)),
     (effect) => commit(parts, event, effect, notifications),

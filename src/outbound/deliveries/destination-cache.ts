@@ -38,8 +38,8 @@ export interface DestinationCache {
   list(): readonly CachedDestination[];
   /**
    * The destinations that receive a notification. `ownerId`: the owner of the booking that the event is about; null
-   * for other events. `alert`: only those that receive alerts. `whole`: those that the body of the event is sent to
-   * already, for an event that is an item of it.
+   * for other events. `alert`: only those that receive alerts. `whole`: those that the stored request of the event is
+   * sent to already; undefined if it has none.
    */
   matching(
     event: Event,
@@ -144,9 +144,7 @@ export function destinationCache(parts: Parts): DestinationCache {
         // Agents receive nothing about the booking of a user.
         if (destination.subscriber !== null && ownerId !== null) return [];
         if (hasEnded(destination, parts.clock.now())) return [];
-        if (destination.format === "original" && (alert || ownerId !== null || whole?.has(id))) {
-          return [];
-        }
+        if (destination.format === "original" && whole?.has(id) !== false) return [];
         const result = cached.filter()?.match({ ...event, severity }) ?? { matches: true };
         if ("error" in result) {
           // Better a notification too many than one too few.

@@ -19,8 +19,8 @@ export interface Outbox {
   /**
    * The writes that store these notifications, and one delivery of each per destination that it matches, for
    * the transaction of the event. `ownerId`: the owner of the booking that the event is about. `alert`: the
-   * event is about Skyhook itself. `isExcluded`: a destination that does not receive it. `whole`: for an item of a
-   * delivery, the destinations that receive the body of the delivery for an item before it.
+   * event is about Skyhook itself. `isExcluded`: a destination that does not receive it. `whole`: for an event with a
+   * stored request, the destinations that receive it for an item before this one.
    */
   writesFor(
     event: Event,
@@ -41,11 +41,11 @@ export interface Outbox {
   rescheduled(id: Destination["id"]): void;
 }
 
-interface WriteOptions {
+export interface WriteOptions {
   readonly ownerId?: string;
   readonly alert?: boolean;
   readonly isExcluded?: (id: Destination["id"]) => boolean;
-  readonly whole?: Set<Destination["id"]>;
+  readonly whole?: Set<Destination["id"]> | undefined;
 }
 
 const reschedules = {

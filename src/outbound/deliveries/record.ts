@@ -110,7 +110,10 @@ async function store(
   const settled = [...outcomes].map(([{ claim }, outcome]) => settledBy(claim, outcome));
   const failed = batch.filter(({ result }) => !result.delivered);
   const ending = [...outcomes].filter(([, { dueAt }]) => dueAt === null);
-  const messages = withoutRepeatedMessage(batch);
+  // What cannot be sent to any destination says nothing about this one.
+  const messages = withoutRepeatedMessage(batch).filter(
+    ({ result }) => !result.isFinal || result.responseStatus !== null,
+  );
   const reasons = new Map(
     messages.flatMap((made) => {
       const reason = disabledReasonOf(made, disableAfterDays, now);

@@ -6,7 +6,7 @@ import type { Destination } from "../destination.ts";
 import { bodyTemplate } from "../formats/body-template.ts";
 import type { Rendering, SentNotification } from "../formats/format.ts";
 import { httpFormat } from "../formats/formats.ts";
-import { renderJson, renderJsonBatch } from "../formats/json.ts";
+import { renderJsonBatch } from "../formats/json.ts";
 import { type OriginalOf, renderOriginal } from "../formats/original.ts";
 import type { PostRequest } from "../transports/post.ts";
 
@@ -41,15 +41,14 @@ export function renderer(
   secrets: DestinationSecrets,
 ): RenderFor {
   const template = lazy(() => (text === null ? null : bodyTemplate(text)));
-  const render = format === "original" ? renderJson : httpFormat(format);
+  const render = format === "original" ? null : httpFormat(format);
 
   async function rendered(renderings: readonly [Rendering, ...Rendering[]]): Promise<PostRequest> {
     const [first] = renderings;
     // An array even of one: the receiver need not distinguish.
     if (batchMaxItems !== null) return renderJsonBatch(renderings);
-    if (format !== "original") return render(first);
-    const request = await originalOf(first.event, secrets.address, first.atMs);
-    return request === null ? render(first) : renderOriginal(first, request);
+    if (render !== null) return render(first);
+    return renderOriginal(first, await originalOf(first.event, secrets.address, first.atMs));
   }
 
   return async ([first, ...others], trace, atMs) => {

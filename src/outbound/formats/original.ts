@@ -19,13 +19,9 @@ export interface OriginalRequest {
 
 /**
  * The request of an event, signed again for `url` at `atMs` as the provider signs, so that a retry after hours is not too
- * old. Null for events that Skyhook creates. Throws a `MissingOriginal` once retention has deleted the body.
+ * old. Throws a `MissingOriginal` for events that Skyhook creates, and once retention has deleted the body.
  */
-export type OriginalOf = (
-  event: Event,
-  url: string,
-  atMs: number,
-) => Promise<OriginalRequest | null>;
+export type OriginalOf = (event: Event, url: string, atMs: number) => Promise<OriginalRequest>;
 
 /** There is nothing to send, now or later. */
 export class MissingOriginal extends Error {

@@ -10,7 +10,7 @@ const parts = {
   clock: systemClock,
   privateAllowed: "true",
   resolve: async () => [],
-  originalOf: async () => null,
+  originalOf: () => Promise.reject(new Error("there is none")),
 } as const;
 
 const createdAt = new Date(0);

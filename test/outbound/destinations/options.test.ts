@@ -16,9 +16,11 @@ import {
   signingKeyWith,
 } from "../../../src/inbound/signatures/development-secret.ts";
 import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
+import { addFlight } from "../../support/flights.ts";
 import { type Received, testGateway } from "../../support/gateway.ts";
 import { deliver, hour, second, untilLater } from "../../support/notifying.ts";
-import { itemsOf } from "../../support/operator.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
+import { holdSeat, payer } from "../../support/payments.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 const post = (body: object, method = "POST") => ({
@@ -278,6 +280,84 @@ test("an original whose body retention has deleted is a dead letter that says so
     app.clock.advance(hour);
     return (await deliveries())[0]?.["status"] === "dead";
   });
+});
+
+test("an original is sent for what has a stored request, and for nothing else", async () => {
+  await using made = await withDestination({ format: "original" }, () => 200, {
+    BODY_RETENTION_DAYS: "1",
+  });
+  const { app, target, deliveries } = made;
+  const beside = testGateway();
+  const all = { name: "all", format: "json", url: beside.url };
+  await app.as("admin", "/v1/destinations", post(all));
+  const pay = payer(app);
+  const { id: flightId } = await addFlight(app);
+  const [booking, paid] = [await holdSeat(app, flightId), { payment: "pi_1" }];
+  await pay("payment_intent.succeeded", { booking, amount: 1 });
+  await pay("payment_intent.succeeded", { booking, ...paid });
+  await pay("payment_intent.succeeded", { booking, payment: "pi_2" });
+  await pay("charge.refunded", { booking, ...paid, amount: 99_999 });
+  const task = Object(await json(await app.deliverSample("task_tracker", "task.completed"))).id;
+  const requests = 5;
+  const bookings = await listed(app, "/v1/events?provider=bookings");
+  const types = bookings.map(({ type }) => type);
+  const problems = ["payment.mismatch", "payment.surplus", "payment.overrefunded"];
+  expect(types).toEqual(expect.arrayContaining(["booking.held", "booking.confirmed", ...problems]));
+  await untilLater(app, () => beside.received.length === requests + bookings.length);
+  await untilLater(app, () => target.received.length >= requests);
+
+  /** Replays an event, and returns how many more the destination beside and this one then received. */
+  const replayed = async (id: unknown) => {
+    const before = [beside.received.length, target.received.length];
+    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
+    await untilLater(app, () => beside.received.length > (before[0] ?? 0));
+    await untilLater(app, async () =>
+      (await deliveries()).every(({ status }) => status === "delivered"),
+    );
+    return [beside, target].map(({ received }, index) => received.length - (before[index] ?? 0));
+  };
+  for (const { id } of bookings) expect(await replayed(id)).toEqual([1, 0]);
+  expect(await replayed(task)).toEqual([1, 1]);
+  app.clock.advance(48 * hour);
+  await untilLater(app, async () => {
+    app.clock.advance(hour);
+    return Object(await json(await app.as("operator", `/v1/events/${task}`))).body === null;
+  });
+  expect(await replayed(task)).toEqual([1, 0]);
+  expect((await deliveries()).map(({ status }) => status)).toEqual(
+    Array.from({ length: requests + 1 }, () => "delivered"),
+  );
+  expect(target.received.map(({ headers }) => headers["skyhook-webhook-id"])).toHaveLength(6);
+  await beside.stop();
+});
+
+test("what has no original is a dead letter of a destination that is healthy", async () => {
+  await using made = await withDestination({ format: "json" });
+  const { app, target, path, change, shown, deliveries } = made;
+  const { id: flightId } = await addFlight(app);
+  await change({ state: "paused" });
+  for (let n = 0; n < 6; n += 1) {
+    const booking = await holdSeat(app, flightId);
+    await app.as("user", `/v1/api/bookings/${booking}`, { method: "DELETE" });
+  }
+  await deliver(app);
+  await change({ format: "original", state: "active" });
+  await untilLater(app, async () => (await deliveries()).every(({ dueAt }) => dueAt === null));
+  const states = (await deliveries()).map(
+    (each) => `${String(each["status"])}: ${String(each["lastError"])}`,
+  );
+  expect(states.toSorted()).toEqual([
+    ...Array.from({ length: 12 }, () => expect.stringContaining("dead: Skyhook made this event")),
+    "delivered: null",
+  ]);
+  expect(await shown()).toMatchObject({ failures: 0, openUntil: null });
+  expect(target.received).toHaveLength(1);
+  expect(await json(await app.as("admin", `${path}/test`, { method: "POST" }))).toMatchObject({
+    delivered: false,
+    responseStatus: null,
+    error: expect.stringContaining("replay an event of a provider"),
+  });
+  expect(target.received).toHaveLength(1);
 });
 
 test("a destination that fails for DISABLE_AFTER_DAYS is disabled and says why", async () => {
