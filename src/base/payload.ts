@@ -1,6 +1,8 @@
 // Readers for untrusted payloads. They return null instead of throwing, limit the length of what they copy
 // and remove control characters, so that stored text is safe to print.
 
+import { ExactNumber, isNumber } from "./json.ts";
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const maxTextLength = 500;
@@ -14,12 +16,12 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** Whether the value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return asPayload(value) !== null && !Array.isArray(value);
 }
 
 /** A payload as the type that built-in providers read. Arrays have their indexes as keys. */
 export function asPayload(value: unknown): JsonObject | null {
-  if (typeof value !== "object" || value === null) return null;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return null;
   // Guarantee: objects and arrays have own keys, and every reader checks what a key holds.
   return value as JsonObject;
 }
@@ -54,8 +56,8 @@ export function isTrueAt(payload: unknown, ...path: readonly string[]): boolean 
 /** The text or number at a path as one trimmed line of limited length, or null. */
 export function textAt(payload: unknown, ...path: readonly string[]): string | null {
   const value = at(payload, ...path);
-  if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  return typeof value === "string" ? printable(value) : null;
+  if (typeof value === "number" && !Number.isFinite(value)) return null;
+  return typeof value === "string" || isNumber(value) ? printable(String(value)) : null;
 }
 
 /** The first line of the text at a path, at most 120 characters. */
@@ -101,8 +103,8 @@ export function joined(separator: string, ...parts: readonly (string | null)[]):
 /** The id at a path, a whole number or a text, or null; see `idOf`. */
 export function idAt(payload: unknown, ...path: readonly string[]): string | null {
   const value = at(payload, ...path);
-  if (Number.isSafeInteger(value)) return String(value);
-  return typeof value === "string" ? idOf(value) : null;
+  if (isNumber(value) && !/^-?\d+$/.test(String(value))) return null;
+  return typeof value === "string" || isNumber(value) ? idOf(String(value)) : null;
 }
 
 /**
@@ -145,13 +147,13 @@ export function isoTimeAt(payload: unknown, ...path: readonly string[]): Date | 
 /** The time at a path in seconds since the epoch, with or without a fraction, or null. */
 export function unixSecondsAt(payload: unknown, ...path: readonly string[]): Date | null {
   const value = at(payload, ...path);
-  return typeof value === "number" ? validTime(Math.round(value * 1_000)) : null;
+  return isNumber(value) ? validTime(Math.round(Number(value) * 1_000)) : null;
 }
 
 /** The time at a path in milliseconds since the epoch, or null. */
 export function unixMillisAt(payload: unknown, ...path: readonly string[]): Date | null {
   const value = at(payload, ...path);
-  return typeof value === "number" ? validTime(Math.round(value)) : null;
+  return isNumber(value) ? validTime(Math.round(Number(value))) : null;
 }
 
 /**
@@ -160,7 +162,7 @@ export function unixMillisAt(payload: unknown, ...path: readonly string[]): Date
  */
 export function anyTime(value: unknown): Date | null {
   const isDigits = typeof value === "string" && /^\d{9,14}(?:\.\d{1,9})?$/.test(value);
-  const number = typeof value === "number" || isDigits ? Number(value) : Number.NaN;
+  const number = isNumber(value) || isDigits ? Number(value) : Number.NaN;
   if (Number.isNaN(number)) return isoTimeAt({ value }, "value");
   return validTime(Math.round(number)) ?? validTime(Math.round(number * 1_000));
 }

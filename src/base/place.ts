@@ -1,3 +1,5 @@
+import { isNumber } from "./json.ts";
+
 /** What a place is looked up in. */
 export interface PlaceSource {
   readonly headers: Pick<Headers, "get">;
@@ -40,7 +42,7 @@ export function lookup(place: string): Lookup {
 /** The value at a place as exact text, without cleaning; null for anything but text, numbers and booleans. */
 export function exactText(value: unknown): string | null {
   if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+  return isNumber(value) || typeof value === "boolean" ? String(value) : null;
 }
 
 /** The keys of a JSON pointer (RFC 6901). */

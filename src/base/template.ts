@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { type ServiceDecimals, unitsText } from "./money.ts";
 import { nearest } from "./nearest.ts";
 import { nodeCrypto } from "./node-crypto.ts";
-import { firstLine } from "./payload.ts";
+import { firstLine, isObject } from "./payload.ts";
 import {
   deliveryPrefix,
   eventPlacePattern,
@@ -226,7 +226,7 @@ const filters: Readonly<Record<string, Filter>> = {
   count: (value) => {
     // Listing the keys of a huge array would take much memory.
     if (Array.isArray(value)) return value.length;
-    return typeof value === "object" && value !== null ? keyCount(value) : null;
+    return isObject(value) ? keyCount(value) : null;
   },
 };
 

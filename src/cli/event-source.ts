@@ -1,6 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import { pause, systemClock } from "../base/clock.ts";
+import { parseJson } from "../base/json.ts";
 import { isObject, type JsonObject } from "../base/payload.ts";
 
 import { type Answer, isItRunning, jsonObject, reasonOf } from "./request.ts";
@@ -142,7 +143,7 @@ async function* connection(
 function messageIn({ id = "", event: name, data }: EventSourceMessage): SourceMessage | null {
   if (!/^\d{1,15}$/.test(id)) return null;
   if (name !== "event") return { seq: Number(id), event: null };
-  const event: unknown = JSON.parse(data);
+  const event: unknown = parseJson(data);
   return { seq: Number(id), event: isObject(event) ? event : null };
 }
 

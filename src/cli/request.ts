@@ -1,4 +1,5 @@
 import { connectionError, errorCode } from "../base/errors.ts";
+import { parseJson } from "../base/json.ts";
 import { isObject, printable } from "../base/payload.ts";
 import { plainFetch } from "../base/plain-fetch.ts";
 import { responseText } from "../base/response-text.ts";
@@ -53,7 +54,7 @@ export async function request(
 /** A JSON object; null for any other text. */
 export function jsonObject(text: string): Answer["json"] {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import { encodeCursor } from "../base/cursor.ts";
+import { parseJson } from "../base/json.ts";
 import type { Page } from "../base/page.ts";
 
 /** The longest answer of a tool, in characters. Users complain of clients that fill a context with one answer. */
@@ -62,7 +63,7 @@ export function listAnswer<Item extends Listed>(
     if (length > maxItemsLength && last !== undefined) {
       return { items, nextCursor: encodeCursor(last) };
     }
-    items.push(JSON.parse(text));
+    items.push(parseJson(text));
   }
   return { items, nextCursor: pagination.hasMore ? pagination.nextCursor : null };
 }

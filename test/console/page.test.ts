@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { prettyJson } from "../../src/base/json-text.ts";
 import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
 import { curlOf } from "../../src/console/page/events/curl.ts";
-import { type JsonNode, jsonTree, prettyJson } from "../../src/console/page/events/json.ts";
+import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/events/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
 
@@ -74,13 +75,15 @@ describe("copy as cURL", () => {
   );
 });
 
+const pretty = (text: string) => prettyJson(text, maxDepth);
+
 describe("formatted JSON", () => {
   test("matches the output of JSON.stringify", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
-        expect(prettyJson(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
-        expect(prettyJson(JSON.stringify(value, null, 3))).toBe(prettyJson(text));
+        expect(pretty(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
+        expect(pretty(JSON.stringify(value, null, 3))).toBe(pretty(text));
       }),
       { numRuns: 200 },
     );
@@ -100,7 +103,7 @@ describe("formatted JSON", () => {
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 3 }), (value, space) => {
         const text = JSON.stringify(value, null, space);
         const tree = jsonTree(text);
-        expect(tree === null ? null : textOf(tree)).toBe(prettyJson(text));
+        expect(tree === null ? null : textOf(tree)).toBe(pretty(text));
       }),
       { numRuns: 200 },
     );
@@ -109,14 +112,14 @@ describe("formatted JSON", () => {
   });
 
   test("keeps numbers and escapes exactly as sent", () => {
-    expect(prettyJson(`{"n":12345678901234567890,"x":1.0e2, "s":"\\u00e9\\"[,{"}`)).toBe(
+    expect(pretty(`{"n":12345678901234567890,"x":1.0e2, "s":"\\u00e9\\"[,{"}`)).toBe(
       `{\n  "n": 12345678901234567890,\n  "x": 1.0e2,\n  "s": "\\u00e9\\"[,{"\n}`,
     );
-    expect(prettyJson("{ ")).toBeNull();
+    expect(pretty("{ ")).toBeNull();
   });
 
   test("does not format JSON nested so deeply that its indents would exhaust memory", () => {
-    expect(prettyJson("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
-    expect(prettyJson("[1,".repeat(50) + "2" + "]".repeat(50))).toContain("1");
+    expect(pretty("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
+    expect(pretty("[1,".repeat(50) + "2" + "]".repeat(50))).toContain("1");
   });
 });

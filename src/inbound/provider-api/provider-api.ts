@@ -1,5 +1,6 @@
 import { type Clock, pause } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { isObject, type JsonObject, printable, textAt } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
@@ -33,6 +34,8 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly body: unknown;
+  /** The body exactly as sent. */
+  readonly text: string;
   readonly headers: Headers;
 }
 
@@ -94,7 +97,7 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
     if (!response.ok) throw errorOf(response, said, pausedUntilMs);
     if (body === undefined)
       throw new ApiError(`${host} answers with something other than JSON`, response.status);
-    return { body, headers: response.headers };
+    return { body, text, headers: response.headers };
   }
 
   async function exchange({
@@ -176,8 +179,7 @@ function messageIn(body: unknown): string | null {
 
 function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return value;
+    return parseJson(text);
   } catch {
     return undefined;
   }

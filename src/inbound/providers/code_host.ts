@@ -1,4 +1,5 @@
 import {
+  asPayload,
   at,
   firstLineAt,
   idAt,
@@ -140,8 +141,7 @@ function hintOf(payload: JsonObject, event: string | null): string | null {
 /** Whether no member but `member` and the repository is an object. Real requests have a `sender` or a resource. */
 function isBare(payload: JsonObject, member: string): boolean {
   return Object.entries(payload).every(
-    ([key, value]) =>
-      key === member || key === "repository" || typeof value !== "object" || value === null,
+    ([key, value]) => key === member || key === "repository" || asPayload(value) === null,
   );
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import { exactText, pointerKeys, valueAt } from "../../base/place.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
@@ -8,7 +9,14 @@ import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signat
 import type { Verified } from "../signatures/signed-request.ts";
 
 import { paymentIn } from "./payment.ts";
-import type { Interpretation, Interpreted, Notice, Provider, VerifiedRequest } from "./provider.ts";
+import type {
+  Interpretation,
+  Interpreted,
+  Notice,
+  Provider,
+  Sent,
+  VerifiedRequest,
+} from "./provider.ts";
 
 /** Looks a header up by its lower-case name. */
 type HeaderLookup = (name: string) => string | null;
@@ -30,14 +38,16 @@ export function interpret(
   headerOf: HeaderLookup,
   only: number | null = null,
 ): readonly Interpreted[] | null {
-  const delivery = payloadOf(provider, bytes);
-  if (delivery === null) return null;
+  const sent = sentIn(provider, bytes);
+  if (sent === null) return null;
+  const { payload: delivery, text } = sent;
   const header: VerifiedRequest["header"] = (...names) => {
     const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
     return value === null ? null : printable(value);
   };
-  const items = provider.itemsIn?.(delivery) ?? [];
-  if (items.length === 0) return [interpreted(provider, { payload: delivery, delivery, header })];
+  const items = provider.itemsIn?.(sent) ?? [];
+  if (items.length === 0)
+    return [{ ...interpreted(provider, { payload: delivery, delivery, header }), text }];
   if (only === null && items.length > maxItems) {
     const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
     throw new AppError("body-too-large", detail);
@@ -47,19 +57,19 @@ export function interpret(
   const wanted = only === null ? items : items.slice(only - 1, only);
   return wanted.map((item, index) => ({
     // Nothing can be read from what is neither an object nor an array.
-    ...interpreted(provider, { payload: asPayload(item) ?? {}, delivery, header }),
-    payload: item,
-    context,
+    ...interpreted(provider, { payload: asPayload(item.value) ?? {}, delivery, header }),
+    text: item.text,
+    context: context + item.context,
     item: first + index,
   }));
 }
 
-function interpreted(provider: Provider, request: VerifiedRequest): Interpreted {
+function interpreted(provider: Provider, request: VerifiedRequest): Omit<Interpreted, "text"> {
   const { payload } = request;
   const interpretation = provider.interpret(request);
   const isListed = interpretation.status === "accepted";
   const payment = isListed ? paymentIn(provider, interpretation.type, payload) : null;
-  return { ...interpretation, payload, context: "", item: null, payment };
+  return { ...interpretation, context: "", item: null, payment };
 }
 
 /** Computed once for all items, and short: a delivery can have a long text and many items. */
@@ -107,15 +117,19 @@ export function notificationsOf(
 }
 
 /** The parsed payload, or null as for `interpret`. */
-export function payloadOf(
+export function payloadOf(provider: Provider, bytes: Uint8Array): JsonObject | null {
+  return sentIn(provider, bytes)?.payload ?? null;
+}
+
+function sentIn(
   { signature, payload: format = "object", formField }: Provider,
   bytes: Uint8Array,
-): JsonObject | null {
+): Sent | null {
   if (format === "jwt") return claimsIn(signature, bytes);
-  const payload = parse(bytes, format, formField);
   // An array is a payload only where the provider says so.
-  const isWanted = (value: JsonObject) => format !== "object" || isObject(value);
-  if (payload !== null) return isWanted(payload) ? payload : null;
+  const isWanted = ({ payload }: Sent) => format !== "object" || isObject(payload);
+  const sent = parse(bytes, format, formField);
+  if (sent !== null) return isWanted(sent) ? sent : null;
   if (!signsCompactJson(signature)) return null;
   // The signature does not cover white space, so it may have been added within tokens.
   const compact = parse(compactJson(bytes), format, formField);
@@ -127,14 +141,19 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type Format = NonNullable<Provider["payload"]>;
 
-function parse(bytes: Uint8Array, format: Format, formField: string | undefined) {
+function parse(bytes: Uint8Array, format: Format, formField: string | undefined): Sent | null {
   try {
     const text = utf8.decode(bytes);
     const isForm = format === "form" || (formField !== undefined && !isJson.test(text));
-    return isForm ? formPayload(text, format, formField) : asPayload(JSON.parse(text));
+    return isForm ? sentForm(text, format, formField) : sentJson(text);
   } catch {
     return null;
   }
+}
+
+function sentJson(text: string): Sent | null {
+  const payload = asPayload(parseJson(text));
+  return payload === null ? null : { payload, text };
 }
 
 /** How an object or an array starts. */
@@ -144,22 +163,22 @@ const isJson = /^\s*[[{]/;
 const maxFields = 1_000;
 
 /** The JSON in its field; without it, the fields of the form, of a repeated one the first. */
-function formPayload(text: string, format: Format, formField = ""): JsonObject | null {
+function sentForm(text: string, format: Format, formField = ""): Sent | null {
   if (text.split("&", maxFields + 1).length > maxFields) return null;
   const fields = Object.fromEntries([...new URLSearchParams(text)].toReversed());
-  if (Object.hasOwn(fields, formField)) return asPayload(JSON.parse(fields[formField] ?? ""));
-  return format === "object" ? null : fields;
+  if (Object.hasOwn(fields, formField)) return sentJson(fields[formField] ?? "");
+  return format === "object" ? null : { payload: fields, text: JSON.stringify(fields) };
 }
 
 /** The claims of the token that the signature is. It was verified on receipt. */
-function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): JsonObject | null {
+function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): Sent | null {
   if (scheme.kind !== "jwt" || !isTokenInBody(scheme)) return null;
   try {
     const text = utf8.decode(bytes);
     const token =
-      scheme.from === "body" ? text : String(valueAt(JSON.parse(text), pointerKeys(scheme.from)));
+      scheme.from === "body" ? text : String(valueAt(parseJson(text), pointerKeys(scheme.from)));
     const [, claims = ""] = token.slice((scheme.prefix ?? "").length).split(".");
-    return asPayload(JSON.parse(utf8.decode(Buffer.from(claims, "base64url"))));
+    return sentJson(utf8.decode(Buffer.from(claims, "base64url")));
   } catch {
     return null;
   }

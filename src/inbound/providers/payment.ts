@@ -1,3 +1,4 @@
+import { isNumber } from "../../base/json.ts";
 import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
@@ -61,7 +62,7 @@ function minorOf(
   currency: string,
 ): number | null {
   if (unit === "major") {
-    return typeof amount === "string" || typeof amount === "number"
+    return typeof amount === "string" || isNumber(amount)
       ? unitsOf(String(amount), currency)
       : null;
   }
@@ -71,7 +72,7 @@ function minorOf(
 
 /** A value of any type as short printable text. A text is quoted where it could be taken for a number. */
 function shown(value: unknown): string {
-  if (typeof value === "number") return String(value);
+  if (isNumber(value)) return printable(String(value), maxShownLength) ?? "";
   if (typeof value !== "string") return isMissing(value) ? "(missing)" : `(${typeof value})`;
   const text = printable(value, maxShownLength) ?? "";
   return /^[\d.,+-]*$/.test(text) ? JSON.stringify(text) : text;

@@ -7,6 +7,19 @@ import type { SignatureScheme } from "../signatures/scheme.ts";
 
 import type { Handshake } from "./handshake.ts";
 
+/** A parsed payload, and its JSON exactly as sent. */
+export interface Sent {
+  readonly payload: JsonObject;
+  readonly text: string;
+}
+
+/** One of several events of a delivery. */
+export interface Item extends Pick<Sent, "text"> {
+  readonly value: unknown;
+  /** What identifies it besides itself: equal for equal numbers, texts and literals in the objects around it. */
+  readonly context: string;
+}
+
 /**
  * Describes one external service: how it signs, how to interpret its payloads and what to notify operators
  * of. To add a service, write one of these; see docs/webhooks.md.
@@ -53,7 +66,7 @@ export interface Provider {
    */
   readonly payload?: "object" | "json" | "form" | "jwt";
   /** Finds the items of a payload that are events of their own; none: the payload is the only one. Undefined: always. */
-  readonly itemsIn?: (payload: JsonObject) => readonly unknown[];
+  readonly itemsIn?: (delivery: Sent) => readonly Item[];
   /** The places outside of an item that its event is made of. They identify it too if it has no id. */
   readonly contextPlaces?: readonly string[];
   /** The places whose values a retry changes: JSON pointers relative to the item. */
@@ -121,9 +134,9 @@ export interface Notice {
 
 /** An interpreted payload or item, with what it says about the payment of a booking. */
 export interface Interpreted extends Interpretation {
-  /** What was interpreted. */
-  readonly payload: unknown;
-  /** What identifies the item besides itself: equal for equal values of `contextPlaces`. */
+  /** The JSON that was interpreted. */
+  readonly text: string;
+  /** What identifies the item besides itself and without an id: equal for equal values around it. */
   readonly context: string;
   /** The number of the item, from 1; null if it is the whole payload. */
   readonly item: number | null;

@@ -1,6 +1,8 @@
+import { membersOf } from "../../base/json-text.ts";
 import { idOf } from "../../base/payload.ts";
 import { pointerKeys } from "../../base/place.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
+import { compactJson } from "../signatures/compact-json.ts";
 import type { Verified } from "../signatures/signed-request.ts";
 
 /** What two requests of the same event have in common; see `StoredEvent`. */
@@ -62,37 +64,30 @@ type IdentifyingProvider = Pick<
   Provider,
   "id" | "deliveryIdIsSigned" | "retryChanges" | "retryChangesTime"
 >;
-type Identified = Pick<Interpreted, "deliveryId" | "unsignedName" | "payload" | "context" | "item">;
+type Identified = Pick<Interpreted, "deliveryId" | "unsignedName" | "text" | "context" | "item">;
 
-/** The bytes of an event that are the same on a retry. */
+/** The bytes of an event that are the same on a retry: without white space, which a signature may not cover. */
 function identifying(
   { retryChanges = [] }: IdentifyingProvider,
-  { payload, context, item }: Identified,
+  { deliveryId, text, context, item }: Identified,
   signedBytes: Uint8Array,
-): Uint8Array | string {
+): Uint8Array {
   if (item === null && retryChanges.length === 0) return signedBytes;
-  try {
-    return JSON.stringify(retryChanges.map(pointerKeys).reduce(without, payload)) + context;
-  } catch {
-    // Too deep to write.
-    return Buffer.concat([signedBytes, Buffer.from(`item ${item}`)]);
-  }
+  const own = retryChanges.map(pointerKeys).reduce(without, text);
+  return compactJson(Buffer.from(usableId(deliveryId) === null ? own + context : own));
 }
 
-/** The value without the member at a path. */
-function without(value: unknown, [key = "", ...rest]: readonly string[]): unknown {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return value;
-  if (Array.isArray(value)) {
-    return value.map((entry, index) => {
-      if (String(index) !== key) return entry;
-      return rest.length === 0 ? null : without(entry, rest);
-    });
-  }
-  // Keeps a member "__proto__" a member.
-  const members = Object.entries(value).filter(([name]) => name !== key || rest.length > 0);
-  return Object.fromEntries(
-    members.map(([name, inner]) => [name, name === key ? without(inner, rest) : inner]),
-  );
+/** The JSON without the member at a path. */
+function without(json: string, [key = "", ...rest]: readonly string[]): string {
+  const members = membersOf(json);
+  if (!members.some(({ name }) => name === key)) return json;
+  const isList = json.trimStart().startsWith("[");
+  const kept = members.flatMap(({ name, text }) => {
+    const inner = name === key ? (rest.length > 0 ? without(text, rest) : null) : text;
+    if (isList) return inner ?? "null";
+    return inner === null ? [] : `${JSON.stringify(name)}:${inner}`;
+  });
+  return isList ? `[${kept.join(",")}]` : `{${kept.join(",")}}`;
 }
 
 const hashPrefix = "sha256:";

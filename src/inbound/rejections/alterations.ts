@@ -1,7 +1,8 @@
+import { prettyJson } from "../../base/json-text.ts";
+import { parseJson } from "../../base/json.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 
 import type { Explanation } from "./explanation.ts";
-import { printableJson } from "./printable-json.ts";
 
 /** A common mistake in transit or in configuration, with a function that undoes it. */
 export interface Alteration<Value> extends Explanation {
@@ -70,8 +71,9 @@ function edited(edit: (text: string) => readonly string[]): Alteration<Uint8Arra
 
 /** The same JSON as JavaScript, Python and PHP format it. */
 function* reprinted(bytes: Uint8Array): Generator<Uint8Array, void> {
-  const value = printableJson(bytes);
-  if (value === undefined) return;
+  const text = new TextDecoder().decode(bytes);
+  if (prettyJson(text) === null) return;
+  const value = parseJson(text);
   const compact = JSON.stringify(value);
   yield Buffer.from(compact);
   // Line breaks in strings are escaped, so these are all between tokens.

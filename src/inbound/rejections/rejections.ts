@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { prettyJson } from "../../base/json-text.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
@@ -24,7 +25,6 @@ import {
 import type { WebhookRequest } from "../webhook-request.ts";
 
 import { explainStored } from "./explain-stored.ts";
-import { prettyJson } from "./printable-json.ts";
 import type { RejectionFilters } from "./rejection-filters.ts";
 import { rejectionSummaries } from "./rejection-summaries.ts";
 import type { ExplainedRejection, ListedRejection } from "./rejection.schema.ts";
@@ -157,7 +157,7 @@ export function rejections(parts: Parts): Rejections {
         ...rejection,
         signatureHeaders: Object.keys(signatures).filter((name) => !name.startsWith(":")),
         ...bodyText(body),
-        bodyPretty: body === null ? null : prettyJson(body),
+        bodyPretty: body === null ? null : prettyJson(new TextDecoder().decode(body)),
         explanation: await explainStored(registry, found),
       };
     },

@@ -1,3 +1,4 @@
+import { parseJson } from "../../base/json.ts";
 import { lazy } from "../../base/lazy.ts";
 
 /**
@@ -13,7 +14,7 @@ export function payloadReader(bytes: Uint8Array): () => unknown {
 function parse(bytes: Uint8Array): unknown {
   if (bytes.length > maxUnverifiedBytes) return undefined;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
   openBracket,
   quote,
 } from "../../base/json-bytes.ts";
+import { parseJson } from "../../base/json.ts";
 import { pointerKeys } from "../../base/place.ts";
 
 /** The keys below a member that lead to values which are read. A leaf is read itself. */
@@ -135,7 +136,7 @@ function stringEnd(bytes: Buffer, start: number): number {
 }
 
 function parsed(bytes: Buffer, start: number, end: number): unknown {
-  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(start, end)));
+  return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(start, end)));
 }
 
 function expect(bytes: Buffer, at: number, byte: number): number {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../base/json.ts";
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
 import { claimed } from "./jwt.ts";
@@ -40,7 +41,7 @@ export function signedToken(
 
 /** What the token says of the body: all of it, its hash, or nothing. */
 function bodyClaims({ bodyHash }: JwtScheme, bytes: Uint8Array): object {
-  if (bodyHash === undefined) return Object(JSON.parse(Buffer.from(bytes).toString()));
+  if (bodyHash === undefined) return Object(parseJson(Buffer.from(bytes).toString()));
   if (bodyHash === "none") return {};
   const { claim, algorithm, encoding } = bodyHash;
   return { [claim]: new Bun.CryptoHasher(algorithm).update(bytes).digest().toString(encoding) };

@@ -1,4 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
+import { ExactNumber, parseJson } from "../../base/json.ts";
+import { isObject } from "../../base/payload.ts";
 import { type Template, template } from "../../base/template.ts";
 
 /** Makes the body of a message from its usual body. */
@@ -8,7 +10,8 @@ interface Body {
   readonly type: string;
 }
 
-type Filled = string | number | boolean | null | Template | readonly Filled[] | FilledObject;
+type Filled =
+  string | number | ExactNumber | boolean | null | Template | readonly Filled[] | FilledObject;
 interface FilledObject {
   readonly [key: string]: Filled;
 }
@@ -31,7 +34,7 @@ export function bodyTemplate(text: string): BodyTemplate {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new Error(`The template is not JSON: ${errorMessage(error)}`, { cause: error });
   }
@@ -40,15 +43,15 @@ function parsed(text: string): unknown {
 function compiled(value: unknown): Filled {
   if (typeof value === "string") return template(value, "exact");
   if (Array.isArray(value)) return value.map(compiled);
-  if (typeof value === "object" && value !== null) {
+  if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, compiled(part)]));
   }
   // Guarantee: JSON has no other values.
-  return value as number | boolean | null;
+  return value as number | ExactNumber | boolean | null;
 }
 
 function filled(value: Filled, text: (one: Template) => string): unknown {
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
   if (isTemplate(value)) return text(value);
   if (Array.isArray(value)) return value.map((part: Filled) => filled(part, text));
   return Object.fromEntries(

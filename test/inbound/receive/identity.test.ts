@@ -263,7 +263,71 @@ const pairs: readonly (readonly [provider: string, one: object, other: object])[
     { meta: { webhook_id: "7", event_name: "subscription_payment_failed" }, data: { id: "1" } },
   ],
   ["whatsapp", flagged(1_751_247_548), flagged(1_761_247_548)],
+  ["facebook", change("page", { id: "1" }), change("page", { id: "2" })],
+  ["facebook", change("page", { time: 1_751_247_548 }), change("page", { time: 1_761_247_548 })],
+  ["facebook", change("page", {}), change("user", {})],
+  ["instagram", change("instagram", { id: "1" }), change("instagram", { id: "2" })],
+  ["instagram", change("instagram", { time: 1 }), change("instagram", { time: null })],
+  [
+    "whatsapp",
+    { entry: [{ id: "1", changes: [{ field: "messages", value: { statuses: [{ id: "m" }] } }] }] },
+    { entry: [{ id: "2", changes: [{ field: "messages", value: { statuses: [{ id: "m" }] } }] }] },
+  ],
+  ["x", { for_user_id: "1", follow_events: [{}] }, { for_user_id: "2", follow_events: [{}] }],
+  [
+    "terraform_cloud",
+    { run_id: "run-1", notifications: [{ trigger: "run:errored" }] },
+    { run_id: "run-2", notifications: [{ trigger: "run:errored" }] },
+  ],
+  [
+    "alertmanager",
+    { receiver: "day", alerts: [{ status: "firing", fingerprint: "1" }] },
+    { receiver: "night", alerts: [{ status: "firing", fingerprint: "1" }] },
+  ],
 ];
+
+/** A change without an id, of a page or an account, with what is around it. */
+function change(object: string, around: object) {
+  return { object, entry: [{ ...around, changes: [{ field: "feed", value: { verb: "add" } }] }] };
+}
+
+/** One event that the service sends again, with another of what it counts, adds or sums up around it. */
+const again: readonly (readonly [provider: string, one: object, other: object])[] = [
+  [
+    "alertmanager",
+    { ...alert("firing"), truncatedAlerts: 0, externalURL: "https://a.example" },
+    { ...alert("resolved"), truncatedAlerts: 7, externalURL: "https://b.example" },
+  ],
+  [
+    "grafana",
+    { ...alert("firing"), title: "[FIRING:1]", state: "alerting", message: "One" },
+    { ...alert("resolved"), title: "[RESOLVED]", state: "ok", message: "Two" },
+  ],
+  ["xero", xero(1, "s1"), xero(7, "s2")],
+  [
+    "okta",
+    { eventId: "a", eventTime: "2026-11-28T10:00:00Z", data: { events: [{ uuid: "u-again" }] } },
+    { eventId: "b", eventTime: "2026-11-28T10:07:00Z", data: { events: [{ uuid: "u-again" }] } },
+  ],
+];
+
+function alert(ofGroup: string) {
+  const alerts = [{ status: "firing", fingerprint: "again", startsAt: "2026-11-28T10:00:00Z" }];
+  return { receiver: "operators", status: ofGroup, alerts };
+}
+
+function xero(sequence: number, entropy: string) {
+  const events = [{ resourceId: "again", eventCategory: "INVOICE", eventType: "UPDATE" }];
+  return { events, firstEventSequence: sequence, lastEventSequence: sequence, entropy };
+}
+
+test.each(again)("%s stores an event that comes again once", async (id, one, other) => {
+  const [first, retry] = [Object(one), Object(other)].map((body) => ({ headers: {}, body }));
+  if (first === undefined || retry === undefined) throw new Error("Two contents");
+  const stored = await post(byId(id), first);
+  expect(stored["status"]).not.toBe("duplicate");
+  expect(await post(byId(id), retry)).toMatchObject({ status: "duplicate", id: stored["id"] });
+});
 
 function flagged(time: number) {
   const value = { display_phone_number: "16505551111", event: "FLAGGED" };
@@ -290,8 +354,8 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
   const { id: kind, isTimed = false, name, covers } = identities[id] ?? none;
   const idHeader = kind.startsWith("header ") ? kind.slice("header ".length) : null;
   const itemsOf = (body: JsonObject) => {
-    const items = provider.itemsIn?.(body) ?? [];
-    return items.length === 0 ? [body] : items.map((item) => asPayload(item) ?? {});
+    const items = provider.itemsIn?.({ payload: body, text: JSON.stringify(body) }) ?? [];
+    return items.length === 0 ? [body] : items.map(({ value }) => asPayload(value) ?? {});
   };
   const newId = (): Record<string, string> =>
     idHeader === null ? {} : { [idHeader]: crypto.randomUUID() };
@@ -399,7 +463,8 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
       const { idempotencyKey } = await post(provider, content);
       const [item] = itemsOf(content.body);
       const { retryChanges = [], contextPlaces = [] } = provider;
-      const isWhole = retryChanges.length + contextPlaces.length === 0;
+      const isAround = provider.itemsIn !== undefined && !Array.isArray(content.body);
+      const isWhole = retryChanges.length + contextPlaces.length === 0 && !isAround;
       const isForm = provider.payload === "form";
       const sent = isForm ? new URLSearchParams(Object(item)).toString() : JSON.stringify(item);
       const hash = isWhole ? sha256(sent) : "[0-9a-f]{64}";

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "preact/hooks";
 
+import { prettyJson } from "../../../base/json-text.ts";
 import { CopyButton } from "../copy.tsx";
 import { counted, ExactText, type Of, Text } from "../text.tsx";
 
 import { Json } from "./json-view.tsx";
-import { jsonTree, prettyJson } from "./json.ts";
+import { jsonTree, maxDepth } from "./json.ts";
 
 interface Bytes {
   readonly body: string;
@@ -17,7 +18,7 @@ const previewCharacters = 40_000;
 /** A request body: formatted as JSON, or exactly as received. */
 export function Body({ of: { body, bodyEncoding } }: Of<Bytes>) {
   const pretty = useMemo(
-    () => (bodyEncoding === "utf-8" ? prettyJson(body) : null),
+    () => (bodyEncoding === "utf-8" ? prettyJson(body, maxDepth) : null),
     [body, bodyEncoding],
   );
   const tree = useMemo(() => (pretty === null ? null : jsonTree(body)), [body, pretty]);

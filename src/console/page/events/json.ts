@@ -1,8 +1,7 @@
-/** Nesting beyond this is not formatted: indents grow with the square of the depth. */
-const maxDepth = 60;
+import { jsonToken } from "../../../base/json-text.ts";
 
-/** Strings, empty brackets, punctuation, and everything else (numbers and literals). */
-const token = /"(?:[^"\\]|\\.)*"|\[\s*\]|\{\s*\}|[[\]{},:]|[^\s[\]{},:"]+/g;
+/** Nesting beyond this is not formatted: indents grow with the square of the depth. */
+export const maxDepth = 60;
 
 /** A value in JSON: its text exactly as sent, or its members. */
 export type JsonNode =
@@ -20,7 +19,7 @@ const maxTokens = 20_000;
 
 /** The values of a JSON text, to be folded. Null if it has too many, or is nested more than 60 levels deep. */
 export function jsonTree(text: string): JsonNode | null {
-  const tokens = text.match(token) ?? [];
+  const tokens = text.match(jsonToken) ?? [];
   if (tokens.length > maxTokens) return null;
   let at = 0;
 
@@ -44,35 +43,4 @@ export function jsonTree(text: string): JsonNode | null {
   }
 
   return read(0);
-}
-
-/**
- * Formats JSON with line breaks and indents. Works token by token, because parsing and printing would change
- * numbers and escapes. Null if the text is not JSON or is nested more than 60 levels deep.
- */
-export function prettyJson(text: string): string | null {
-  try {
-    JSON.parse(text);
-  } catch {
-    return null;
-  }
-  let depth = 0;
-  const line = () => `\n${"  ".repeat(depth)}`;
-  const tokens = text.match(token) ?? [];
-  let pretty = "";
-  for (const part of tokens) {
-    if (part === "{" || part === "[") depth += 1;
-    if (part === "}" || part === "]") depth -= 1;
-    if (depth > maxDepth) return null;
-    pretty += formatted(part, line());
-  }
-  return pretty;
-}
-
-/** `line`: a line break followed by the indent of the next line. */
-function formatted(part: string, line: string): string {
-  if (part === "{" || part === "[" || part === ",") return part + line;
-  if (part === "}" || part === "]") return line + part;
-  if (part === ":") return ": ";
-  return part.startsWith("{") ? "{}" : part.startsWith("[") ? "[]" : part;
 }

@@ -47,7 +47,7 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     samples: samplesOf(file),
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),
     ...(file.each !== undefined && {
-      itemsIn: itemFinder(placesOf(file.each)),
+      itemsIn: itemFinder(placesOf(file.each), changes),
       contextPlaces: [...new Set(readPlaces(file))].filter(
         (place) => place.startsWith(deliveryPrefix) && !changes.includes(place),
       ),

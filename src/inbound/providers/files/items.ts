@@ -1,34 +1,70 @@
-import type { JsonObject } from "../../../base/payload.ts";
+import { membersOf } from "../../../base/json-text.ts";
 import { pointerKeys, valueAt } from "../../../base/place.ts";
+import type { Item, Sent } from "../provider.ts";
 
-type Find = (value: unknown) => readonly unknown[];
+/** A value on the way to items. `path`: its keys, with `*` for the entries of arrays. */
+interface Place extends Item {
+  readonly path: readonly string[];
+}
+type Find = (place: Place) => readonly Item[];
 
 /** The step that is every entry of an array. */
 const everyEntry = "*";
 
 /**
  * Compiles the pointers to arrays of items. An entry of a step `*` without items is an item itself, so that nothing in a
- * delivery is lost beside the items of others.
+ * delivery is lost beside the items of others. `retryChanges`: the places around items that do not identify them.
  */
 export function itemFinder(
   pointers: readonly string[],
-): (payload: JsonObject) => readonly unknown[] {
-  return below([...new Set(pointers)].map(pointerKeys));
+  retryChanges: readonly string[],
+): (delivery: Sent) => readonly Item[] {
+  const changes = new Set(retryChanges.map((place) => JSON.stringify(pointerKeys(place))));
+  const find = below([...new Set(pointers)].map(pointerKeys), changes);
+  return ({ payload, text }) => find({ value: payload, text, context: "", path: [] });
 }
 
 /** Finds the items at these paths. Paths with equal steps are one, in the order of the file. */
-function below(paths: readonly (readonly string[])[]): Find {
-  const finds = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]): Find => {
-    if (step === undefined) return entriesOf;
-    const find = below(same.map(([, ...rest]) => rest));
-    if (step !== everyEntry) return (value) => find(valueAt(value, [step]));
-    return (value) =>
-      entriesOf(value).flatMap((entry) => {
-        const found = find(entry);
-        return found.length === 0 ? [entry] : found;
-      });
-  });
-  return (value) => finds.flatMap((find) => find(value));
+function below(paths: readonly (readonly string[])[], changes: ReadonlySet<string>): Find {
+  const steps = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]) => ({
+    step,
+    find: below(step === undefined ? [] : same.map(([, ...rest]) => rest), changes),
+  }));
+  if (steps.length === 0) return () => [];
+  return (place) => {
+    const { value, path } = place;
+    const members = membersOf(place.text);
+    const context = Array.isArray(value) ? place.context : contextOf(place, members, changes);
+    const inner = members.map(({ name, text }) => ({
+      value: valueAt(value, [name]),
+      text,
+      context,
+      path: [...path, Array.isArray(value) ? everyEntry : name],
+    }));
+    const entries = Array.isArray(value) ? inner : [];
+    return steps.flatMap(({ step, find }) => {
+      if (step === undefined) return entries;
+      if (step === everyEntry) return entries.flatMap((entry) => orItself(find(entry), entry));
+      const found = inner[members.findLastIndex(({ name }) => name === step)];
+      return found === undefined ? [] : find(found);
+    });
+  };
 }
 
-const entriesOf: Find = (value) => (Array.isArray(value) ? value : []);
+function orItself(found: readonly Item[], entry: Item): readonly Item[] {
+  return found.length === 0 ? [entry] : found;
+}
+
+/** The context with the numbers, texts and literals of an object on the way. Short: all items within it have it. */
+function contextOf(
+  { path, context }: Place,
+  members: ReturnType<typeof membersOf>,
+  changes: ReadonlySet<string>,
+): string {
+  const scalars = members.filter(
+    ({ name, text }) => !/^[[{]/.test(text) && !changes.has(JSON.stringify([...path, name])),
+  );
+  if (scalars.length === 0) return context;
+  const hash = new Bun.CryptoHasher("sha256").update(context);
+  return hash.update(JSON.stringify(scalars)).digest("hex");
+}

@@ -10,7 +10,7 @@ import { handshakeSchema } from "./handshake.schema.ts";
 const strict = { additionalProperties: false } as const;
 
 const places = (description: string) =>
-  Type.Union([eventPlaceSchema, Type.Array(eventPlaceSchema, { minItems: 1, maxItems: 8 })], {
+  Type.Union([eventPlaceSchema, Type.Array(eventPlaceSchema, { minItems: 1, maxItems: 16 })], {
     description,
   });
 
@@ -217,7 +217,7 @@ export const providerFileSchema = Type.Object(
     ),
     retryChanges: Type.Optional(
       places(
-        "What is different when the service sends the same event again: JSON pointers, or the place of the signed time. The hash that identifies an event without a signed id does not cover it.",
+        "What is different when the service sends the same event again: JSON pointers, or the place of the signed time. The hash that identifies an event without a signed id does not cover it. Of an item without an id it covers the texts, numbers and literals of the objects around it too: `delivery/entry/*/time` leaves one of them out.",
       ),
     ),
     decimals: Type.Optional(

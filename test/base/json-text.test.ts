@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { membersOf, prettyJson, textOfMember } from "../../src/base/json-text.ts";
+import { cpuMsOf, nestedJson } from "../inbound/rejections/hostile-bodies.ts";
+import { runs } from "../support/runs.ts";
+
+describe("prettyJson", () => {
+  const pretty = (text: string) => prettyJson(text);
+
+  test("formats JSON nested up to 16 levels and returns null for deeper JSON", () => {
+    expect(pretty('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
+    expect(pretty(nestedJson(16, "1"))).not.toBeNull();
+    expect(pretty(nestedJson(17, "1"))).toBeNull();
+    expect(pretty(nestedJson(10_000, ""))).toBeNull();
+  });
+
+  test("ignores brackets in strings", () => {
+    const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
+    expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
+  });
+
+  test("rejects an unterminated string with many quotes in bounded time", async () => {
+    const body = `"${'\\"'.repeat(131_000)}`;
+    const spent = await cpuMsOf(() => expect(pretty(body)).toBeNull());
+    expect(spent).toBeLessThan(400);
+  });
+
+  test.each(["", "{", "text", "\u0000"])("returns null for %p, which is not JSON", (text) => {
+    expect(pretty(text)).toBeNull();
+  });
+});
+
+test.each([
+  ['{"id":1152921506151679042,"rate":1.0,"b":{"2":1,"1":2}}', "members in order"],
+  ['{"a":1,"a":1e400,"a":-0,"b":"\\u00e9\\/"}', "equal keys"],
+])("prettyJson only adds white space: %s (%s)", (text) => {
+  expect(prettyJson(text)?.replaceAll(/\s/g, "")).toBe(text);
+});
+
+describe("membersOf", () => {
+  test("are the members that JSON.parse finds", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 2 }), (value, space) => {
+        const members = membersOf(JSON.stringify(value, null, space));
+        const expected = typeof value === "object" && value !== null ? Object.entries(value) : [];
+        expect(members.map(({ name, text }) => [name, JSON.parse(text)])).toEqual(
+          expected.map(([name, inner]) => [name, JSON.parse(JSON.stringify(inner))]),
+        );
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  test("are as sent, equal and escaped keys too", () => {
+    expect(membersOf(' { "a\\u0022" : [1, {"b":"}"}] , "c":-0,"c":1.0} ')).toEqual([
+      { name: 'a"', text: '[1, {"b":"}"}]' },
+      { name: "c", text: "-0" },
+      { name: "c", text: "1.0" },
+    ]);
+    expect(membersOf(' "[1]"')).toEqual([]);
+  });
+
+  test("lead to a value, of equal keys to the last", () => {
+    const text = '{"a":1,"a":{"b":[10, 820982911946154509]}}';
+    expect(textOfMember(text, "a", "b", "1")).toBe("820982911946154509");
+    expect(textOfMember(text, "a", "c", "1")).toBeUndefined();
+  });
+});
