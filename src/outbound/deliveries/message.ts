@@ -16,9 +16,10 @@ export function messageOf(
   orderKey: string | null,
 ): Message {
   return {
-    ...request,
+    headers: request.headers,
+    body: request.body,
     id: `${notification.id}.${id}`,
-    event,
+    event: { id: event.id, provider: event.provider, type: event.type, createdAt: event.createdAt },
     attributes: format === "cloudevents" ? null : attributesOf(event),
     orderKey,
   };

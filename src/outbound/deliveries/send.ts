@@ -17,11 +17,9 @@ import {
   publicAddressesOf,
   rulesFor,
 } from "../transports/address.ts";
-import { brokers } from "../transports/brokers.ts";
-import { mailboxOf, sendMail } from "../transports/mail.ts";
+import { brokers, smtp } from "../transports/brokers.ts";
 import { poster, type PostResponse } from "../transports/post.ts";
-import { TransportError } from "../transports/transport.ts";
-import type { BrokerName } from "../transports/transports.ts";
+import { type Connection, type Message, TransportError } from "../transports/transport.ts";
 
 import { messageOf } from "./message.ts";
 import { orderKeyOf } from "./order-key.ts";
@@ -122,12 +120,21 @@ function senderBy(
   secrets: DestinationSecrets,
 ): Sender {
   const { transport } = destination;
-  if (transport === "smtp") return { send: sendByMail(parts, secrets), close: () => {} };
+  const { address } = secrets;
+  if (transport === "smtp") {
+    return sendByConnection(smtp.connect(address, parts), async ([{ notification, event }]) =>
+      renderEmail(notification, event),
+    );
+  }
   const render = renderer(parts, destination, secrets);
   if (transport === "http")
     return { send: sendByHttp(parts, render, destination, secrets), close: () => {} };
   if (!Object.hasOwn(brokers, transport)) throw new Error(unknownTransport(transport));
-  return sendByBroker(parts, transport, render, destination, secrets);
+  return sendByConnection(brokers[transport].connect(address, parts), async (contents, trace) => {
+    const [sent] = contents;
+    const request = await render(contents, trace, parts.clock.now());
+    return messageOf(destination, sent, request, orderKeyOf(destination, sent.event));
+  });
 }
 
 const unknownTransport = (name: string) =>
@@ -159,33 +166,13 @@ function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
   return { delivered: false, responseStatus: status, error, retryAfterMs, isFinal };
 }
 
-function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecrets): Send {
-  return async ([{ notification, event }], _, signal) => {
-    await sendMail(
-      mailboxOf(address, rules),
-      renderEmail(notification, event),
-      rules,
-      resolve,
-      signal,
-    );
-    return delivered;
-  };
-}
-
-function sendByBroker(
-  parts: RuledParts,
-  transport: BrokerName,
-  render: RenderFor,
-  destination: Destination,
-  { address }: DestinationSecrets,
+function sendByConnection(
+  connection: Connection,
+  messageFor: (contents: Contents, trace: DeliveryTrace | null) => Promise<Message>,
 ): Sender {
-  const connection = brokers[transport].connect(address, parts);
   return {
     async send(contents, trace, signal) {
-      const [sent] = contents;
-      const request = await render(contents, trace, parts.clock.now());
-      const orderKey = orderKeyOf(destination, sent.event);
-      await connection.send(messageOf(destination, sent, request, orderKey), signal);
+      await connection.send(await messageFor(contents, trace), signal);
       return delivered;
     },
     // It is closed whether or not the other side agrees.

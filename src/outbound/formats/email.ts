@@ -1,5 +1,5 @@
 import type { Event } from "../../event/event.ts";
-import type { EmailMessage } from "../transports/mail.ts";
+import type { Message } from "../transports/transport.ts";
 
 import { type FormatInfo, originOf, safeLink, type SentNotification, shortened } from "./format.ts";
 
@@ -12,15 +12,22 @@ export const email = {
 
 const maxSubjectCharacters = 200;
 
-export function renderEmail(notification: SentNotification, event: Event): EmailMessage {
+export function renderEmail(notification: SentNotification, event: Event): Message {
   const { id, title, text, url, severity, createdAt } = notification;
   const link = safeLink(url);
   const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];
   return {
     id,
     // A line break would begin another header.
-    subject: shortened(title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "–", maxSubjectCharacters),
-    text: lines.filter((line) => line !== null && line !== "").join("\n\n"),
-    date: createdAt,
+    headers: {
+      subject: shortened(
+        title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "–",
+        maxSubjectCharacters,
+      ),
+    },
+    body: lines.filter((line) => line !== null && line !== "").join("\n\n"),
+    event: { id: event.id, provider: event.provider, type: event.type, createdAt },
+    attributes: null,
+    orderKey: null,
   };
 }

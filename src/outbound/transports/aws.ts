@@ -1,9 +1,8 @@
 import { AddressError } from "../../base/public-address.ts";
 
 import { type AddressRules, destinationUrl, publicAddressesOf } from "./address.ts";
-import { bytesOf } from "./broker-connection.ts";
 import { poster, type PostResponse } from "./post.ts";
-import { type ConnectionParts, TransportError } from "./transport.ts";
+import { bytesOf, type ConnectionParts, TransportError } from "./transport.ts";
 
 const maxAnswerBytes = 64 * 1024;
 

@@ -76,7 +76,7 @@ export function required(query: URLSearchParams, name: string, example: string):
 
 /** The host to connect to: the name, or the address that was checked. */
 export async function hostToConnect(
-  { server }: BrokerAddress,
+  { server }: Endpoint,
   { rules, resolve }: ConnectionParts,
 ): Promise<string> {
   const name = server.hostname.replace(/^\[(.*)\]$/, "$1");

@@ -1,39 +1,50 @@
-import { errorMessage } from "../../base/errors.ts";
+import { connectionError, errorMessage } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 
-import type { AddressRules } from "./address.ts";
+import { hostToConnect } from "./broker-address.ts";
+import type { ThreadAnswer, ThreadMessage, ThreadStart } from "./broker-thread.ts";
+import { type SystemName, systems } from "./systems.ts";
 import {
+  type Client,
   type Connection,
   type ConnectionParts,
-  type Endpoint,
-  type Message,
   type Transport,
   TransportError,
 } from "./transport.ts";
 
-/** An open connection of a library. */
-export interface Client {
-  /** Resolves when the system has confirmed. Throws a `TransportError` if the connection can still be used. */
-  send(message: Message): Promise<void>;
-  /** Ends it at once and forgets what is not confirmed. */
-  close(): void;
-}
-
 const timeoutMs = 10_000;
 const idleMs = 60_000;
+/** Each takes some 5 MB. */
+const maxThreads = 100;
 
-/**
- * A message system that keeps a connection. `targetOf`: parses an address, or throws an `AddressError`. `open`: opens a
- * connection with the system's library, which is loaded then.
- */
-export function brokerTransport<Target extends { readonly address: Endpoint }>(
-  targetOf: (text: string, rules: AddressRules) => Target,
-  open: (target: Target, parts: ConnectionParts) => Promise<Client>,
-): Transport {
+/** A connection, as long as its thread. */
+interface Thread extends Client {
+  end(): void;
+}
+
+/** A thread that is starting or runs. */
+interface Held {
+  readonly thread: Promise<Thread>;
+  /** How many messages wait for its answer. */
+  sending: number;
+  /** Ends it. The next message starts another. */
+  end(): void;
+}
+
+/** Those of all destinations, the oldest first. */
+const threads = new Set<Held>();
+
+/** Sends by a library on a thread of its own for each destination. */
+export function brokerTransport(name: SystemName): Transport {
+  const system = systems[name];
   return {
-    check: (text, rules) => targetOf(text, rules).address,
-    connect: (text, parts) =>
-      brokerConnection(parts, async () => open(targetOf(text, parts.rules), parts)),
+    check: (address, rules) => system.check(address, rules),
+    connect: (address, parts) =>
+      brokerConnection(parts, async (onEnd) => {
+        const { rules } = parts;
+        const host = await hostToConnect(system.check(address, rules), parts);
+        return startThread({ name, address, rules, host }, onEnd);
+      }),
   };
 }
 
@@ -41,58 +52,110 @@ export function brokerTransport<Target extends { readonly address: Endpoint }>(
  * A connection that is opened by the first message, shared by those that are sent at the same time, and closed after an
  * error, or a minute without messages.
  */
-function brokerConnection({ clock }: ConnectionParts, open: () => Promise<Client>): Connection {
-  let opening: Promise<Client> | null = null;
-  let sending = 0;
+function brokerConnection(
+  { clock }: ConnectionParts,
+  open: (onEnd: () => void) => Promise<Thread>,
+): Connection {
+  let held: Held | null = null;
   let cancelIdle = () => {};
 
-  /** Closes this connection, unless a later one has replaced it. */
-  function drop(which: Promise<Client> | null): void {
-    if (which === null || opening !== which) return;
-    opening = null;
-    // One that fails to open has nothing to close.
-    which.then((client) => client.close()).catch(() => {});
+  function hold(): Held {
+    const idle = [...threads].find(({ sending }) => sending === 0);
+    if (threads.size >= maxThreads) idle?.end();
+    if (threads.size >= maxThreads) throw new TransportError("too many connections are in use");
+    const own: Held = {
+      thread: open(() => drop(own)),
+      sending: 0,
+      end() {
+        if (held === own) held = null;
+        threads.delete(own);
+        own.thread.then((thread) => thread.end()).catch(() => {});
+      },
+    };
+    threads.add(own);
+    return own;
   }
 
-  function rest(): void {
-    const current = opening;
-    if (sending === 0) cancelIdle = clock.after(idleMs, () => drop(current));
+  /** No other message uses it. The last one that does ends it. */
+  function drop(own: Held): void {
+    if (held === own) held = null;
+    if (own.sending === 0) own.end();
   }
 
   return {
     async send(message, signal) {
       cancelIdle();
-      sending += 1;
-      const own = (opening ??= open());
+      const own = (held ??= hold());
+      own.sending += 1;
       const ended = Promise.withResolvers<never>();
       const interrupt = () => ended.reject(new TransportError("interrupted"));
       signal.addEventListener("abort", interrupt, { once: true });
       const cancelTimeout = clock.after(timeoutMs, () =>
         ended.reject(new Error(`not confirmed within ${timeoutMs / 1_000} s`)),
       );
+      let isUsable = true;
       try {
-        const sent = own.then((client) => client.send(message));
+        const sent = own.thread.then((thread) => thread.send(message));
         await Promise.race([sent, ended.promise]);
       } catch (error) {
-        if (error instanceof TransportError) throw error;
-        drop(own);
-        if (error instanceof AddressError) throw error;
-        throw new TransportError(errorMessage(error), { cause: error });
+        isUsable = error instanceof TransportError && !signal.aborted;
+        if (error instanceof TransportError || error instanceof AddressError) throw error;
+        const reason = connectionError(error) ?? errorMessage(error);
+        throw new TransportError(reason, { cause: error });
       } finally {
         cancelTimeout();
         signal.removeEventListener("abort", interrupt);
-        sending -= 1;
-        rest();
+        own.sending -= 1;
+        if (!isUsable || held !== own) drop(own);
+        else if (own.sending === 0) cancelIdle = clock.after(idleMs, () => drop(own));
       }
     },
     async close() {
       cancelIdle();
-      drop(opening);
+      if (held !== null) drop(held);
     },
   };
 }
 
-/** The text or bytes of a body. */
-export function bytesOf(body: Message["body"]): Uint8Array<ArrayBuffer> {
-  return typeof body === "string" ? new Uint8Array(Buffer.from(body)) : body;
+function startThread(start: ThreadStart, onEnd: () => void): Thread {
+  // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
+  const worker = new Worker(new URL("./broker-thread.ts", import.meta.url));
+  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  let calls = 0;
+  let ended: Error | null = null;
+  const post = (message: ThreadMessage) => worker.postMessage(message);
+
+  function end(error: Error): void {
+    if (ended !== null) return;
+    ended = error;
+    worker.terminate();
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+    onEnd();
+  }
+
+  worker.addEventListener("error", ({ message }) => end(new Error(message)));
+  worker.addEventListener("close", () => end(new Error("the thread of the connection ended")));
+  worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer>) => {
+    const { call, error, isFinal } = data;
+    if (call === null) return end(new Error(error ?? ""));
+    const answered = waiting.get(call);
+    waiting.delete(call);
+    if (error === null) answered?.resolve();
+    else
+      answered?.reject(
+        isFinal === null ? new Error(error) : new TransportError(error, { isFinal }),
+      );
+  });
+  post(start);
+  return {
+    async send(message) {
+      if (ended !== null) throw ended;
+      const answered = Promise.withResolvers<void>();
+      waiting.set((calls += 1), answered);
+      post({ call: calls, message });
+      await answered.promise;
+    },
+    end: () => end(new Error("closed")),
+  };
 }

@@ -1,16 +1,9 @@
+import { connectionError, errorMessage } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { AddressError, type Resolve } from "../../base/public-address.ts";
+import { AddressError } from "../../base/public-address.ts";
 
-import { type AddressRules, publicAddressesOf } from "./address.ts";
-
-/** A plain-text message. */
-export interface EmailMessage {
-  /** The same for every attempt, so that mail programs show a repeated message once. */
-  readonly id: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly date: Date;
-}
+import type { AddressRules } from "./address.ts";
+import { type Client, type Place, type System, TransportError } from "./transport.ts";
 
 /** A mail server, and from whom to whom to send, from the URL of a destination. */
 interface Mailbox {
@@ -39,6 +32,13 @@ const mailAddress = /^[^\s@,;<>"\p{Cc}]{1,64}@[^\s@,;<>"\p{Cc}]{1,190}$/u;
 /** `Skyhook <a@example.com>`, or the address alone. */
 const namedAddress = /^(?:"?([^"<>\p{Cc}]{0,100}?)"?\s*<([^<>]+)>|([^<>]+))$/u;
 const example = "smtps://user:password@host:465/?from=a@example.com&to=b@example.com";
+
+export const mail: System = {
+  // Digits of RFC 5321, section 4.2.1.
+  firstBytes: "2345",
+  check: mailboxOf,
+  open: (text, place) => mailer(mailboxOf(text, place.rules), place),
+};
 
 /** Parses a URL such as `example`, or `smtp:` for STARTTLS. Throws an `AddressError`, which repeats no secret. */
 export function mailboxOf(text: string, { allowsPrivate }: AddressRules): Mailbox {
@@ -90,23 +90,13 @@ function mayBeClear({ server, login }: Mailbox, { allowsPrivate }: AddressRules)
   return allowsPrivate && (login === null || isLoopback(server.href));
 }
 
-/** Sends one message. Throws an `AddressError`, or an error of the connection or server. Ends within ten seconds. */
-export async function sendMail(
-  mailbox: Mailbox,
-  message: EmailMessage,
-  rules: AddressRules,
-  resolve: Resolve,
-  signal: AbortSignal,
-): Promise<void> {
+/** Sends plain-text messages: each by a connection of its own, its subject in the headers. */
+export async function mailer(mailbox: Mailbox, { rules, host }: Place): Promise<Client> {
   const { server, port, isImplicitTls, login, from, to } = mailbox;
-  // A name server must not say where this machine is.
-  const named = server.hostname === "localhost" ? "127.0.0.1" : server.hostname;
-  const host = named.replace(/^\[(.*)\]$/, "$1");
-  const [address = host] = rules.allowsPrivate ? [] : await publicAddressesOf(server, resolve);
-  // Loaded when the first message is sent.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
-    host: address,
+    // A name server must not say where this machine is.
+    host: host === "localhost" ? "127.0.0.1" : host,
     port,
     secure: isImplicitTls,
     requireTLS: !isImplicitTls && !mayBeClear(mailbox, rules),
@@ -119,19 +109,22 @@ export async function sendMail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const tooLate = AbortSignal.timeout(timeoutMs);
-  try {
-    const { id, ...content } = message;
-    await transport.sendMail({
-      ...content,
-      messageId: `<${id}@${domainOf(from)}>`,
-      // No vacation reply answers it (RFC 3834 section 5).
-      headers: { "auto-submitted": "auto-generated" },
-      from,
-      to: [...to],
-      signal: AbortSignal.any([signal, tooLate]),
-    });
-  } finally {
-    transport.close();
-  }
+  return {
+    async send({ id, headers: { subject = "" }, body, event }) {
+      const content = {
+        subject,
+        text: String(body),
+        date: event.createdAt,
+        // Mail programs show a repeated message once.
+        messageId: `<${id}@${domainOf(from)}>`,
+        // No vacation reply answers it (RFC 3834 section 5).
+        headers: { "auto-submitted": "auto-generated" },
+      };
+      try {
+        await transport.sendMail({ ...content, from, to: [...to] });
+      } catch (error) {
+        throw new TransportError(connectionError(error) ?? errorMessage(error), { cause: error });
+      }
+    },
+  };
 }

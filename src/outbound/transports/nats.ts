@@ -1,14 +1,13 @@
 import type { AddressRules } from "./address.ts";
+import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
 import {
-  brokerAddress,
-  hostToConnect,
-  placed,
-  required,
-  requirePlaces,
-  serverName,
-} from "./broker-address.ts";
-import { brokerTransport, bytesOf, type Client } from "./broker-connection.ts";
-import { type ConnectionParts, type Message, TransportError } from "./transport.ts";
+  bytesOf,
+  type Client,
+  type Message,
+  type Opening,
+  type System,
+  TransportError,
+} from "./transport.ts";
 
 const example = "tls://user:password@host:4222?subject=events.{provider}.{type}";
 
@@ -18,7 +17,12 @@ const notStored = "jetstream is not enabled";
 const libraryTimeoutMs = 15_000;
 
 /** Publishes to a stream of JetStream, and waits for its acknowledgement. */
-export const nats = brokerTransport(targetOf, open);
+export const nats: System = {
+  // INFO or -ERR.
+  firstBytes: "I-",
+  check: (text, rules) => targetOf(text, rules).address,
+  open,
+};
 
 function targetOf(text: string, rules: AddressRules) {
   const shape = { schemes: ["tls", "nats"], ports: [4_222, 4_222], example } as const;
@@ -28,13 +32,10 @@ function targetOf(text: string, rules: AddressRules) {
   return { address, subject, stream: address.query.get("stream") };
 }
 
-async function open(
-  { address, subject, stream }: ReturnType<typeof targetOf>,
-  parts: ConnectionParts,
-): Promise<Client> {
+async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
+  const { address, subject, stream } = targetOf(text, rules);
   const { port, user, password, isTls } = address;
-  const [host, { connect, headers }, { jetstream, JetStreamApiError }] = await Promise.all([
-    hostToConnect(address, parts),
+  const [{ connect, headers }, { jetstream, JetStreamApiError }] = await Promise.all([
     import("@nats-io/transport-node"),
     import("@nats-io/jetstream"),
   ]);
@@ -49,6 +50,7 @@ async function open(
     reconnect: false,
     timeout: libraryTimeoutMs,
   });
+  void connection.closed().then((error) => fail(error ?? new Error("the server closed it")));
   const stored = jetstream(connection);
   return {
     async send(message) {
@@ -79,7 +81,6 @@ async function open(
         throw error;
       }
     },
-    close: () => void connection.close().catch(() => {}),
   };
 }
 

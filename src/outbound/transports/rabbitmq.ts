@@ -2,15 +2,15 @@ import { nextTurn } from "../../base/own-turn.ts";
 import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
+import { brokerAddress, placed, requirePlaces, serverName } from "./broker-address.ts";
 import {
-  brokerAddress,
-  hostToConnect,
-  placed,
-  requirePlaces,
-  serverName,
-} from "./broker-address.ts";
-import { brokerTransport, bytesOf, type Client } from "./broker-connection.ts";
-import { type ConnectionParts, type Message, TransportError } from "./transport.ts";
+  bytesOf,
+  type Client,
+  type Message,
+  type Opening,
+  type System,
+  TransportError,
+} from "./transport.ts";
 
 const example = "amqps://user:password@host/vhost?exchange=events&routingKey={provider}.{type}";
 
@@ -18,7 +18,12 @@ const example = "amqps://user:password@host/vhost?exchange=events&routingKey={pr
 const frameBytes = 131_072;
 
 /** Publishes to an exchange, and waits for the confirm (https://www.rabbitmq.com/docs/confirms). */
-export const rabbitmq = brokerTransport(targetOf, open);
+export const rabbitmq: System = {
+  // A frame of a method, or the version that the server supports.
+  firstBytes: "\u0001A",
+  check: (text, rules) => targetOf(text, rules).address,
+  open,
+};
 
 function targetOf(text: string, rules: AddressRules) {
   const shape = { schemes: ["amqps", "amqp"], ports: [5_671, 5_672], example } as const;
@@ -33,17 +38,12 @@ function targetOf(text: string, rules: AddressRules) {
   return { address, exchange: exchange ?? "", routingKey: routingKey ?? "" };
 }
 
-async function open(
-  { address, exchange, routingKey }: ReturnType<typeof targetOf>,
-  parts: ConnectionParts,
-): Promise<Client> {
+async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
+  const { address, exchange, routingKey } = targetOf(text, rules);
   const { port, user, password, path, isTls } = address;
-  const [hostname, { Connection }] = await Promise.all([
-    hostToConnect(address, parts),
-    import("rabbitmq-client"),
-  ]);
+  const { Connection } = await import("rabbitmq-client");
   const connection = new Connection({
-    hostname,
+    hostname: host,
     port,
     // Without a login, RabbitMQ's own for the same machine.
     username: user || "guest",
@@ -53,10 +53,8 @@ async function open(
     frameMax: frameBytes,
     connectionName: "Skyhook",
   });
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => {});
   // Otherwise it connects again by itself, and the message waits.
-  connection.on("error", (error) => failed.reject(error));
+  connection.on("error", fail);
   const returned = new Map<string, string>();
   const publisher = connection.createPublisher({ confirm: true });
   publisher.on("basic.return", ({ messageId = "", replyText }) => {
@@ -64,24 +62,22 @@ async function open(
   });
   return {
     async send(message) {
-      const sent = publisher.send(
-        {
-          exchange,
-          routingKey: placed(routingKey, message),
-          mandatory: true,
-          durable: true,
-          messageId: message.id,
-          contentType: message.headers["content-type"] ?? "",
-          timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
-          appId: "skyhook",
-          headers: headersOf(message),
-        },
-        Buffer.from(bytesOf(message.body)),
-      );
-      sent.catch(() => {});
-      await Promise.race([sent, failed.promise]).catch((error: unknown) => {
+      const envelope = {
+        exchange,
+        routingKey: placed(routingKey, message),
+        mandatory: true,
+        durable: true,
+        messageId: message.id,
+        contentType: message.headers["content-type"] ?? "",
+        timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
+        appId: "skyhook",
+        headers: headersOf(message),
+      };
+      try {
+        await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
+      } catch (error) {
         throw tooLargeIn(error) ?? error;
-      });
+      }
       // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
       await nextTurn();
       const reason = returned.get(message.id);
@@ -90,7 +86,6 @@ async function open(
         throw new TransportError(`RabbitMQ routes the message to no queue: ${reason}`);
       }
     },
-    close: () => connection.unsafeDestroy(),
   };
 }
 

@@ -1,23 +1,30 @@
-import { errorMessage } from "../../base/errors.ts";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+
 import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
+import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
 import {
-  brokerAddress,
-  hostToConnect,
-  placed,
-  required,
-  requirePlaces,
-  serverName,
-} from "./broker-address.ts";
-import { brokerTransport, type Client } from "./broker-connection.ts";
-import { type ConnectionParts, TransportError } from "./transport.ts";
+  bytesOf,
+  type Client,
+  type Message,
+  type Opening,
+  type System,
+  TransportError,
+} from "./transport.ts";
 
 const example = "rediss://user:password@host:6379/0?stream=events&maxLength=100000";
-const connectionTimeoutMs = 10_000;
+/** A simple text, a number, a short text such as the id of an entry, or an error. */
+const replyAtStart = /^(?:[+:][^\r\n]*|\$-1|\$\d{1,3}\r\n[^\r\n]*|-([^\r\n]*))\r\n/;
+const maxReplyCharacters = 4_096;
 
 /** Adds to a stream (https://redis.io/docs/latest/commands/xadd). */
-export const redis = brokerTransport(targetOf, open);
+export const redis: System = {
+  firstBytes: "+-:$",
+  check: (text, rules) => targetOf(text, rules).address,
+  open,
+};
 
 function targetOf(text: string, rules: AddressRules) {
   const shape = { schemes: ["rediss", "redis"], ports: [6_379, 6_379], example } as const;
@@ -34,42 +41,48 @@ function targetOf(text: string, rules: AddressRules) {
   return { address, stream, maxLength };
 }
 
-async function open(
-  { address, stream, maxLength }: ReturnType<typeof targetOf>,
-  parts: ConnectionParts,
-): Promise<Client> {
+async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
+  const { address, stream, maxLength } = targetOf(text, rules);
   const { port, user, password, path, isTls } = address;
-  const host = await hostToConnect(address, parts);
-  const { servername } = serverName(address);
-  const url = new URL(`redis://${host.includes(":") ? `[${host}]` : host}:${port}/${path}`);
-  url.username = encodeURIComponent(user);
-  url.password = encodeURIComponent(password);
-  const client = new Bun.RedisClient(url.href, {
-    connectionTimeout: connectionTimeoutMs,
-    autoReconnect: false,
-    ...(isTls && { tls: servername === undefined ? true : { serverName: servername } }),
-  });
-  await client.connect().catch((error: unknown) => {
-    client.close();
-    throw new Error(`no connection to Redis: ${errorMessage(error)}`, { cause: error });
-  });
+  const socket = isTls ? connectTls({ host, port, ...serverName(address) }) : connect(port, host);
+  const send = commander(socket, fail);
+  if (user !== "" || password !== "") await send("AUTH", ...(user === "" ? [] : [user]), password);
+  if (path !== "") await send("SELECT", path);
   const trim = maxLength === null ? [] : ["MAXLEN", "~", maxLength];
   return {
     async send(message) {
       const { id, headers, body } = message;
       const fields = Object.entries({ id, ...headers }).flat();
-      // Guarantee: the client sends bytes as they are; its type names texts only.
-      const args = [placed(stream, message), ...trim, "*", ...fields, "body", body] as string[];
-      try {
-        await client.send("XADD", args);
-      } catch (error) {
-        const code = error instanceof Error && "code" in error ? error.code : null;
-        if (error instanceof Error && code === "ERR_REDIS_SERVER_ERROR") {
-          throw new TransportError(`Redis: ${error.message}`, { cause: error });
-        }
-        throw error;
-      }
+      await send("XADD", placed(stream, message), ...trim, "*", ...fields, "body", body);
     },
-    close: () => client.close(),
+  };
+}
+
+/** Sends commands, and matches the replies by their order (https://redis.io/docs/latest/develop/reference/protocol-spec). */
+function commander(socket: Socket, fail: (error: unknown) => void) {
+  const waiting: PromiseWithResolvers<void>[] = [];
+  let received = "";
+  socket.on("error", fail).on("close", () => fail(new Error("the server closed the connection")));
+  socket.setEncoding("latin1").on("data", (text: string) => {
+    received += text;
+    for (;;) {
+      const [reply, error] = replyAtStart.exec(received) ?? [];
+      if (reply === undefined) break;
+      received = received.slice(reply.length);
+      const call = waiting.shift();
+      if (error === undefined) call?.resolve();
+      else call?.reject(new TransportError(`Redis: ${error}`));
+    }
+    if (received.length > maxReplyCharacters) fail(new Error("the answer is not that of Redis"));
+  });
+  return (...parts: readonly Message["body"][]): Promise<void> => {
+    const command = parts.flatMap((part) => {
+      const bytes = bytesOf(part);
+      return [`$${bytes.length}\r\n`, bytes, "\r\n"];
+    });
+    for (const part of [`*${parts.length}\r\n`, ...command]) socket.write(part);
+    const reply = Promise.withResolvers<void>();
+    waiting.push(reply);
+    return reply.promise;
   };
 }

@@ -86,3 +86,36 @@ export interface Transport {
   /** Opens nothing before the first message. */
   connect(address: string, parts: ConnectionParts): Connection;
 }
+
+/** Where a thread connects to. */
+export interface Place {
+  readonly rules: AddressRules;
+  /** A name, or an IP address that was checked. */
+  readonly host: string;
+}
+
+export interface Opening extends Place {
+  /** To be called when the connection breaks. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** An open connection of a library. */
+export interface Client {
+  /** Resolves when the system has confirmed. Throws a `TransportError` if the connection can still be used. */
+  send(message: Message): Promise<void>;
+}
+
+/** A message system that is reached by a library. It runs on a thread, because what answers there may be anything. */
+export interface System {
+  /** One of these begins the first answer. */
+  readonly firstBytes: string;
+  /** Returns the server that an address names. Throws an `AddressError` that repeats no secret. */
+  check(address: string, rules: AddressRules): Endpoint;
+  /** Opens a connection, which ends with its thread. */
+  open(address: string, opening: Opening): Promise<Client>;
+}
+
+/** The text or bytes of a body. */
+export function bytesOf(body: Message["body"]): Uint8Array<ArrayBuffer> {
+  return typeof body === "string" ? new Uint8Array(Buffer.from(body)) : body;
+}

@@ -330,18 +330,19 @@ test("a message for an agent of more than 256 KiB is not sent", () => {
 
 describe("e-mail", () => {
   test("is readable text", () => {
-    expect(renderEmail(rendering.notification, rendering.event)).toEqual({
+    expect(renderEmail(rendering.notification, rendering.event)).toMatchObject({
       id: "ntf_1",
-      subject: "Deploy failed: web",
-      text: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",
-      date: at,
+      headers: { subject: "Deploy failed: web" },
+      body: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",
+      event: { createdAt: at },
     });
   });
 
   test("has a one-line subject, whatever the title holds", () => {
     fc.assert(
       fc.property(hostile, (title) => {
-        const { subject } = renderEmail({ ...rendering.notification, title }, rendering.event);
+        const { headers } = renderEmail({ ...rendering.notification, title }, rendering.event);
+        const { subject = "" } = headers;
         expect(subject).not.toMatch(/[\r\n\0]/);
         expect(subject.length).toBeWithin(1, 201);
       }),

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
+import { systemClock } from "../../../src/base/clock.ts";
 import { AddressError } from "../../../src/base/public-address.ts";
-import { mailboxOf, sendMail } from "../../../src/outbound/transports/mail.ts";
+import { smtp } from "../../../src/outbound/transports/brokers.ts";
+import { mailboxOf, mailer } from "../../../src/outbound/transports/mail.ts";
+import type { Message } from "../../../src/outbound/transports/transport.ts";
+import { smtpServer } from "../../support/smtp-server.ts";
 
 const query = "from=a@example.com&to=b@example.com";
 const rules = { allowsPrivate: false };
@@ -28,26 +32,33 @@ describe("an address is refused", () => {
   test.each(["smtps://127.0.0.1/", "smtps://2130706433/", "smtp://0x7f.1/", "smtp://[::1]/"])(
     "%s when a message is sent",
     async (server) => {
-      const mailbox = mailboxOf(`${server}?${query}`, rules);
-      const refused = sendMail(mailbox, message, rules, async () => ["127.0.0.1"], never);
+      const parts = { clock: systemClock, rules, resolve: async () => ["127.0.0.1"] };
+      const refused = smtp.connect(`${server}?${query}`, parts).send(message, never);
       expect(await refused.catch((error: unknown) => error)).toBeInstanceOf(AddressError);
     },
   );
 });
 
 const never = new AbortController().signal;
-const message = {
+const message: Message = {
   id: "ntf_1",
-  subject: "Hi",
-  text: "…\n.\n",
-  date: new Date(0),
+  headers: { subject: "Hi" },
+  body: "…\n.\n",
+  event: { id: "evt_1", provider: "p", type: "t", createdAt: new Date(0) },
+  attributes: null,
+  orderKey: null,
 };
+
+async function send(mailbox: ReturnType<typeof mailboxOf>, isStrict = false): Promise<void> {
+  const place = { rules: isStrict ? rules : allowing, host: "127.0.0.1" };
+  await (await mailer(mailbox, place)).send(message);
+}
 
 test("sends a message with login and all recipients", async () => {
   const lines: string[] = [];
   using server = smtpServer(lines);
   const url = `smtp://ada%40x:p%3Aw@127.0.0.1:${server.port}/?${query}&to=c@example.com`;
-  await sendMail(mailboxOf(url, allowing), message, allowing, async () => [], never);
+  await send(mailboxOf(url, allowing));
   expect(lines).toContain(`AUTH PLAIN ${btoa("\0ada@x\0p:w")}`);
   expect(lines).toContain("MAIL FROM:<a@example.com>");
   expect(lines).toContain("RCPT TO:<b@example.com>");
@@ -61,7 +72,7 @@ test("sends nothing without TLS unless private addresses are allowed", async () 
   using server = smtpServer(lines);
   const mailbox = mailboxOf(`smtp://u:p@127.0.0.1:${server.port}/?${query}`, allowing);
   const strict = { ...mailbox, server: new URL("https://mail.example.com") };
-  const failed = sendMail(strict, message, rules, async () => ["127.0.0.1"], never);
+  const failed = send(strict, true);
   expect(await failed.catch((error: unknown) => error)).toBeInstanceOf(Error);
   expect(lines.filter((line) => /^(?:AUTH|MAIL)/.test(line))).toEqual([]);
 });
@@ -71,16 +82,10 @@ test("sends no password without TLS to another machine, even where private addre
   using server = smtpServer(lines);
   // The same machine under an address that is none of loopback.
   const at = (login: string) => `smtp://${login}[::ffff:127.0.0.1]:${server.port}/?${query}`;
-  const failed = sendMail(
-    mailboxOf(at("u:p@"), allowing),
-    message,
-    allowing,
-    async () => [],
-    never,
-  );
+  const failed = send(mailboxOf(at("u:p@"), allowing));
   expect(String(await failed.catch((error: unknown) => error))).toContain("STARTTLS");
   expect(lines.filter((line) => /^(?:AUTH|MAIL)/.test(line))).toEqual([]);
-  await sendMail(mailboxOf(at(""), allowing), message, allowing, async () => [], never);
+  await send(mailboxOf(at(""), allowing));
   expect(lines).toContain("MAIL FROM:<a@example.com>");
 });
 
@@ -90,7 +95,7 @@ test("names of people are shown, and cannot add headers", async () => {
   const from = encodeURIComponent("Skyhook Bücher <a@example.com>");
   const to = encodeURIComponent('"Ada, Countess" <b@example.com>');
   const url = `smtp://127.0.0.1:${server.port}/?from=${from}&to=${to}`;
-  await sendMail(mailboxOf(url, allowing), message, allowing, async () => [], never);
+  await send(mailboxOf(url, allowing));
   expect(lines).toContain("MAIL FROM:<a@example.com>");
   expect(lines).toContain('To: "Ada, Countess" <b@example.com>');
   expect(lines.find((line) => line.startsWith("From: "))).toMatch(
@@ -99,30 +104,3 @@ test("names of people are shown, and cannot add headers", async () => {
   const bad = url.replace("Skyhook", "%0D%0ABcc:%20x@example.com%0D%0A");
   expect(() => mailboxOf(bad, allowing)).toThrow(AddressError);
 });
-
-/** A mail server without TLS that accepts everything and records what it receives. */
-function smtpServer(lines: string[]) {
-  const replies: readonly (readonly [RegExp, string])[] = [
-    [/^EHLO/, "250-test\r\n250 AUTH PLAIN\r\n"],
-    [/^STARTTLS/, "502 no\r\n"],
-    [/^AUTH/, "235 ok\r\n"],
-    [/^DATA$/, "354 go on\r\n"],
-    [/^(?:MAIL|RCPT|\.$)/, "250 ok\r\n"],
-    [/^QUIT/, "221 bye\r\n"],
-  ];
-  const server = Bun.listen({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      open: (socket) => void socket.write("220 test\r\n"),
-      data(socket, bytes) {
-        for (const line of bytes.toString().split("\r\n").filter(Boolean)) {
-          lines.push(line);
-          const reply = replies.find(([pattern]) => pattern.test(line))?.[1];
-          if (reply !== undefined) socket.write(reply);
-        }
-      },
-    },
-  });
-  return { port: server.port, [Symbol.dispose]: () => server.stop(true) };
-}
