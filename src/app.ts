@@ -66,7 +66,11 @@ export function createApp(services: Services) {
     cookie: (request: Request) => cookies.session(request),
   };
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
-  const callers = { authenticated: authenticated(credentials), addressOf };
+  const callers: Callers = {
+    authenticated: authenticated(credentials),
+    addressOf,
+    admit: (connection) => (fields) => services.work.begin(addressOf(connection), fields),
+  };
   const logError = errorLog(log, clock);
   const identity = new Elysia()
     .use(usersRest(services.users, callers))
@@ -133,6 +137,7 @@ export function createApp(services: Services) {
         logError,
         playground: config.graphiql === "on",
         addressOf,
+        work: services.work,
       }),
     )
     .use(
@@ -146,7 +151,7 @@ export function createApp(services: Services) {
       }),
     )
     .use(consoleRest(services.oidc?.host ?? null))
-    .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools))
+    .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools, callers))
     .use(
       apiPageRest(
         async (): Promise<unknown> => {
@@ -177,7 +182,7 @@ const webhookRoutes = (services: Services, callers: Callers) =>
 
 const bookingRoutes = (services: Services, callers: Callers) =>
   new Elysia()
-    .use(flightsRest(services.flights))
+    .use(flightsRest(services.flights, callers))
     .use(bookingsRest(services.bookings, callers))
     .use(flightChangesRest(services.flightChanges, callers))
     .use(waitlistRest(services.waitlist, callers))

@@ -10,7 +10,7 @@ import { usersGraphql } from "./identity/users/users.graphql.ts";
 import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
 import { notificationsGraphql } from "./outbound/notifications/notifications.graphql.ts";
 import type { Services } from "./services.ts";
-import { buildInTurns } from "./web/graphql/build-in-turns.ts";
+import { buildInTurns, rootFieldsInTurns } from "./web/graphql/build-in-turns.ts";
 import { createBuilder } from "./web/graphql/builder.ts";
 import { scalars } from "./web/graphql/scalars.ts";
 
@@ -48,5 +48,5 @@ export async function createSchema(services: Services) {
   destinationsGraphql(builder, services);
   await nextTurn();
   eventsGraphql(builder, services.events, notificationTypes);
-  return buildInTurns(builder);
+  return rootFieldsInTurns(await buildInTurns(builder));
 }

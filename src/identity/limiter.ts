@@ -28,8 +28,8 @@ const maxAddresses = 50_000;
 export interface FailureLimiter {
   /** Seconds until the block ends, at least 1; null if the address is not blocked. */
   blockedSeconds(address: string): number | null;
-  /** Counts a failure. False if the address had already reached the limit. */
-  fail(address: string): boolean;
+  /** Counts a failure, or several. False if they exceed the limit. */
+  fail(address: string, count?: number): boolean;
 }
 
 interface Window {
@@ -85,6 +85,32 @@ export function callLimiter(clock: Clock): CallLimiter {
   };
 }
 
+/** Limits the processor time of requests without a token, in memory, so that no stranger keeps the server busy. */
+export interface WorkLimiter {
+  /**
+   * Counts work before it is done, in fields of a response, and resolves in a turn of the event loop of its own. Throws
+   * `too-many-requests` if the address has caused as much as is allowed in a minute. A null address is not counted.
+   */
+  begin(address: string | null, fields: number): Promise<void>;
+}
+
+/** The work of one address in a minute. A field takes 3 µs or a little more: this is a tenth of a processor. */
+const maxFields = 2_000_000;
+
+export function workLimiter(clock: Clock): WorkLimiter {
+  const work = limiter(clock, maxFields, subscriber);
+  const detail = "Requests without a token from your address took too much time. Wait, then retry.";
+  const ownTurn = ownTurns();
+  return {
+    async begin(address, fields) {
+      if (address !== null && fields > 0) {
+        countIn(work, address, maxFields, ["too-many-requests", detail, "work"], fields);
+      }
+      await ownTurn();
+    },
+  };
+}
+
 /** Limits audited writes by caller, in memory, so that no caller fills the audit list or keeps the server busy. */
 export interface WriteLimiter {
   /** Counts a write. Throws `too-many-requests` if the caller has made as many as are allowed in a minute. */
@@ -117,8 +143,9 @@ function countIn(
   key: string,
   limit: number,
   [code, detail, name]: readonly [ErrorCode, string, string],
+  count = 1,
 ): void {
-  if (counted.fail(key)) return;
+  if (counted.fail(key, count)) return;
   throw new AppError(code, detail, {
     retryAfterSeconds: counted.blockedSeconds(key) ?? windowSeconds,
     quota: { name, limit, windowSeconds },
@@ -154,10 +181,10 @@ function limiter(clock: Clock, limit: number, keyOf: (counted: string) => string
       if (window === undefined || window.failures < limit) return null;
       return Math.max(1, Math.ceil((window.endsAtMs - clock.now()) / 1_000));
     },
-    fail(address) {
+    fail(address, count = 1) {
       const key = keyOf(address);
       const window = current(key) ?? open(key);
-      window.failures += 1;
+      window.failures += count;
       return window.failures <= limit;
     },
   };

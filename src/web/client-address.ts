@@ -13,6 +13,12 @@ export interface Connection {
 export type AddressOf = (connection: Connection) => string;
 
 /**
+ * Starts work for a client without a token: counts it, in fields of a response, and waits for a turn of the event loop
+ * of its own. Throws `too-many-requests`.
+ */
+export type Admit = (fields: number) => Promise<void>;
+
+/**
  * The client's address: without trusted proxies, the address of the socket. With `hops` trusted proxies, the
  * entry that the outermost one added to `X-Forwarded-For`, counted from the right, because clients can
  * forge the entries on the left. If that entry is no address, the entry of the next nearer proxy is used,

@@ -9,7 +9,12 @@ import {
 
 /** Documentation of a value in the OpenAPI document. A text is its description. */
 type Annotations =
-  string | { readonly description?: string; readonly examples?: readonly unknown[] };
+  | string
+  | {
+      readonly description?: string;
+      readonly examples?: readonly unknown[];
+      readonly maxItems?: number;
+    };
 
 const annotated = (annotations: Annotations) =>
   typeof annotations === "string" ? { description: annotations } : annotations;

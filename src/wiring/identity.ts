@@ -18,6 +18,8 @@ import {
   failureLimiter,
   type TestLimiter,
   testLimiter,
+  type WorkLimiter,
+  workLimiter,
   writeLimiter,
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
@@ -40,6 +42,7 @@ export interface IdentityServices {
   readonly signInLimiter: FailureLimiter;
   readonly tests: TestLimiter;
   readonly calls: CallLimiter;
+  readonly work: WorkLimiter;
   readonly users: Users;
   readonly erasures: Erasures;
   readonly audit: Audit;
@@ -81,6 +84,7 @@ export function identityServices(
     signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),
     calls: callLimiter(clock),
+    work: workLimiter(clock),
     users: users(storage, clock, config.usersAccess),
     erasures: erased,
     audit: audited,

@@ -16,6 +16,7 @@ import {
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
+import { maxPassengers } from "../flight.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
@@ -119,6 +120,7 @@ export function bookingsGraphql(
       passengers: t.field({
         type: [PassengerType],
         nullable: true,
+        extensions: { maxItems: maxPassengers },
         description:
           "The passengers, in the order of the request. Null with the error `unavailable` if the key for their personal data is missing.",
         resolve: ({ id }, _, ctx) => loadPassengersOf(ctx, id),

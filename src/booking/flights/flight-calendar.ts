@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import { moneyOf } from "../../base/money.ts";
 import type { Storage } from "../../db/storage.ts";
 
@@ -6,33 +7,64 @@ import type { Journey } from "./flight-search.ts";
 import { cheapestByDay, type EqualDays } from "./flight-searches.sql.ts";
 import type { FlightCalendar } from "./flight.schema.ts";
 
+/** The days of one read. Calendars take turns with each other, and other long reads wait for one such read only. */
+const daysPerRead = 7;
+/** The most calendars in progress. */
+const maxCalendars = 32;
+
 /** The lowest prices of consecutive days (YYYY-MM-DD) among flights that depart later than `leavesAfter`. */
-export async function calendarOf(
+type CalendarOf = (
+  journey: Journey,
+  dates: readonly string[],
+  leavesAfter: Date,
+) => Promise<FlightCalendar>;
+
+/** These throw `unavailable` if too many are in progress. */
+export function calendars(storage: Pick<Storage, "all">): CalendarOf {
+  let inProgress = 0;
+  return async (journey, dates, leavesAfter) => {
+    if (inProgress >= maxCalendars) {
+      const detail = "Too many price calendars are being read. Try again later.";
+      throw new AppError("unavailable", detail, { retryAfterSeconds: 2 });
+    }
+    inProgress += 1;
+    try {
+      const days: FlightCalendar["days"][number][] = [];
+      for (let start = 0; start < dates.length; start += daysPerRead) {
+        const part = dates.slice(start, start + daysPerRead);
+        days.push(...(await daysOf(storage, journey, part, leavesAfter)));
+      }
+      return { days };
+    } finally {
+      inProgress -= 1;
+    }
+  };
+}
+
+async function daysOf(
   storage: Pick<Storage, "all">,
   journey: Journey,
   dates: readonly string[],
   leavesAfter: Date,
-): Promise<FlightCalendar> {
+): Promise<FlightCalendar["days"]> {
   const days = equalDays(journey.origin, dates);
   const [from, until] = [days[0]?.starts, days.at(-1)?.ends];
   const query = from && until && { ...journey, from, until, leavesAfter, days };
   // Long: it reads all flights of the days.
   const found = query ? await storage.all(cheapestByDay, query, "long") : [];
   const byDay = Map.groupBy(found, ({ day }) => day);
-  return {
-    days: dates.map((date, day) => {
-      const cheapest = byDay.get(day) ?? null;
-      return {
-        date,
-        flightCount: (cheapest ?? []).reduce((sum, { flightCount }) => sum + flightCount, 0),
-        cheapest:
-          cheapest?.map(({ flightId, priceMinor, currency }) => ({
-            flightId,
-            price: moneyOf(priceMinor, currency),
-          })) ?? null,
-      };
-    }),
-  };
+  return dates.map((date, day) => {
+    const cheapest = byDay.get(day) ?? null;
+    return {
+      date,
+      flightCount: (cheapest ?? []).reduce((sum, { flightCount }) => sum + flightCount, 0),
+      cheapest:
+        cheapest?.map(({ flightId, priceMinor, currency }) => ({
+          flightId,
+          price: moneyOf(priceMinor, currency),
+        })) ?? null,
+    };
+  });
 }
 
 /** The days at an airport, by the indexes of their dates. Dates that do not exist there are left out. */

@@ -41,19 +41,19 @@ export function flightSearchesGraphql(
       type: SearchResultType,
       description: "Flights on one day that can be booked and have enough free seats.",
       args: argumentsOf(t.arg, flightSearchQuery, { cabinClass: CabinClass }),
-      resolve: (_, args) => flights.search(args),
+      resolve: (_, args, { admit }) => flights.search(args, admit),
     }),
     flightCalendar: t.field({
       type: CalendarType,
       description: `The lowest prices by day, among the flights of searchFlights. At most ${maxCalendarDays} days.`,
       args: argumentsOf(t.arg, flightCalendarQuery, { cabinClass: CabinClass }),
-      resolve: (_, args) => flights.calendar(args),
+      resolve: (_, args, { admit }) => flights.calendar(args, admit),
     }),
     searchTrips: t.field({
       type: TripsType,
       description: `Pairs of an outbound and an inbound flight in the same currency, cheapest first, made of the ${maxFlightsPerLeg} cheapest flights of each day.`,
       args: argumentsOf(t.arg, flightTripsQuery, { cabinClass: CabinClass }),
-      resolve: (_, args) => flights.trips(args),
+      resolve: (_, args, { admit }) => flights.trips(args, admit),
     }),
   }));
 }

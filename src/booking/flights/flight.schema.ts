@@ -52,7 +52,7 @@ export const flightDaySchema = resource("FlightDay", "The lowest prices of one d
 });
 
 export const flightCalendarSchema = resource("FlightCalendar", "The lowest prices by day.", {
-  days: listOf(flightDaySchema, "Every day, in order."),
+  days: listOf(flightDaySchema, { description: "Every day, in order.", maxItems: maxCalendarDays }),
 });
 
 export interface FlightCalendar extends Static<typeof flightCalendarSchema> {}

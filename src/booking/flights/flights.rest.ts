@@ -2,10 +2,12 @@ import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
 import type { Exchange } from "../../web/auth.ts";
+import type { Admit, Connection } from "../../web/client-address.ts";
 import { withETag } from "../../web/etag.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
+import type { Callers } from "../../web/rest/route.ts";
 import { urlOf } from "../../web/url.ts";
 import { flightSchema } from "../flight.ts";
 
@@ -28,13 +30,13 @@ import type { Flights } from "./flights.ts";
 const unusedId = 0;
 
 /** Public: these routes need no token. */
-export const flightsRest = (flights: Flights) =>
+export const flightsRest = (flights: Flights, { admit }: Pick<Callers, "admit">) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
-    .get("", ({ request, set }) => searched(request, set, (raw) => flights.search(raw)), {
+    .get("", (exchange) => searched(exchange, admit, (...given) => flights.search(...given)), {
       query: flightSearchQuery,
       response: {
         200: documentedHeaders(flightSearchResultSchema, linkHeaders),
-        ...problemResponses(),
+        ...problemResponses(429),
       },
       detail: {
         operationId: "searchFlights",
@@ -46,13 +48,14 @@ export const flightsRest = (flights: Flights) =>
     })
     .get(
       "/calendar",
-      ({ request, set }) => {
-        set.headers["cache-control"] = seatsChange;
-        return flights.calendar(rawParameters(urlOf(request).searchParams));
+      (exchange) => {
+        exchange.set.headers["cache-control"] = seatsChange;
+        const { searchParams } = urlOf(exchange.request);
+        return flights.calendar(rawParameters(searchParams), admit(exchange));
       },
       {
         query: flightCalendarQuery,
-        response: { 200: flightCalendarSchema, ...problemResponses() },
+        response: { 200: flightCalendarSchema, ...problemResponses(429) },
         detail: {
           operationId: "getFlightCalendar",
           tags: ["Flights"],
@@ -62,11 +65,11 @@ export const flightsRest = (flights: Flights) =>
         },
       },
     )
-    .get("/trips", ({ request, set }) => searched(request, set, (raw) => flights.trips(raw)), {
+    .get("/trips", (exchange) => searched(exchange, admit, (...given) => flights.trips(...given)), {
       query: flightTripsQuery,
       response: {
         200: documentedHeaders(flightTripsSchema, linkHeaders),
-        ...problemResponses(),
+        ...problemResponses(429),
       },
       detail: {
         operationId: "searchTrips",
@@ -104,13 +107,14 @@ const seatsChange = "no-cache";
 
 /** Serves a numbered page with its `Link` header. */
 async function searched<Result extends FlightSearchResult | FlightTrips>(
-  request: Request,
-  set: Exchange["set"],
-  search: (raw: RawParameters) => Promise<Result>,
+  exchange: Exchange & Connection,
+  admit: Callers["admit"],
+  search: (raw: RawParameters, admit: Admit) => Promise<Result>,
 ): Promise<Result> {
+  const { request, set } = exchange;
   set.headers["cache-control"] = seatsChange;
   const url = urlOf(request);
-  const result = await search(rawParameters(url.searchParams));
+  const result = await search(rawParameters(url.searchParams), admit(exchange));
   const { page, pageSize: limit, totalResults } = result;
   const link = pageLinkHeader(url, { page, limit }, page * limit < totalResults);
   if (link !== null) set.headers["link"] = link;

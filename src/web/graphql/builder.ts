@@ -39,6 +39,8 @@ export type ArgumentBuilder = ArgBuilder<PothosSchemaTypes.ExtendDefaultTypes<Ty
 export type ArgumentOf<Value> = InputFieldRef<PothosSchemaTypes.ExtendDefaultTypes<Types>, Value>;
 
 const maxNodes = 100;
+/** What `totalCount` costs, in fields of a response (see `Admit`): all rows are counted. */
+const countFields = 1_000;
 
 /**
  * For fields whose value may be a promise. Pothos leaves a field that exposes the property of its own
@@ -116,7 +118,10 @@ export function createBuilder() {
   builder.globalConnectionField("totalCount", (t) =>
     t.int({
       description: "Number of items in the whole list. Counted only if selected.",
-      resolve: (connection) => connection.total(),
+      async resolve(connection, _, { admit }) {
+        await admit(countFields);
+        return connection.total();
+      },
     }),
   );
   builder.queryType({ description: "Read operations." });

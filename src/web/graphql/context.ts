@@ -1,10 +1,20 @@
-import type { Context } from "../../base/context.ts";
+import type { Context, Session } from "../../base/context.ts";
+import type { Admit } from "../client-address.ts";
+
+/** As `Admit`, for an address; null for a client with a token. */
+export interface Work {
+  begin(address: string | null, fields: number): Promise<void>;
+}
 
 /** What the route passes to graphql-yoga with each request. */
 export interface ServerContext {
   readonly requestId: string;
   /** The client's address, which bounds the memory of its large bodies. */
   readonly address: string;
+  /** Null without a token or cookie. Rejects if it is not valid. */
+  readonly session: () => Promise<Session | null>;
+  /** Does not count the work of a session. */
+  readonly admit: Admit;
 }
 
 /** The context that every resolver receives. One object per request. */
@@ -12,4 +22,5 @@ export interface GraphqlContext {
   readonly requestId: string;
   /** The authenticated caller. Throws `authentication-required` for a request without a token. */
   readonly signedIn: () => Context;
+  readonly admit: Admit;
 }

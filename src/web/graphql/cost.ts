@@ -6,9 +6,12 @@ import {
   getNullableType,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isCompositeType,
   isListType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
@@ -21,19 +24,19 @@ import {
 
 import { defaultLimit, maxLimit } from "../../base/page.ts";
 
-import { type Fragments, fragmentsOf } from "./limits.ts";
+import { type Fragments, fragmentsOf, limits } from "./limits.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 /** The number of fields in the response, given the variables. */
 export type Cost = (variables: Variables) => number;
 
-/** Assumed length of a list without arguments, as a booking's passengers. */
+/** Assumed length of a list without arguments, unless the extension `maxItems` of its field says more. */
 const usualItems = 5;
 
 /**
- * How many fields the response to a valid operation has if every page is full. Linear in the document:
- * each fragment is counted once, however often it is spread. The result is reused for all requests
- * unless a page size is a variable.
+ * How many fields the response to a valid operation has if every page is full; an introspection, exactly. Linear in the
+ * document, or stops beyond the limit: each fragment is counted once, however often it is spread. The result is reused
+ * for all requests unless a page size is a variable.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -47,7 +50,7 @@ export function costOf(
   return (variables) => {
     if (always !== undefined) return always;
     const counter = new Counter(schema, fragments, { ...defaults, ...variables });
-    const cost = root ? counter.ofSet(operation.selectionSet, root, false) : 0;
+    const cost = root ? counter.ofSet(operation.selectionSet, root, null) : 0;
     if (!counter.readVariables) always = cost;
     return cost;
   };
@@ -57,6 +60,8 @@ class Counter {
   /** Whether the cost depends on variables. */
   readVariables = false;
   readonly #known = new Map<string, number>();
+  readonly #introspected = new Map<SelectionSetNode, Map<unknown, number>>();
+  #steps = 0;
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -64,29 +69,28 @@ class Counter {
     private readonly variables: Variables,
   ) {}
 
-  ofSet({ selections }: SelectionSetNode, type: GraphQLCompositeType, sized: boolean): number {
+  /** `size`: the page size of the field that the set is of; null without one. */
+  ofSet({ selections }: SelectionSetNode, type: GraphQLCompositeType, size: number | null): number {
     let total = 0;
-    for (const selection of selections) total = plus(total, this.#of(selection, type, sized));
+    for (const selection of selections) total = plus(total, this.#of(selection, type, size));
     return total;
   }
 
-  #of(selection: SelectionNode, type: GraphQLCompositeType, sized: boolean): number {
+  #of(selection: SelectionNode, type: GraphQLCompositeType, size: number | null): number {
     switch (selection.kind) {
       case Kind.FIELD:
-        return this.#ofField(selection, type, sized);
+        return this.#ofField(selection, type, size);
       case Kind.FRAGMENT_SPREAD:
-        return this.#ofFragment(selection.name.value, sized);
+        return this.#ofFragment(selection.name.value, size);
       case Kind.INLINE_FRAGMENT: {
         const condition = this.schema.getType(selection.typeCondition?.name.value ?? type.name);
-        return isCompositeType(condition)
-          ? this.ofSet(selection.selectionSet, condition, sized)
-          : 0;
+        return isCompositeType(condition) ? this.ofSet(selection.selectionSet, condition, size) : 0;
       }
     }
   }
 
-  #ofFragment(name: string, sized: boolean): number {
-    const key = `${name} ${sized}`;
+  #ofFragment(name: string, size: number | null): number {
+    const key = `${name} ${size}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const definition = this.fragments.get(name);
@@ -95,22 +99,69 @@ class Counter {
     this.#known.set(key, 0);
     const cost =
       definition !== undefined && isCompositeType(type)
-        ? this.ofSet(definition.selectionSet, type, sized)
+        ? this.ofSet(definition.selectionSet, type, size)
         : 0;
     this.#known.set(key, cost);
     return cost;
   }
 
-  #ofField(node: FieldNode, parent: GraphQLCompositeType, parentIsSized: boolean): number {
+  #ofField(node: FieldNode, parent: GraphQLCompositeType, parentSize: number | null): number {
     const field = fieldOf(parent, node.name.value);
     if (field === undefined || node.selectionSet === undefined) return 1;
     const type = getNamedType(field.type);
     if (!isCompositeType(type)) return 1;
+    if (metaFields.has(node.name.value)) return plus(1, this.#ofMetaField(node, field, null));
     const size = this.#sizeOf(field, node.arguments ?? []);
-    const below = this.ofSet(node.selectionSet, type, size !== null);
-    // The page size counts at the connection, not again at its list of items.
-    const isList = isListType(getNullableType(field.type)) && !parentIsSized;
-    return plus(1, (size ?? (isList ? usualItems : 1)) * below);
+    if (!isListType(getNullableType(field.type))) {
+      return plus(1, this.ofSet(node.selectionSet, type, size));
+    }
+    // A page has as many items as its connection was asked for.
+    const { maxItems } = field.extensions;
+    const usual = typeof maxItems === "number" ? maxItems : usualItems;
+    return plus(1, (size ?? parentSize ?? usual) * this.ofSet(node.selectionSet, type, null));
+  }
+
+  /** The fields below a field of the introspection of `part`: the schema, a type, a field or an argument. */
+  #ofMetaField(node: FieldNode, { type, resolve }: Field, part: unknown): number {
+    const [below, set] = [getNamedType(type), node.selectionSet];
+    if (set === undefined || !isObjectType(below)) return 0;
+    const name = node.arguments?.find((argument) => argument.name.value === "name")?.value;
+    if (name?.kind === Kind.VARIABLE) this.readVariables = true;
+    const args = {
+      name: name && valueFromASTUntyped(name, this.variables),
+      includeDeprecated: true,
+    };
+    // Guarantee: the resolvers of the introspection read nothing else.
+    const info = { schema: this.schema } as GraphQLResolveInfo;
+    const found: unknown = resolve?.(part, args, undefined, info);
+    let total = 0;
+    for (const item of Array.isArray(found) ? found : [found ?? null]) {
+      if (item !== null) total = plus(total, this.#ofMeta(set, below, item));
+    }
+    return total;
+  }
+
+  #ofMeta(set: SelectionSetNode, type: GraphQLObjectType, part: unknown): number {
+    const known = this.#introspected.get(set) ?? new Map<unknown, number>();
+    const before = known.get(part);
+    // There are at least as many fields as steps: what exceeds the limit is not counted to its end.
+    if (before !== undefined || this.#steps > limits.complexity) return before ?? 1;
+    this.#steps += 1;
+    // Ends the recursion if a fragment spreads itself.
+    this.#introspected.set(set, known.set(part, 0));
+    let total = 0;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        const field = fieldOf(type, selection.name.value);
+        total = plus(total, 1 + (field ? this.#ofMetaField(selection, field, part) : 0));
+        continue;
+      }
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const inner = isSpread ? this.fragments.get(selection.name.value) : selection;
+      if (inner) total = plus(total, this.#ofMeta(inner.selectionSet, type, part));
+    }
+    known.set(part, total);
+    return total;
   }
 
   /** The page size that a field requests; null if the field has no size argument. */

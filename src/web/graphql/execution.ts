@@ -29,7 +29,11 @@ export function useExecution(
   const compiled = compiledQueries(schema);
   const costs = new WeakMap<OperationDefinitionNode, Cost>();
 
-  function check(operation: OperationDefinitionNode, args: ExecutionArgs): ExecutionResult | null {
+  async function check(
+    operation: OperationDefinitionNode,
+    args: ExecutionArgs,
+    { admit }: GraphqlContext,
+  ): Promise<ExecutionResult | null> {
     let cost = costs.get(operation);
     if (cost === undefined) {
       cost = costOf(schema, args.document, operation);
@@ -40,6 +44,7 @@ export function useExecution(
     if (found > limits.complexity) {
       return { errors: [overLimit("complexity", `up to ${found} fields in its answer`)] };
     }
+    await admit(found);
     const errors = variableErrors(schema, operation, variables, !introspection);
     return errors.length === 0 ? null : { errors: errors.map(asInputError) };
   }
@@ -48,7 +53,7 @@ export function useExecution(
     onExecute({ args: { contextValue }, setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
         const operation = operationOf(args);
-        const rejection = check(operation, args);
+        const rejection = await check(operation, args, contextValue);
         if (rejection !== null) return rejection;
         const result = await compiled(operation, args);
         return result ?? maskResult(await execute(args), contextValue, logError);
@@ -56,7 +61,7 @@ export function useExecution(
     },
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const rejection = check(operationOf(args), args);
+        const rejection = await check(operationOf(args), args, contextValue);
         if (rejection !== null) return rejection;
         const result = await subscribe(args);
         return isAsyncIterable(result)

@@ -42,7 +42,9 @@ export function fieldsOf<
       const description = property.description ?? value.description;
       const type = types[name] ?? typeOf(value);
       const nullable = value !== property || OptionalKind in property;
-      const options = { type, nullable, description };
+      // For `cost.ts`.
+      const extensions = { maxItems: value.maxItems };
+      const options = { type, nullable, description, extensions };
       // Response is the type of the schema; Pothos cannot compare a name in a variable.
       return [name, t.expose(name as never, options as never)];
     }),
@@ -130,6 +132,7 @@ interface Property {
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Property[];
   readonly items?: Property;
+  readonly maxItems?: number;
 }
 
 /** The same object if it cannot be null. */

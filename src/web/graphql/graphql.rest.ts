@@ -9,6 +9,8 @@ import type { AddressOf, Connection } from "../client-address.ts";
 import type { ErrorLog } from "../error-log.ts";
 import { requestIdOf } from "../request-id.ts";
 
+import type { Work } from "./context.ts";
+
 interface GraphqlRoute {
   /** Called once, at the first request. */
   readonly schema: () => Promise<GraphQLSchema>;
@@ -17,6 +19,7 @@ interface GraphqlRoute {
   /** Whether to serve the playground and to allow introspection. */
   readonly playground: boolean;
   readonly addressOf: AddressOf;
+  readonly work: Work;
 }
 
 const path = "/graphql";

@@ -33,11 +33,17 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
       const accepted = acceptedTypes(request.headers.get("accept"));
       if (!accepted.some(isResponseType)) return endResponse(notAcceptableResponse());
       // graphql-yoga answers 405 to any other method.
-      if (request.method === "GET") setRequestParser(readQueryString);
-      if (request.method === "POST") {
-        const { requestId, address } = serverContext;
-        setRequestParser((post) => logged(readBody(post, address), requestId, logError));
-      }
+      const { method } = request;
+      const read = method === "GET" ? readQueryString : method === "POST" ? readBody : null;
+      if (read === null) return;
+      const { address, requestId, admit } = serverContext;
+      const parse = async (sent: Request) => {
+        const params = await read(sent, address);
+        // To parse and validate a character takes about as long as a field.
+        await admit(typeof params.query === "string" ? params.query.length : 0);
+        return params;
+      };
+      setRequestParser((sent) => logged(parse(sent), requestId, logError));
     },
     onSubscribe({ args: { contextValue } }) {
       // Check before the subscription starts: a rejected one would never be read or ended.

@@ -2,14 +2,15 @@ import type { GraphQLSchema } from "graphql";
 import { YogaServer } from "graphql-yoga";
 
 import type { Context, Session } from "../../base/context.ts";
+import { lazy } from "../../base/lazy.ts";
 import { authenticate, type Credentials, tokenMissing } from "../auth.ts";
 import type { ErrorLog } from "../error-log.ts";
 
-import type { GraphqlContext, ServerContext } from "./context.ts";
+import type { GraphqlContext, ServerContext, Work } from "./context.ts";
 import { documentCache, useDocuments } from "./documents.ts";
 import { useExecution } from "./execution.ts";
 import { useHttp } from "./http.ts";
-import { logged, masked, useRequestErrors } from "./request-errors.ts";
+import { masked, useRequestErrors } from "./request-errors.ts";
 
 interface ServerOptions {
   readonly schema: GraphQLSchema;
@@ -17,10 +18,14 @@ interface ServerOptions {
   readonly logError: ErrorLog;
   /** Whether the playground is served: if not, introspection is off too. */
   readonly playground: boolean;
+  readonly work: Work;
 }
 
 /** Handles requests to `/graphql`, except for the playground. */
-type Handler = (request: Request, context: ServerContext) => Promise<Response> | Response;
+type Handler = (
+  request: Request,
+  context: Pick<ServerContext, "requestId" | "address">,
+) => Promise<Response> | Response;
 
 /**
  * Runs graphql-yoga with our plugins. `YogaServer` instead of `createYoga`: the latter adds an adapter
@@ -31,11 +36,11 @@ export function createHandler({
   credentials,
   logError,
   playground,
+  work,
 }: ServerOptions): Handler {
   const server = new YogaServer<ServerContext, GraphqlContext>({
     schema,
-    context: ({ request, requestId }) =>
-      logged(contextFor(request, requestId, credentials), requestId, logError),
+    context: contextFor,
     plugins: [
       useHttp(logError),
       useDocuments(schema, playground),
@@ -56,26 +61,27 @@ export function createHandler({
     // Errors are logged with the request's id by `logError`.
     logging: false,
   });
-  return (request, context) => server.handle(request, { ...context, waitUntil });
+  return (request, { requestId, address }) => {
+    const session = lazy(() => sessionOf(request, credentials));
+    const admit = async (fields: number) =>
+      work.begin((await session()) === null ? address : null, fields);
+    return server.handle(request, { requestId, address, session, admit, waitUntil });
+  };
 }
 
 /** No work continues after the response. */
 const waitUntil = () => {};
 
-async function contextFor(
-  request: Request,
-  requestId: string,
-  credentials: Credentials,
-): Promise<GraphqlContext> {
-  const session = await sessionOf(request, credentials);
+async function contextFor({ requestId, admit, ...given }: ServerContext): Promise<GraphqlContext> {
+  const session = await given.session();
   const signedIn = (): Context => {
     if (session !== null) return { ...session, requestId };
     throw tokenMissing();
   };
-  return { requestId, signedIn };
+  return { requestId, signedIn, admit };
 }
 
-/** Null without a token or cookie. The playground's initial header is "Bearer" without one. */
+/** The playground's initial header is "Bearer" without one. */
 async function sessionOf(request: Request, credentials: Credentials): Promise<Session | null> {
   const header = request.headers.get("authorization");
   if (header === null || /^bearer\s*$/i.test(header)) return credentials.cookie(request);

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
 import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
+import type { Connection } from "../client-address.ts";
 import type { DocsFolder } from "../docs/folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "../docs/page.ts";
 import { type Found, indexOf, search, wordsIn } from "../docs/search.ts";
@@ -9,6 +10,7 @@ import { markUri } from "../mark.ts";
 import { urlOf as requestUrl } from "../url.ts";
 
 import { assetsRest } from "./assets.rest.ts";
+import type { Callers } from "./route.ts";
 
 import palette from "../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
@@ -27,10 +29,16 @@ const searchHeaders = pageHeaders({ "form-action": "'self'" });
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
 const files = async () => (await import("../docs/files.ts")).docs;
 
+/** What a search costs, in fields of a response (see `Admit`). It reads all pages. */
+const searchFields = 600;
+
 type AgentTool = Readonly<Record<"name" | "title", string>>;
 
 /** The documentation as HTML, as Markdown, and as an index for language models. Works offline. */
-export const docsRest = (agentTools: () => Promise<readonly AgentTool[]>) => {
+export const docsRest = (
+  agentTools: () => Promise<readonly AgentTool[]>,
+  { admit }: Pick<Callers, "admit">,
+) => {
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
   const serve = async (request: Request, path: string): Promise<Response> => {
     assets ??= files().then(assetsOf);
@@ -39,7 +47,9 @@ export const docsRest = (agentTools: () => Promise<readonly AgentTool[]>) => {
     return found(request);
   };
   let index: ReturnType<typeof indexOf> | undefined;
-  const found = async (request: Request): Promise<Response> => {
+  const found = async (exchange: Connection): Promise<Response> => {
+    const { request } = exchange;
+    await admit(exchange)(searchFields);
     const query = requestUrl(request).searchParams.get("q") ?? "";
     index ??= files().then(indexOf);
     const words = wordsIn(query);
@@ -57,7 +67,7 @@ export const docsRest = (agentTools: () => Promise<readonly AgentTool[]>) => {
         "/docs/page.js": asset("js", async () => searchKey),
       }),
     )
-    .get("/docs/search", ({ request }) => found(request), hidden)
+    .get("/docs/search", found, hidden)
     .get("/docs", ({ request }) => serve(request, "docs"), hidden)
     .get("/docs/:page", ({ request, params }) => serve(request, `docs/${params.page}`), hidden)
     .get(

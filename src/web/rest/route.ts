@@ -4,7 +4,7 @@ import { type Context, requireAdmin } from "../../base/context.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Authenticated, Exchange } from "../auth.ts";
-import type { AddressOf, Connection } from "../client-address.ts";
+import type { AddressOf, Admit, Connection } from "../client-address.ts";
 import { readJson } from "../json-body.ts";
 import { type Included, listQuery } from "../page.schema.ts";
 import { documented } from "../schema.ts";
@@ -19,6 +19,8 @@ import { problemResponses, type Problems } from "./problem.schema.ts";
 export interface Callers {
   readonly authenticated: Authenticated;
   readonly addressOf: AddressOf;
+  /** For routes that need no token. */
+  readonly admit: (connection: Connection) => Admit;
 }
 
 /** Who may call the operations of a tag. Services check it; others get 403. */
