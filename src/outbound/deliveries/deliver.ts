@@ -5,7 +5,8 @@ import type { Log } from "../../telemetry/log.ts";
 import { type Destination, hasEnded, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
 
-import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
+import { attempt, type AttemptParts } from "./attempt.ts";
+import { type Batch, type NextBatch, nextBatch, type Ready } from "./batch.ts";
 import { probeMs } from "./circuit.ts";
 import {
   claimDue,
@@ -83,7 +84,9 @@ export function deliveryQueue(
   let isStopping = false;
   const task = backgroundTask(clock, async () => {
     try {
-      const sleepsMs = [await claimAndDeliver(), batchWaitMs()].filter((each) => each !== null);
+      const sleepsMs = [await claimAndDeliver(), nextMessage()?.dueMs ?? null].filter(
+        (each) => each !== null,
+      );
       return sleepsMs.length === 0
         ? null
         : Math.min(Math.max(Math.min(...sleepsMs), 10), longestSleepMs);
@@ -160,10 +163,10 @@ export function deliveryQueue(
   }
 
   function sendReady(to: CachedDestination): void {
-    while (!isStopping && sending < to.destination.maxConcurrent && (batchWaitMs() ?? 0) <= 0) {
-      const [first, ...others] = ready.splice(0, batchSize(to));
-      if (first === undefined) return;
-      begin(to, [first, ...others]);
+    for (let next = nextMessage(); !isStopping && next !== null; next = nextMessage()) {
+      if (next.dueMs > 0) return;
+      ready = next.rest;
+      begin(to, next.batch);
     }
   }
 
@@ -172,15 +175,12 @@ export function deliveryQueue(
     return failures > 0 ? 1 : Math.max(1, Math.min(batchMaxItems ?? 1, largestBatch));
   }
 
-  /** Milliseconds until the next batch is sent even if it is not full; null without a batch. */
-  function batchWaitMs(): number | null {
+  /** What is sent next; null if there is nothing, or no more may be sent now. */
+  function nextMessage(): NextBatch | null {
     const current = cached();
-    const [first] = ready;
-    if (current === undefined || first === undefined) return null;
-    if (sending >= current.destination.maxConcurrent) return null;
-    if (ready.length >= batchSize(current)) return 0;
+    if (current === undefined || sending >= current.destination.maxConcurrent) return null;
     const longestMs = current.destination.batchMaxWaitMs ?? usualBatchWaitMs;
-    return first.claim.claimedMs + longestMs - clock.now();
+    return nextBatch(ready, batchSize(current), longestMs, clock.now());
   }
 
   /** Others may send what was claimed ahead. */

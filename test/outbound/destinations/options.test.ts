@@ -193,6 +193,43 @@ test("a batch has up to its items, and smaller ones after 413", async () => {
   for (const got of target.received) requireSigned(secret, got);
 });
 
+test.each([302, 400, 413, 500])(
+  "of 300 messages in batches, one that is refused with %p takes no other with it",
+  async (status) => {
+    const tries = new Map<string, number>();
+    const received = new Set<string>();
+    const target = testGateway((_, { body }) => {
+      const titles = itemsOf(JSON.parse(body)).map(({ data }) => String(Object(data).title));
+      for (const title of titles) tries.set(title, (tries.get(title) ?? 0) + 1);
+      const isRefused = titles.some((title) => title.includes("poison"));
+      if (isRefused) return new Response(null, { status });
+      for (const title of titles) received.add(title);
+      return new Response();
+    });
+    const batches = { batchMaxItems: 100, batchMaxWaitMs: 500, retryDelays: "1s 1s" };
+    await using made = await withDestination({ url: target.url, ...batches, maxConcurrent: 4 });
+    const { app, change } = made;
+    const health = async () =>
+      Object(await json(await app.as("admin", `${made.path}?include=health`))).health;
+    await change({ state: "paused" });
+    const stored = Array.from({ length: 300 }, (_, n) => {
+      const content = n === 150 ? "poison" : `task ${n}`;
+      const body = { event_name: "item:added", event_data: { id: `${n}`, content } };
+      return app.deliver("task_tracker", JSON.stringify(body));
+    });
+    await Promise.all(stored);
+    await change({ state: "active" });
+    await untilLater(app, async () => (await health()).waiting === 0);
+    expect(await health()).toMatchObject({ dead: 1 });
+    expect(received.size).toBe(299);
+    // Once in its batch, once alone.
+    const others = [...tries].filter(([title]) => !title.includes("poison"));
+    expect(Math.max(...others.map(([, count]) => count))).toBe(2);
+    await target.stop();
+  },
+  60_000,
+);
+
 test("a batch that is not full is sent after its longest wait", async () => {
   await using made = await withDestination({ batchMaxItems: 10, batchMaxWaitMs: 400 });
   for (let n = 0; n < 3; n += 1) await deliver(made.app);
