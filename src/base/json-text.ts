@@ -1,7 +1,7 @@
 // Reads JSON (RFC 8259) as text, where parsing and printing would change numbers, escapes and the order of members.
 
 /** A member of an object, or an entry of an array with its index as name. */
-interface Member {
+export interface Member {
   readonly name: string;
   /** Its value, exactly as sent. */
   readonly text: string;

@@ -1,10 +1,12 @@
+import { ExactNumber } from "../../src/base/json.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { providerOf, testSecret } from "./app.ts";
 
 /** A delivery in the log of a hook. */
 interface HookDelivery {
-  readonly id: number;
+  /** Beyond 2^53, as GitHub's since 2026. */
+  readonly id: ExactNumber;
   readonly guid: string;
   readonly event: string;
   readonly action: string | null;
@@ -74,6 +76,10 @@ export type Post = (body: string, headers: Record<string, string>) => Promise<nu
 
 const maxPerPage = 100;
 
+/** The id of the `number`th delivery, from 1. */
+export const hookDeliveryId = (number: number): string =>
+  String(3_804_004_623_172_239_365n + BigInt(number));
+
 export function fakeGithub({
   now = Date.now,
   hook = "repos/acme/web/hooks/7",
@@ -113,7 +119,7 @@ export function fakeGithub({
     const statusCode = await post(body, headersOf({ guid, event, body }));
     const { action } = payload;
     const delivery: HookDelivery = {
-      id: log.length + 1,
+      id: new ExactNumber(hookDeliveryId(log.length + 1)),
       guid,
       event,
       action: typeof action === "string" ? action : null,
@@ -146,7 +152,7 @@ export function fakeGithub({
       const path = `/${hook}/deliveries`;
       if (request.method === "GET" && pathname === path) return list(searchParams);
       if (request.method === "GET" && pathname.startsWith(`${path}/`)) {
-        return one(Number(pathname.slice(path.length + 1)));
+        return one(pathname.slice(path.length + 1));
       }
       if (pathname === hooksPath || pathname.startsWith(`${hooksPath}/`)) {
         return webhooks(request, pathname.slice(hooksPath.length + 1), searchParams);
@@ -197,21 +203,21 @@ export function fakeGithub({
     const cursor = query.get("cursor");
     const newest = log.toReversed();
     // The cursor is the id of the first delivery of the page.
-    const from = cursor === null ? 0 : newest.findIndex(({ id }) => cursor === `v1_${id}`);
+    const from = cursor === null ? 0 : newest.findIndex(({ id }) => cursor === `v1_${String(id)}`);
     if (from < 0) return failure(422, "The cursor is not valid");
     const status = query.get("status");
     const isListed = ({ statusCode }: HookDelivery) =>
       status === null || (status === "success") === (statusCode ?? 0) < 400;
     const page = newest.slice(from, from + size);
     const next = newest[from + size];
-    const link = `<${server.url.origin}/${hook}/deliveries?per_page=${size}&cursor=v1_${next?.id}>; rel="next"`;
+    const link = `<${server.url.origin}/${hook}/deliveries?per_page=${size}&cursor=v1_${String(next?.id)}>; rel="next"`;
     return Response.json(page.filter(isListed).map(summary), {
       headers: { "x-ratelimit-remaining": "4999", ...(next !== undefined && { link }) },
     });
   }
 
-  function one(id: number): Response {
-    const found = log.find((delivery) => delivery.id === id);
+  function one(id: string): Response {
+    const found = log.find((delivery) => String(delivery.id) === id);
     if (found === undefined) return failure(404, "Not Found");
     const { "X-Hub-Signature-256": signature, ...headers } = headersOf(found);
     // Indented, as GitHub's API answers.

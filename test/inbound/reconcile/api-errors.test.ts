@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
+import { hookDeliveryId } from "../../support/github.ts";
 import {
   expectEachOnce,
   isLost,
@@ -149,13 +150,13 @@ describe("an API that fails", () => {
     stopAfterTest(() => stranger.stop(true));
     const { app, github } = await startReconciled({
       answer(_, number) {
-        const link = `<${stranger.url.href}?cursor=v1_1>; rel="next"`;
+        const link = `<${stranger.url.href}?cursor=v1_${hookDeliveryId(1)}>; rel="next"`;
         return number > 1 ? undefined : Response.json([], { headers: { link } });
       },
     });
     await github.deliver(workflowRun(app), isLost);
     expect((await run(app)).counts).toMatchObject({ recovered: 1 });
-    expect(github.requests[1]).toContain("cursor=v1_1");
+    expect(github.requests[1]).toContain(`cursor=v1_${hookDeliveryId(1)}`);
     expect(strangers).toBe(0);
   });
 
@@ -171,7 +172,9 @@ describe("an API that fails", () => {
     let isBroken = true;
     const all = await startReconciled({
       answer: ({ url }) =>
-        isBroken && url.endsWith("/deliveries/2") ? new Response("", { status: 500 }) : undefined,
+        isBroken && url.endsWith(`/deliveries/${hookDeliveryId(2)}`)
+          ? new Response("", { status: 500 })
+          : undefined,
     });
     const { app, github } = all;
     for (let index = 0; index < 3; index += 1) await github.deliver(workflowRun(app), isLost);
@@ -207,7 +210,8 @@ describe("an API that fails", () => {
     ["is too large", logged({ headers: {}, payload: { a: "x".repeat(26 * 2 ** 20) } })],
   ])("since a delivery %s reports it and goes on", async (_, answer) => {
     const { app, github } = await startReconciled({
-      answer: ({ url }) => (url.endsWith("/deliveries/1") ? answer() : undefined),
+      answer: ({ url }) =>
+        url.endsWith(`/deliveries/${hookDeliveryId(1)}`) ? answer() : undefined,
     });
     await github.deliver(workflowRun(app), isLost);
     await github.deliver(workflowRun(app), isLost);

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import type { Post } from "../../support/github.ts";
+import { json } from "../../support/app.ts";
+import { hookDeliveryId, type Post } from "../../support/github.ts";
 import {
   expectEachOnce,
   isLost,
@@ -65,7 +66,7 @@ test("reads only what is missing, once", async () => {
   const missing = await github.deliver(workflowRun(app), isLost);
   await run(app);
   await run(app);
-  expect(detailsOf(all)).toEqual([`GET /${github.hook}/deliveries/${missing.id}`]);
+  expect(detailsOf(all)).toEqual([`GET /${github.hook}/deliveries/${String(missing.id)}`]);
 });
 
 test("makes redeliveries duplicates, before and after", async () => {
@@ -101,7 +102,7 @@ test("continues an interrupted run where it ended", async () => {
   const controller = new AbortController();
   const all = await startReconciled({
     answer(request) {
-      if (request.url.includes("cursor=v1_50")) controller.abort();
+      if (request.url.includes(`cursor=v1_${hookDeliveryId(50)}`)) controller.abort();
       return undefined;
     },
   });
@@ -114,9 +115,28 @@ test("continues an interrupted run where it ended", async () => {
   await github.deliver(workflowRun(app), isLost);
   // With what came meanwhile.
   expect((await run(app)).counts).toMatchObject({ recovered: 51 });
-  expect(github.requests[before]).toContain("cursor=v1_50");
+  expect(github.requests[before]).toContain(`cursor=v1_${hookDeliveryId(50)}`);
   await expectEachOnce(all);
   expect(await statusOf(app)).toMatchObject({ recovered: 151 });
+});
+
+test("recovers the exact bytes of a payload with numbers that a double would change", async () => {
+  const all = await startReconciled();
+  const { app, github } = all;
+  const { event, payload } = workflowRun(app);
+  const id = JSON.rawJSON("820982911946154509");
+  const ofRun = { ...Object(payload["workflow_run"]), id, score: JSON.rawJSON("1.0") };
+  const sent = await github.deliver(
+    { event, payload: { ...payload, workflow_run: ofRun } },
+    isLost,
+  );
+  expect(sent.body).toContain('"score":1.0}');
+  expect((await run(app)).counts).toMatchObject({ recovered: 1 });
+  await expectEachOnce(all);
+  const [stored] = await storedEvents(app);
+  expect(stored).toMatchObject({ subject: "workflow_run/820982911946154509" });
+  const detail = await json(await app.as("operator", `/v1/events/${String(stored?.["id"])}`));
+  expect(detail).toMatchObject({ body: sent.body });
 });
 
 test("lists what is missing in a dry run, and stores nothing", async () => {

@@ -1,4 +1,4 @@
-import { membersOf } from "../../../base/json-text.ts";
+import { type Member, membersOf } from "../../../base/json-text.ts";
 import { pointerKeys, valueAt } from "../../../base/place.ts";
 import type { Item, Sent } from "../provider.ts";
 
@@ -35,18 +35,16 @@ function below(paths: readonly (readonly string[])[], changes: ReadonlySet<strin
     const { value, path } = place;
     const members = membersOf(place.text);
     const context = Array.isArray(value) ? place.context : contextOf(place, members, changes);
-    const inner = members.map(({ name, text }) => ({
-      value: valueAt(value, [name]),
-      text,
-      context,
-      path: [...path, Array.isArray(value) ? everyEntry : name],
-    }));
-    const entries = Array.isArray(value) ? inner : [];
+    const placeOf = ({ name, text }: Member): Place => {
+      const step = Array.isArray(value) ? everyEntry : name;
+      return { value: valueAt(value, [name]), text, context, path: [...path, step] };
+    };
+    const entries = Array.isArray(value) ? members.map(placeOf) : [];
     return steps.flatMap(({ step, find }) => {
       if (step === undefined) return entries;
       if (step === everyEntry) return entries.flatMap((entry) => orItself(find(entry), entry));
-      const found = inner[members.findLastIndex(({ name }) => name === step)];
-      return found === undefined ? [] : find(found);
+      const found = members.findLast(({ name }) => name === step);
+      return found === undefined ? [] : find(placeOf(found));
     });
   };
 }
@@ -58,7 +56,7 @@ function orItself(found: readonly Item[], entry: Item): readonly Item[] {
 /** The context with the numbers, texts and literals of an object on the way. Short: all items within it have it. */
 function contextOf(
   { path, context }: Place,
-  members: ReturnType<typeof membersOf>,
+  members: readonly Member[],
   changes: ReadonlySet<string>,
 ): string {
   const scalars = members.filter(
