@@ -50,6 +50,7 @@ import { problemsRest } from "./web/rest/problems.rest.ts";
 import type { Callers } from "./web/rest/route.ts";
 import { allowedMethods, type Route } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
+import { requireSentPath, routesBySentPath } from "./web/rest/sent-path.ts";
 import { pathOf } from "./web/url.ts";
 
 /** Mounts all routes. Does not listen; the caller does. */
@@ -96,7 +97,8 @@ export function createApp(services: Services) {
     );
   const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
-  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
+  const handler = { standardHostname: false };
+  const app = new Elysia({ strictPath: true, handler, systemRouter: false })
     .wrap(
       observed({ metrics: services.requests, tracer, routes: (): readonly Route[] => app.routes }),
     )
@@ -105,6 +107,7 @@ export function createApp(services: Services) {
       assignRequestId(request, set.headers, makeId, clock.now());
       setSecurityHeaders(set.headers);
       requireOneHost(request.headers);
+      requireSentPath(request);
       return crossOrigin(request, set.headers);
     })
     .onBeforeHandle(requireKnownParameters((): readonly DeclaredRoute[] => app.routes))
@@ -167,6 +170,7 @@ export function createApp(services: Services) {
         },
       ),
     );
+  app.config.serve = { routes: routesBySentPath(app.routes, (request) => app.fetch(request)) };
   return app;
 }
 

@@ -166,7 +166,33 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     expect((await fetch(`${two?.url}/readyz`)).status).toBe(200);
   });
 
-  test("do not expose metrics", async () => {
-    expect((await fetch(`${balancer.url}/metrics`)).status).toBe(404);
+  test.each([
+    ["/metrics", 404],
+    ["/metrics?x", 404],
+    ["http://x/metrics", 404],
+    ["/./metrics", 400],
+    ["/x/../metrics", 400],
+    ["/%2e/metrics", 400],
+    ["/x/%2E%2e/metrics", 400],
+    ["/x\\..\\metrics", 400],
+    ["/docs/..\\metrics", 400],
+    ["http://x/./metrics", 400],
+    ["//metrics", 404],
+    ["/metrics/.", 404],
+    ["/metrics;x", 404],
+    ["/%6detrics", 404],
+  ])("do not expose metrics at %s", async (target, expected) => {
+    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const { status, body } = await exchange(balancer.url, "127.0.0.1", [request]);
+    expect(body).not.toContain("# HELP");
+    expect(status).toBe(expected);
   });
+
+  test.each(["x/metrics?", "x/metrics", "x\\metrics?", "x#", "[::bad"])(
+    "do not expose metrics with Host: %s",
+    async (host) => {
+      const request = `GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect((await exchange(balancer.url, "127.0.0.1", [request])).status).toBeOneOf([400, 404]);
+    },
+  );
 });

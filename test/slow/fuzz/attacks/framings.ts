@@ -7,6 +7,7 @@ import {
   flood,
   head,
   mebibyte,
+  signatureOf,
   Wire,
   withWires,
 } from "./attack.ts";
@@ -114,6 +115,34 @@ export const framingAttacks: readonly Attack[] = [
       const piece = Buffer.from("x-trailer: aaaaaaaaaaaaaaaa\r\n".repeat(1_000));
       await pour(wire, piece, 100 * piece.length);
       await wire.send("\r\n");
+    },
+  },
+  {
+    name: "after-the-body",
+    about: "1,000 signed deliveries, each followed by a line break or a trailer",
+    run: (victim) =>
+      flood(1_000, 20, async (n) => {
+        const body = JSON.stringify({ event_name: "item:added", id: crypto.randomUUID() });
+        const signature = Object.entries(signatureOf("task_tracker", body));
+        const headers = signature.map(([name, value]) => `${name}: ${value}`);
+        const post = (framing: string) => to("/webhooks/task_tracker", ...headers, framing);
+        const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Sum: a\r\n\r\n`;
+        const text =
+          n % 2 === 0
+            ? `${post(`Content-Length: ${body.length}`)}${body}\r\n`
+            : `${post(chunked)}${chunk}`;
+        expectRefused(await statusOf(victim, text));
+      }),
+  },
+  {
+    name: "detours",
+    about: "dot segments and backslashes on the way to /metrics, past a proxy's rule for it",
+    run: (victim) => {
+      const ways = ["/./", "/x/../", "/%2e/", "/x/%2E%2e/", "/x\\..\\", "/docs/..\\"];
+      return flood(300, 20, async (n) => {
+        const target = `${ways[n % ways.length]}metrics`;
+        expectRefused(await statusOf(victim, head(`GET ${target}`)));
+      });
     },
   },
   {
