@@ -10,7 +10,7 @@ import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";
 import { counted, note, UsageError } from "./output.ts";
-import { progress } from "./progress.ts";
+import { type Progress, progress } from "./progress.ts";
 
 interface ImportOptions {
   readonly format?: ImportFormat;
@@ -20,6 +20,8 @@ interface ImportOptions {
 /** Further errors are counted but not printed, nor are further lines with the same error. */
 const maxErrors = 20;
 const maxLinesOfError = 5;
+/** Between two transactions. The first one begins after all flights were looked up. */
+const longestRestMs = 100;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
@@ -38,7 +40,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook import`: reads all lines, then writes all flights in one transaction. Prints what is wrong and in which lines; if
+ * `skyhook import`: reads and checks all lines, then writes the flights. Prints what is wrong and in which lines; if
  * a line is invalid, nothing is imported, unless invalid lines are to be skipped.
  */
 export async function importCommand(
@@ -54,9 +56,13 @@ export async function importCommand(
       `${counted(bad.count, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
     );
   }
-  const smallMoveMinutes = config.flightChangeMinutes;
+  const options = {
+    skipBad,
+    smallMoveMinutes: config.flightChangeMinutes,
+    afterStep: restingBar(),
+  };
   const { skipped, moved, cancelled, notified } = await useDatabase(config, (storage) =>
-    importFlights(storage, flights, new Date(systemClock.now()), { skipBad, smallMoveMinutes }),
+    importFlights(storage, flights, new Date(systemClock.now()), options),
   );
   for (const line of skipped) bad.add(line);
   bad.print();
@@ -67,12 +73,26 @@ export async function importCommand(
   console.log(`${counted(moved, "flight")} moved, ${cancelled} cancelled, ${bookings}`);
 }
 
+/** Shows progress, and leaves the database to a server for as long as the last transaction took. */
+function restingBar() {
+  let bar: Progress | null = null;
+  let begunMs = performance.now();
+  return async (done: number, all: number) => {
+    bar ??= progress("importing", all);
+    bar.at(done, `${done} flights`, [done, "flights"]);
+    if (done === all) bar.end();
+    else await Bun.sleep(Math.min(performance.now() - begunMs, longestRestMs));
+    begunMs = performance.now();
+  };
+}
+
 async function readAll(
   file: string,
   format: ImportFormat | null,
 ): Promise<{ flights: FlightLine[]; bad: BadLines }> {
   const source = await inputFrom(file);
-  const bar = progress("reading", file === "-" ? null : source.size);
+  // Without an end: to write the flights takes longer than to read them.
+  const bar = progress("reading", null);
   const flights: FlightLine[] = [];
   const bad = badLines();
   for await (const line of readFlightPlans(source.stream(), format)) {

@@ -9,6 +9,7 @@ import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
 import { databaseFile } from "../db/open.ts";
+import { serverOf } from "../db/sqlite/server-lock.ts";
 import { vacuum } from "../db/sqlite/vacuum.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
@@ -75,15 +76,17 @@ async function erase(
   if (yes === undefined && !confirm(`Erase ${given}? This cannot be undone.`)) return;
   const config = readConfig(env);
   const file = databaseFile(config.databaseUrl);
+  const server = file === null ? null : serverOf(file);
   const erasure = await withPersons(env, async ({ service, ctx, search, storage }) => {
     const done = await service.erase(ctx, given, { ...search, bodies });
-    if (file !== null) await storage.atomically(write(rewriteIndex, {}));
+    if (file !== null && server === null) await storage.atomically(write(rewriteIndex, {}));
     return done;
   });
   const rows = Object.entries(erasure.erased).map(([name, count]) => [name, String(count)]);
   console.log(rows.length === 0 ? "no rows of this person" : table([["table", "rows"], ...rows]));
   printNamed(erasure, bodies);
   if (file === null) note("PostgreSQL removes the old versions of the rows with its next vacuum");
+  else if (server !== null) note(oldCopiesStay(server));
   else if (isVacuumed === true) await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
   requireComplete(erasure);
@@ -104,6 +107,10 @@ function printNamed({ named }: PersonErasure, bodies: boolean): void {
   if (kept > 0 && !bodies)
     note(`${counted(kept, "text")} kept: --bodies removes those with the address or id`);
 }
+
+/** To rewrite the files takes seconds, in which the server could not write. */
+const oldCopiesStay = ({ pid }: { readonly pid: number }) =>
+  `Old copies stay in the files of the database, which a server uses (process ${pid}): stop it, and erase again.`;
 
 async function rewriteFile(file: string): Promise<void> {
   const megabytes = Math.ceil(statSync(file).size / 1e6);

@@ -29,14 +29,14 @@ export interface PlannedChanges {
 /** Flights looked up at once. */
 const batchSize = 200;
 
-/** Decides what lines change of flights that exist. Reads only the flights that lines move or cancel. */
+/** Decides what lines change of flights that exist, so that a bad line shows before anything is written. */
 export async function plannedChanges(
   storage: Storage,
   lines: readonly FlightLine[],
   now: Date,
 ): Promise<PlannedChanges> {
   const changing = lines.filter((line) => line.isCancelled || line.previousDepartureTime);
-  const known = await knownFlights(storage, changing);
+  const known = await knownFlights(storage, lines);
   const moves: PlannedChanges["moves"][number][] = [];
   const cancelled: Flight[] = [];
   const movedBefore: FlightLine[] = [];
@@ -69,7 +69,12 @@ export async function plannedChanges(
     }
   }
   const plain = lines.filter((line) => !line.isCancelled && !line.previousDepartureTime);
-  return { moves, cancelled, updates: [...movedBefore, ...plain], bad };
+  const updates = [...movedBefore, ...plain].filter(({ line, plan }) => {
+    const isPossible = soldOf(known.at(plan)) <= plan.seats;
+    if (!isPossible) bad.push({ line, error: tooFewSeats(plan) });
+    return isPossible;
+  });
+  return { moves, cancelled, updates, bad };
 }
 
 type Move = FlightLine & Required<Pick<PlannedChange, "previousDepartureTime">>;
@@ -94,9 +99,11 @@ function unchangeable(flight: Flight | undefined, key: FlightKey, now: Date): st
 
 function unmovable(flight: Flight | undefined, plan: FlightPlan, now: Date): string | null {
   if (plan.departureTime <= now) return `${named(plan)}: a flight cannot be moved to the past`;
-  const sold = flight === undefined ? 0 : flight.seats - flight.seatsAvailable;
-  return sold > plan.seats ? tooFewSeats(plan) : null;
+  return soldOf(flight) > plan.seats ? tooFewSeats(plan) : null;
 }
+
+const soldOf = (flight: Flight | undefined) =>
+  flight === undefined ? 0 : flight.seats - flight.seatsAvailable;
 
 export function tooFewSeats(plan: FlightPlan): string {
   return `${named(plan)}: more than ${plan.seats} seats are already sold`;

@@ -5,11 +5,12 @@ import { openFlightChange } from "../../../src/booking/bookings/flight-change-no
 import type { FlightPlan } from "../../../src/booking/flight.ts";
 import { flightByKey } from "../../../src/booking/flights/import-flights.sql.ts";
 import { importFlights } from "../../../src/booking/flights/import-flights.ts";
-import { json, jsonWith } from "../../support/app.ts";
+import { json, jsonWith, until } from "../../support/app.ts";
 import { bookingCalls } from "../../support/bookings.ts";
 import { manualClock } from "../../support/clock.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const app = appForAll();
@@ -174,6 +175,120 @@ describe("an import that changes flights with bookings", () => {
     const { bookingId } = await json(await book(id));
     await cancel(bookingId);
     expect(await imported(flightNumber, [{ at: 1, from: 0 }])).toMatchObject({ notified: 2 });
+  });
+});
+
+describe("an import of several transactions", () => {
+  const many: readonly Line[] = Array.from({ length: 450 }, (_, index) => ({ at: 100 + index }));
+
+  async function countOf(flightNumber: string): Promise<number> {
+    const found = many.map(({ at }) =>
+      app.services.storage.all(flightByKey, planAt(flightNumber, at ?? 0)),
+    );
+    return (await Promise.all(found)).flat().length;
+  }
+
+  /** Does something once, after the first transaction. */
+  function afterFirst(what: () => Promise<unknown>) {
+    let isDone = false;
+    return async () => {
+      if (isDone) return;
+      isDone = true;
+      await what();
+    };
+  }
+
+  test.each<[string, Line]>([
+    ["updates a flight", { at: 0, plan: { seats: 1 } }],
+    ["moves a flight", { at: 2, from: 0, plan: { seats: 1 } }],
+    ["cancels no flight", { at: 1, isCancelled: true }],
+  ])("writes nothing if its last line %s and is bad", async (_, line) => {
+    const { flightNumber } = await booked(0);
+    const error = await failure(imported(flightNumber, [...many, line]));
+    expect(error).toMatchObject({ code: "validation-failed" });
+    expect(error instanceof AppError && error.detail).toStartWith("line 452: ");
+    expect(await countOf(flightNumber)).toBe(0);
+  });
+
+  test.each([1, 2, 3])("is completed by the same file after %d of them", async (steps) => {
+    const { flightNumber, ids, bookings } = await booked(0, 10, 20);
+    const lines = [
+      ...many,
+      { at: 20, isCancelled: true } as const,
+      { at: 10, from: 0 },
+      { at: 15, from: 10 },
+    ];
+    let left = steps;
+    const afterStep = async () => {
+      left -= 1;
+      if (left === 0) throw new Error("The power failed");
+    };
+    expect(String(await failure(imported(flightNumber, lines, { afterStep })))).toContain("power");
+    expect(await countOf(flightNumber)).toBeGreaterThan(0);
+    await imported(flightNumber, lines);
+    expect(await countOf(flightNumber)).toBe(450);
+    expect(await departures(flightNumber, ids)).toEqual({ 10: "a", 15: "b", 20: "-new" });
+    expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing });
+    const events = async () => {
+      app.clock.advance(1_000);
+      const path = "/v1/events?provider=bookings&limit=100&type=";
+      const found = ["flight.changed", "flight.cancelled"].map(async (type) =>
+        listed(app, path + type),
+      );
+      return (await Promise.all(found))
+        .flat()
+        .map(({ subject }) => String(subject))
+        .filter((subject) => bookings.some((id) => subject === `booking/${String(id)}`))
+        .toSorted();
+    };
+    const once = bookings.map((id) => `booking/${String(id)}`).toSorted();
+    await until(async () => (await events()).length >= once.length);
+    expect(await events()).toEqual(once);
+  });
+
+  test("continues moves of which each needs the one before", async () => {
+    number += 1;
+    const flightNumber = `IM${number}`;
+    await imported(flightNumber, many);
+    const lines = many.map(({ at = 0 }) => ({ at: at + 1, from: at }));
+    const afterStep = afterFirst(() => Promise.reject(new Error("The power failed")));
+    await failure(imported(flightNumber, lines, { afterStep }));
+    const { moved } = await imported(flightNumber, lines);
+    expect([moved > 0 && moved < 450, await countOf(flightNumber)]).toEqual([true, 449]);
+    expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing });
+  });
+
+  test.each([true, false])(
+    "names the line if seats are sold meanwhile; skipBad %p",
+    async (skipBad) => {
+      const { flightNumber, ids } = await booked(0);
+      const lines = [...many, { at: 0, plan: { seats: 3 } }];
+      const afterStep = afterFirst(async () => jsonWith(await book(ids[0] ?? 0, 2), 201));
+      const importing = imported(flightNumber, lines, { afterStep, skipBad });
+      const late = expect.stringContaining("more than 3 seats are already sold");
+      if (skipBad) expect((await importing).skipped).toEqual([{ line: 452, error: late }]);
+      else {
+        const detail = expect.stringMatching(/^line 452: .* sold\. .* other lines were imported$/);
+        expect(await failure(importing)).toMatchObject({ detail });
+      }
+      expect(await countOf(flightNumber)).toBe(450);
+    },
+  );
+
+  test("moves no flight twice that another import moves meanwhile", async () => {
+    const { flightNumber, ids } = await booked(0);
+    await imported(flightNumber, many);
+    const lines = [
+      ...many.map((line) => ({ ...line, isCancelled: true as const })),
+      { at: 2, from: 0 },
+    ];
+    const afterStep = afterFirst(() => imported(flightNumber, [{ at: 2, from: 0 }]));
+    expect(await imported(flightNumber, lines, { afterStep })).toEqual({
+      skipped: [],
+      ...nothing,
+      cancelled: 450,
+    });
+    expect(await departures(flightNumber, ids)).toEqual({ 2: "a" });
   });
 });
 
