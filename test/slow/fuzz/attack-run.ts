@@ -22,6 +22,7 @@ const keptLimitBytes = 64 * mebibyte;
 interface Verdict {
   readonly worstMs: number;
   readonly growthBytes: number;
+  readonly usual: Observation;
   readonly seen: Observation;
   /** What is wrong; empty when nothing is. */
   readonly faults: readonly string[];
@@ -86,7 +87,7 @@ export async function tried(attack: Attack, victim: Victim): Promise<Verdict> {
   if (growthBytes > limitBytes) faults.push(`memory grew over ${mebibytes(limitBytes)}`);
   const kept = watch.anonymousBytes() - victim.idleBytes;
   const reusable = alive && kept <= keptLimitBytes && attack.leavesRows !== true;
-  return { worstMs, growthBytes, seen, faults, reusable };
+  return { worstMs, growthBytes, usual: victim.usual, seen, faults, reusable };
 }
 
 /** Resolves with `work`, or when the time is over; the process can end then. */
@@ -109,12 +110,13 @@ async function hopeless({ watch }: Victim, ended: Promise<unknown>): Promise<voi
   }
 }
 
-export function line({ name }: Attack, { worstMs, growthBytes, seen, faults }: Verdict): string {
+export function line({ name }: Attack, verdict: Verdict): string {
+  const { worstMs, growthBytes, usual, seen, faults } = verdict;
   const figures = `/livez ${Math.round(worstMs)} ms`.padEnd(15);
   const memory = `memory +${mebibytes(growthBytes)}`.padEnd(18);
-  const bystander = observed(seen).padEnd(34);
-  const verdict = faults.length === 0 ? "withstood" : `FAILED: ${faults.join("; ")}`;
-  return `${name.padEnd(24)} ${figures} ${bystander} ${memory} ${verdict}`;
+  const bystander = observed(usual, seen).padEnd(50);
+  const outcome = faults.length === 0 ? "withstood" : `FAILED: ${faults.join("; ")}`;
+  return `${name.padEnd(24)} ${figures} ${bystander} ${memory} ${outcome}`;
 }
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`;

@@ -10,6 +10,7 @@ import { pipeliningAttacks } from "./attacks/pipelining.ts";
 import { providerAttacks } from "./attacks/providers.ts";
 import { signedInAttacks } from "./attacks/signed-in.ts";
 import { socketAttacks } from "./attacks/sockets.ts";
+import { strangerAttacks } from "./attacks/strangers.ts";
 import { textAttacks } from "./attacks/texts.ts";
 
 /** All of them; `bun run fuzz --help` lists them. */
@@ -26,4 +27,5 @@ export const attacks: readonly Attack[] = [
   ...pipeliningAttacks,
   ...logAttacks,
   ...signedInAttacks,
+  ...strangerAttacks,
 ];

@@ -55,8 +55,13 @@ export function harmDone(
 const streamNames: readonly Stream[] = ["webhooks", "bookings"];
 const rate = ({ perSecond }: Observation, name: Stream) => Math.round(perSecond[name]);
 
-export const observed = (seen: Observation): string =>
-  `bystander ${streamNames.map((name) => rate(seen, name)).join("+")}/s, p99 ${Math.round(seen.p99Ms)} ms`;
+/** The rates and the latency, and what the webhooks keep of their rate without an attack. */
+export function observed(usual: Observation, seen: Observation): string {
+  const share = Math.round((100 * seen.perSecond.webhooks) / usual.perSecond.webhooks);
+  const rates = streamNames.map((name) => rate(seen, name)).join("+");
+  const slower = (seen.p99Ms / Math.max(1, usual.p99Ms)).toFixed(1);
+  return `bystander ${rates}/s (${share} %), p99 ${Math.round(seen.p99Ms)} ms (×${slower})`;
+}
 
 /** The data that the thread receives at its start. */
 export interface BystanderPlan {

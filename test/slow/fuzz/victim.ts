@@ -8,7 +8,7 @@ import { removeFolder, startServer, temporaryFolder } from "../../support/progra
 
 import { type Bystander, bystander, type Observation } from "./bystander.ts";
 import { type Watch, watch } from "./watch.ts";
-import { addressOf, importFlights, mintTokens, settings } from "./world.ts";
+import { addressOf, importFlights, mintTokens, settings, timetable } from "./world.ts";
 
 /** A server that attacks are tried on: a process with a database of its own, and a watch beside it. */
 export interface Victim {
@@ -49,6 +49,7 @@ const open = { DESTINATIONS_ALLOW_PRIVATE: "true" };
 export async function victims(source?: string): Promise<Victims> {
   const template = temporaryFolder();
   await importFlights(template);
+  await importFlights(template, timetable());
   const bearers = await mintTokens();
   return {
     async start(stdout = "/dev/null") {

@@ -129,22 +129,35 @@ export async function startWorld({ isWatched = false } = {}): Promise<World> {
   return world;
 }
 
-/** Puts flights to sell into the database of a folder. */
-export async function importFlights(cwd: string): Promise<void> {
-  const imported = await runSkyhook(["import", "-"], { cwd, input: flightsCsv() });
+/** Puts flights into the database of a folder: without `csv`, those to sell. */
+export async function importFlights(cwd: string, csv: string = flightsCsv()): Promise<void> {
+  const imported = await runSkyhook(["import", "-"], { cwd, input: csv });
   if (imported.code !== 0) throw new Error(`The flights were not imported: ${imported.err}`);
 }
 
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const csvHeader =
+  "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
+
+/** 62 days of 96 departures on a route and back, from in ten days. */
+export function timetable(): string {
+  const rows = Array.from({ length: 62 * 96 }, (_, n) => {
+    const times = `${inDays(10 + n / 96)},${inDays(10.1 + n / 96)},economy,100,${100 + (n % 37)},EUR`;
+    return [
+      `SK${100 + (n % 96)},Skyhook Air,AMS,CDG,${times}`,
+      `SK${300 + (n % 96)},Skyhook Air,CDG,AMS,${times}`,
+    ];
+  });
+  return [csvHeader, ...rows.flat()].join("\n");
+}
+
 function flightsCsv(): string {
-  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   const rows = Array.from(
     { length: flights },
     (_, n) =>
       `SK${n + 1},Skyhook Air,JFK,LHR,${inDays(30)},${inDays(30.3)},economy,1000,499.50,USD`,
   );
-  const header =
-    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
-  return [header, ...rows].join("\n");
+  return [csvHeader, ...rows].join("\n");
 }
 
 /** A token of each role, for a server with `settings`. */
