@@ -77,7 +77,11 @@ export class Cluster {
 
   async #start(number: number): Promise<void> {
     const secrets = providers.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
-    const env = { DATABASE_URL: this.#database.url, ...Object.fromEntries(secrets) };
+    const env = {
+      DATABASE_URL: this.#database.url,
+      TRUSTED_PROXY_HOPS: "1",
+      ...Object.fromEntries(secrets),
+    };
     const main = this.#main === undefined ? {} : { main: this.#main };
     try {
       this.#servers[number - 1] = await startIn(this.#folder, env, main);
