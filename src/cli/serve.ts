@@ -15,6 +15,7 @@ import { lockFolder } from "../db/sqlite/server-lock.ts";
 import { withoutPassword } from "../db/without-password.ts";
 import { createServices, type Services } from "../services.ts";
 import { createLog, type Log, type ProgramLog } from "../telemetry/log.ts";
+import { handleUncaught } from "../telemetry/uncaught.ts";
 import type { Surroundings } from "../wiring/platform.ts";
 
 import { example } from "./arguments.ts";
@@ -70,6 +71,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const remember = () => void (isHungUp = true);
   for (const signal of reloading) process.on(signal, remember);
   const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
+  handleUncaught(log);
   const secrets = secretStore(env, config.secretsDir);
   const file = databaseFile(config.databaseUrl);
   const lock = await withDatabase(config, async () => {

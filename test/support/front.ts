@@ -26,16 +26,22 @@ export interface Front {
   readonly port: number;
   /** Ends all connections. Null: the system is back. */
   replace(stranger: Stranger | null): void;
-  /** Bytes that strangers sent. */
-  sent(): number;
+  /** All connections that were made, and those that are open. */
+  connections(): { readonly made: number; readonly open: number };
   stop(): void;
 }
 
-export async function front(name: FrontedName, port: number): Promise<Front> {
-  let stranger: Stranger | null = null;
-  let sent = 0;
+/** `port`: of the system, on this machine. */
+export async function front(
+  name: FrontedName,
+  port: number,
+  first: Stranger | null = null,
+): Promise<Front> {
+  let stranger = first;
+  let made = 0;
   const open = new Set<Socket>();
   const server = createServer((client) => {
+    made += 1;
     open.add(client.on("error", () => {}));
     client.on("close", () => open.delete(client));
     if (stranger === null) {
@@ -52,14 +58,10 @@ export async function front(name: FrontedName, port: number): Promise<Front> {
   function answerAs(kind: Stranger, client: Socket): void {
     const [begin, short, announced] = beginnings[name];
     const bytes = (text: string) => Buffer.from(text, "latin1");
-    const write = (chunk: Uint8Array) => {
-      sent += chunk.length;
-      return client.write(chunk);
-    };
     const flood = (start: string, chunk: Uint8Array) => {
-      write(bytes(start));
+      client.write(bytes(start));
       const more = () => {
-        while (!client.destroyed && write(chunk));
+        while (!client.destroyed && client.write(chunk));
       };
       client.on("drain", more);
       more();
@@ -90,7 +92,7 @@ export async function front(name: FrontedName, port: number): Promise<Front> {
       stranger = by;
       end();
     },
-    sent: () => sent,
+    connections: () => ({ made, open: open.size }),
     stop() {
       end();
       server.close();

@@ -18,6 +18,12 @@ import {
 } from "./group.ts";
 import type { BoundTransaction, Writer } from "./writer.ts";
 
+/** Ends the program: later groups would wait for ever. */
+const rethrown = (error: unknown) =>
+  void setImmediate(() => {
+    throw error;
+  });
+
 interface WaitingTransaction extends Transaction {
   readonly bound: BoundTransaction;
 }
@@ -70,7 +76,7 @@ export function groupCommit(
   function flush(): void {
     isScheduled = false;
     const group = takeGroup();
-    if (group.length > 0) void commit(group);
+    if (group.length > 0) commit(group).catch(rethrown);
   }
 
   function takeGroup(): WaitingTransaction[] {

@@ -6,6 +6,7 @@ import type { Storage } from "../../db/storage.ts";
 import { headersOf } from "../../event/event.sql.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
+import { contained } from "../../telemetry/uncaught.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
 import { renderEmail } from "../formats/email.ts";
@@ -153,7 +154,7 @@ function sendByHttp(
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
-    const response = await post(url, request, signal);
+    const response = await contained(() => post(url, request, signal));
     // Agents read errors, and the text of a stranger's endpoint could instruct them.
     return resultOf(subscriber === null ? response : { ...response, excerpt: "" });
   };
@@ -172,7 +173,8 @@ function sendByConnection(
 ): Sender {
   return {
     async send(contents, trace, signal) {
-      await connection.send(await messageFor(contents, trace), signal);
+      const message = await messageFor(contents, trace);
+      await contained(() => connection.send(message, signal));
       return delivered;
     },
     // It is closed whether or not the other side agrees.

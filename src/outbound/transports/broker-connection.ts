@@ -1,4 +1,5 @@
 import { connectionError, errorMessage } from "../../base/errors.ts";
+import { unlessAborted } from "../../base/in-time.ts";
 import { AddressError } from "../../base/public-address.ts";
 
 import { hostToConnect } from "./broker-address.ts";
@@ -13,9 +14,8 @@ import {
 } from "./transport.ts";
 
 const timeoutMs = 10_000;
+const notConfirmed = `not confirmed within ${timeoutMs / 1_000} s`;
 const idleMs = 60_000;
-/** Each takes some 5 MB. */
-const maxThreads = 100;
 
 /** A connection, as long as its thread. */
 interface Thread extends Client {
@@ -27,14 +27,9 @@ interface Held {
   readonly thread: Promise<Thread>;
   /** How many messages wait for its answer. */
   sending: number;
-  /** Ends it. The next message starts another. */
-  end(): void;
 }
 
-/** Those of all destinations, the oldest first. */
-const threads = new Set<Held>();
-
-/** Sends by a library on a thread of its own for each destination. */
+/** Sends by a library on a thread of its own for each destination. It takes some 5 MB while it is used. */
 export function brokerTransport(name: SystemName): Transport {
   const system = systems[name];
   return {
@@ -60,26 +55,14 @@ function brokerConnection(
   let cancelIdle = () => {};
 
   function hold(): Held {
-    const idle = [...threads].find(({ sending }) => sending === 0);
-    if (threads.size >= maxThreads) idle?.end();
-    if (threads.size >= maxThreads) throw new TransportError("too many connections are in use");
-    const own: Held = {
-      thread: open(() => drop(own)),
-      sending: 0,
-      end() {
-        if (held === own) held = null;
-        threads.delete(own);
-        own.thread.then((thread) => thread.end()).catch(() => {});
-      },
-    };
-    threads.add(own);
+    const own: Held = { thread: open(() => drop(own)), sending: 0 };
     return own;
   }
 
   /** No other message uses it. The last one that does ends it. */
   function drop(own: Held): void {
     if (held === own) held = null;
-    if (own.sending === 0) own.end();
+    if (own.sending === 0) own.thread.then((thread) => thread.end()).catch(() => {});
   }
 
   return {
@@ -87,24 +70,19 @@ function brokerConnection(
       cancelIdle();
       const own = (held ??= hold());
       own.sending += 1;
-      const ended = Promise.withResolvers<never>();
-      const interrupt = () => ended.reject(new TransportError("interrupted"));
-      signal.addEventListener("abort", interrupt, { once: true });
-      const cancelTimeout = clock.after(timeoutMs, () =>
-        ended.reject(new Error(`not confirmed within ${timeoutMs / 1_000} s`)),
-      );
+      const tooLate = new AbortController();
+      const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort(new Error(notConfirmed)));
       let isUsable = true;
       try {
         const sent = own.thread.then((thread) => thread.send(message));
-        await Promise.race([sent, ended.promise]);
+        await unlessAborted(AbortSignal.any([signal, tooLate.signal]), sent);
       } catch (error) {
         isUsable = error instanceof TransportError && !signal.aborted;
         if (error instanceof TransportError || error instanceof AddressError) throw error;
         const reason = connectionError(error) ?? errorMessage(error);
-        throw new TransportError(reason, { cause: error });
+        throw new TransportError(signal.aborted ? "interrupted" : reason, { cause: error });
       } finally {
         cancelTimeout();
-        signal.removeEventListener("abort", interrupt);
         own.sending -= 1;
         if (!isUsable || held !== own) drop(own);
         else if (own.sending === 0) cancelIdle = clock.after(idleMs, () => drop(own));

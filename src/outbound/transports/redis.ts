@@ -18,6 +18,7 @@ const example = "rediss://user:password@host:6379/0?stream=events&maxLength=1000
 /** A simple text, a number, a short text such as the id of an entry, or an error. */
 const replyAtStart = /^(?:[+:][^\r\n]*|\$-1|\$\d{1,3}\r\n[^\r\n]*|-([^\r\n]*))\r\n/;
 const maxReplyCharacters = 4_096;
+const notRedis = "the answer is not that of Redis";
 
 /** Adds to a stream (https://redis.io/docs/latest/commands/xadd). */
 export const redis: System = {
@@ -53,14 +54,15 @@ async function open(text: string, { rules, host, fail }: Opening): Promise<Clien
     async send(message) {
       const { id, headers, body } = message;
       const fields = Object.entries({ id, ...headers }).flat();
-      await send("XADD", placed(stream, message), ...trim, "*", ...fields, "body", body);
+      const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
+      if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
     },
   };
 }
 
 /** Sends commands, and matches the replies by their order (https://redis.io/docs/latest/develop/reference/protocol-spec). */
 function commander(socket: Socket, fail: (error: unknown) => void) {
-  const waiting: PromiseWithResolvers<void>[] = [];
+  const waiting: PromiseWithResolvers<string>[] = [];
   let received = "";
   socket.on("error", fail).on("close", () => fail(new Error("the server closed the connection")));
   socket.setEncoding("latin1").on("data", (text: string) => {
@@ -70,18 +72,19 @@ function commander(socket: Socket, fail: (error: unknown) => void) {
       if (reply === undefined) break;
       received = received.slice(reply.length);
       const call = waiting.shift();
-      if (error === undefined) call?.resolve();
-      else call?.reject(new TransportError(`Redis: ${error}`));
+      if (call === undefined) return fail(new Error(notRedis));
+      if (error === undefined) call.resolve(reply);
+      else call.reject(new TransportError(`Redis: ${error}`));
     }
-    if (received.length > maxReplyCharacters) fail(new Error("the answer is not that of Redis"));
+    if (received.length > maxReplyCharacters) fail(new Error(notRedis));
   });
-  return (...parts: readonly Message["body"][]): Promise<void> => {
+  return (...parts: readonly Message["body"][]): Promise<string> => {
     const command = parts.flatMap((part) => {
       const bytes = bytesOf(part);
-      return [`$${bytes.length}\r\n`, bytes, "\r\n"];
+      return [bytesOf(`$${bytes.length}\r\n`), bytes, bytesOf("\r\n")];
     });
-    for (const part of [`*${parts.length}\r\n`, ...command]) socket.write(part);
-    const reply = Promise.withResolvers<void>();
+    socket.write(Buffer.concat([bytesOf(`*${parts.length}\r\n`), ...command]));
+    const reply = Promise.withResolvers<string>();
     waiting.push(reply);
     return reply.promise;
   };
