@@ -1,5 +1,16 @@
 // Reads JSON (RFC 8259) as text, where parsing and printing would change numbers, escapes and the order of members.
 
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+} from "./json-bytes.ts";
+
 /** A member of an object, or an entry of an array with its index as name. */
 export interface Member {
   readonly name: string;
@@ -7,50 +18,60 @@ export interface Member {
   readonly text: string;
 }
 
-/** The members of valid JSON, in order; none if it is neither an object nor an array. */
+/**
+ * The members of JSON, in order; none if it is neither an object nor an array. Throws where it is not JSON; not every
+ * error is found in the values, which are skipped.
+ */
 export function membersOf(json: string): readonly Member[] {
+  const [open = ""] = /[^ \t\n\r]/.exec(json) ?? [];
+  if (open !== "{" && open !== "[") return [];
+  const [isObject, close] = [open === "{", open === "{" ? closeBrace : closeBracket];
   const members: Member[] = [];
-  const isList = json.trimStart().startsWith("[");
-  let [depth, start, name] = [0, 0, ""];
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
-    const isOpening = character === "{" || character === "[";
-    const isClosing = character === "}" || character === "]";
-    if (character === '"') at = stringEnd(json, at);
-    else if (isOpening && (depth += 1) === 1) start = at + 1;
-    else if (depth === 1 && character === ":") {
-      name = String(JSON.parse(json.slice(start, at)));
-      start = at + 1;
-    } else if (depth === 1 && (isClosing || character === ",")) {
-      const text = json.slice(start, at).trim();
-      if (text !== "") members.push({ name: isList ? String(members.length) : name, text });
+  let depth = 0;
+  let start = 0;
+  let name: string | null = null;
+  for (let at = json.indexOf(open); at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === quote) at = stringEnd(json, at);
+    else if (code === openBrace || code === openBracket) {
+      if (depth === 0) start = at + 1;
+      depth += 1;
+    } else if (code === closeBrace || code === closeBracket) depth -= 1;
+    if (code === colon && depth === 1 && isObject) {
+      name = nameOf(json.slice(start, at));
       start = at + 1;
     }
-    if (isClosing) depth -= 1;
+    if (depth > 1 || (depth === 1 && code !== comma)) continue;
+    const text = json.slice(start, at).trim();
+    if (text !== "" && isObject === (name !== null)) {
+      members.push({ name: name ?? String(members.length), text });
+    } else if (text !== "" || code === comma || members.length > 0 || name !== null) break;
+    name = null;
+    start = at + 1;
+    if (depth === 1) continue;
+    if (code === close && json.slice(start).trim() === "") return members;
+    break;
   }
-  return members;
+  throw new SyntaxError("This is not JSON");
 }
 
-/** The text of the value at a path of keys in valid JSON. */
-export function textOfMember(json: string, ...path: readonly string[]): string | undefined {
-  return path.reduce<string | undefined>(
-    (text, key) => membersOf(text ?? "").findLast(({ name }) => name === key)?.text,
-    json,
-  );
+function nameOf(json: string): string {
+  if (json.startsWith('"') && json.indexOf('"', 1) === json.length - 1 && !json.includes("\\"))
+    return json.slice(1, -1);
+  const name: unknown = JSON.parse(json);
+  if (typeof name === "string") return name;
+  throw new SyntaxError("A name is a text");
 }
 
-/** Where a string ends, of which `start` is the first quote. */
-export function stringEnd(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end;
-}
-
-/** Whether there is an odd number of backslashes before a position. */
-function isEscaped(json: string, end: number): boolean {
-  let before = end - 1;
-  while (json[before] === "\\") before -= 1;
-  return (end - before) % 2 === 0;
+/** The last quote of a string of which `start` is the first. */
+function stringEnd(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end > 0; end = json.indexOf('"', end + 1)) {
+    let before = end;
+    while (json.charCodeAt(before - 1) === backslash) before -= 1;
+    // An even number of backslashes are characters.
+    if ((end - before) % 2 === 0) return end;
+  }
+  throw new SyntaxError("A string does not end");
 }
 
 /** Strings, empty brackets, punctuation, and everything else (numbers and literals). */

@@ -33,12 +33,12 @@ export const exampleNotification = (notification: NewNotification): SentNotifica
 export function eventsOf(provider: Provider): readonly DescribedEvent[] {
   const described = Object.values(provider.samples).flatMap((sample) => {
     const { headers, body } = sample({ id: "72d3162e-cc78-11e3-81ab-4c9367dc0958", now: at });
-    const text = JSON.stringify(body);
-    const [item] = provider.itemsIn?.({ payload: body, text }) ?? [];
+    const sent = { value: body, text: JSON.stringify(body), context: "" };
+    const [item = sent] = provider.itemsIn?.(sent) ?? [];
     const header = (...names: readonly string[]) =>
       names.map((name) => headers[name]).find((value) => value !== undefined) ?? null;
     // Guarantee: the items of a sample are objects, as its provider lists them.
-    const payload = (item?.value ?? body) as typeof body;
+    const payload = item.value as typeof body;
     const interpretation = provider.interpret({ payload, delivery: body, header });
     const { type, deliveryId, notice = null } = interpretation;
     const event: Event = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { membersOf, prettyJson, textOfMember } from "../../src/base/json-text.ts";
+import { membersOf, prettyJson } from "../../src/base/json-text.ts";
 import { cpuMsOf, nestedJson } from "../inbound/rejections/hostile-bodies.ts";
 import { runs } from "../support/runs.ts";
 
@@ -62,9 +62,17 @@ describe("membersOf", () => {
     expect(membersOf(' "[1]"')).toEqual([]);
   });
 
-  test("lead to a value, of equal keys to the last", () => {
-    const text = '{"a":1,"a":{"b":[10, 820982911946154509]}}';
-    expect(textOfMember(text, "a", "b", "1")).toBe("820982911946154509");
-    expect(textOfMember(text, "a", "c", "1")).toBeUndefined();
+  test.each(["{", '{"a"', "[1", '["', '{"a":1]', '{"a":1,}', "[,1]", "[1] 2", "{1:2}", "]"])(
+    "of %s, which is not JSON, are none",
+    (text) => {
+      const members = () => membersOf(text);
+      if (text === "]") expect(members()).toEqual([]);
+      else expect(members).toThrow(SyntaxError);
+    },
+  );
+
+  test("of a string with ten million escapes, and of a million levels, are read", () => {
+    const long = `["${'\\"'.repeat(10_000_000)}",${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}]`;
+    expect(membersOf(long).map(({ text }) => text.length)).toEqual([20_000_002, 2_000_000]);
   });
 });

@@ -34,8 +34,6 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly body: unknown;
-  /** The body exactly as sent. */
-  readonly text: string;
   readonly headers: Headers;
 }
 
@@ -97,7 +95,7 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
     if (!response.ok) throw errorOf(response, said, pausedUntilMs);
     if (body === undefined)
       throw new ApiError(`${host} answers with something other than JSON`, response.status);
-    return { body, text, headers: response.headers };
+    return { body, headers: response.headers };
   }
 
   async function exchange({

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
-import { exactText, pointerKeys, valueAt } from "../../base/place.ts";
+import { pointerKeys, valueAt } from "../../base/place.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
@@ -40,43 +40,37 @@ export function interpret(
 ): readonly Interpreted[] | null {
   const sent = sentIn(provider, bytes);
   if (sent === null) return null;
-  const { payload: delivery, text } = sent;
+  const { value: delivery } = sent;
   const header: VerifiedRequest["header"] = (...names) => {
     const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
     return value === null ? null : printable(value);
   };
   const items = provider.itemsIn?.(sent) ?? [];
   if (items.length === 0)
-    return [{ ...interpreted(provider, { payload: delivery, delivery, header }), text }];
+    return [interpreted(provider, sent, { payload: delivery, delivery, header }, null)];
   if (only === null && items.length > maxItems) {
     const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
     throw new AppError("body-too-large", detail);
   }
-  const context = contextOf(provider, delivery);
   const first = only ?? 1;
   const wanted = only === null ? items : items.slice(only - 1, only);
-  return wanted.map((item, index) => ({
+  return wanted.map((item, index) => {
     // Nothing can be read from what is neither an object nor an array.
-    ...interpreted(provider, { payload: asPayload(item.value) ?? {}, delivery, header }),
-    text: item.text,
-    context: context + item.context,
-    item: first + index,
-  }));
+    const payload = asPayload(item.value) ?? {};
+    return interpreted(provider, item, { payload, delivery, header }, first + index);
+  });
 }
 
-function interpreted(provider: Provider, request: VerifiedRequest): Omit<Interpreted, "text"> {
-  const { payload } = request;
+function interpreted(
+  provider: Provider,
+  { text, context }: Sent,
+  request: VerifiedRequest,
+  item: Interpreted["item"],
+): Interpreted {
   const interpretation = provider.interpret(request);
   const isListed = interpretation.status === "accepted";
-  const payment = isListed ? paymentIn(provider, interpretation.type, payload) : null;
-  return { ...interpretation, context: "", item: null, payment };
-}
-
-/** Computed once for all items, and short: a delivery can have a long text and many items. */
-function contextOf({ contextPlaces = [] }: Provider, delivery: JsonObject): string {
-  if (contextPlaces.length === 0) return "";
-  const values = contextPlaces.map((place) => exactText(valueAt(delivery, pointerKeys(place))));
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(values)).digest("hex");
+  const payment = isListed ? paymentIn(provider, interpretation.type, request.payload) : null;
+  return { ...interpretation, text, context, item, payment };
 }
 
 /**
@@ -118,16 +112,18 @@ export function notificationsOf(
 
 /** The parsed payload, or null as for `interpret`. */
 export function payloadOf(provider: Provider, bytes: Uint8Array): JsonObject | null {
-  return sentIn(provider, bytes)?.payload ?? null;
+  return sentIn(provider, bytes)?.value ?? null;
 }
+
+type Delivery = Sent<JsonObject>;
 
 function sentIn(
   { signature, payload: format = "object", formField }: Provider,
   bytes: Uint8Array,
-): Sent | null {
+): Delivery | null {
   if (format === "jwt") return claimsIn(signature, bytes);
   // An array is a payload only where the provider says so.
-  const isWanted = ({ payload }: Sent) => format !== "object" || isObject(payload);
+  const isWanted = ({ value }: Delivery) => format !== "object" || isObject(value);
   const sent = parse(bytes, format, formField);
   if (sent !== null) return isWanted(sent) ? sent : null;
   if (!signsCompactJson(signature)) return null;
@@ -141,7 +137,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type Format = NonNullable<Provider["payload"]>;
 
-function parse(bytes: Uint8Array, format: Format, formField: string | undefined): Sent | null {
+function parse(bytes: Uint8Array, format: Format, formField: string | undefined): Delivery | null {
   try {
     const text = utf8.decode(bytes);
     const isForm = format === "form" || (formField !== undefined && !isJson.test(text));
@@ -151,9 +147,9 @@ function parse(bytes: Uint8Array, format: Format, formField: string | undefined)
   }
 }
 
-function sentJson(text: string): Sent | null {
-  const payload = asPayload(parseJson(text));
-  return payload === null ? null : { payload, text };
+function sentJson(text: string): Delivery | null {
+  const value = asPayload(parseJson(text));
+  return value === null ? null : { value, text, context: "" };
 }
 
 /** How an object or an array starts. */
@@ -163,15 +159,15 @@ const isJson = /^\s*[[{]/;
 const maxFields = 1_000;
 
 /** The JSON in its field; without it, the fields of the form, of a repeated one the first. */
-function sentForm(text: string, format: Format, formField = ""): Sent | null {
+function sentForm(text: string, format: Format, formField = ""): Delivery | null {
   if (text.split("&", maxFields + 1).length > maxFields) return null;
   const fields = Object.fromEntries([...new URLSearchParams(text)].toReversed());
   if (Object.hasOwn(fields, formField)) return sentJson(fields[formField] ?? "");
-  return format === "object" ? null : { payload: fields, text: JSON.stringify(fields) };
+  return format === "object" ? null : sentJson(JSON.stringify(fields));
 }
 
 /** The claims of the token that the signature is. It was verified on receipt. */
-function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): Sent | null {
+function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): Delivery | null {
   if (scheme.kind !== "jwt" || !isTokenInBody(scheme)) return null;
   try {
     const text = utf8.decode(bytes);

@@ -7,16 +7,11 @@ import type { SignatureScheme } from "../signatures/scheme.ts";
 
 import type { Handshake } from "./handshake.ts";
 
-/** A parsed payload, and its JSON exactly as sent. */
-export interface Sent {
-  readonly payload: JsonObject;
+/** A delivery, or one of the events in it: JSON, parsed and exactly as sent. */
+export interface Sent<Value = unknown> {
+  readonly value: Value;
   readonly text: string;
-}
-
-/** One of several events of a delivery. */
-export interface Item extends Pick<Sent, "text"> {
-  readonly value: unknown;
-  /** What identifies it besides itself: equal for equal numbers, texts and literals in the objects around it. */
+  /** What identifies it besides itself: equal for equal texts, numbers and literals in the objects around it. */
   readonly context: string;
 }
 
@@ -66,9 +61,7 @@ export interface Provider {
    */
   readonly payload?: "object" | "json" | "form" | "jwt";
   /** Finds the items of a payload that are events of their own; none: the payload is the only one. Undefined: always. */
-  readonly itemsIn?: (delivery: Sent) => readonly Item[];
-  /** The places outside of an item that its event is made of. They identify it too if it has no id. */
-  readonly contextPlaces?: readonly string[];
+  readonly itemsIn?: (delivery: Sent) => readonly Sent[];
   /** The places whose values a retry changes: JSON pointers relative to the item. */
   readonly retryChanges?: readonly string[];
   /** Whether a retry has another signed time. */
@@ -133,11 +126,7 @@ export interface Notice {
 }
 
 /** An interpreted payload or item, with what it says about the payment of a booking. */
-export interface Interpreted extends Interpretation {
-  /** The JSON that was interpreted. */
-  readonly text: string;
-  /** What identifies the item besides itself and without an id: equal for equal values around it. */
-  readonly context: string;
+export interface Interpreted extends Interpretation, Omit<Sent, "value"> {
   /** The number of the item, from 1; null if it is the whole payload. */
   readonly item: number | null;
   /** Null if it is about something else. */

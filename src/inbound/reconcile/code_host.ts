@@ -1,4 +1,3 @@
-import { textOfMember } from "../../base/json-text.ts";
 import {
   at,
   idAt,
@@ -18,7 +17,6 @@ import {
   type ProviderApi,
 } from "../provider-api/provider-api.ts";
 import { codeHost } from "../providers/code_host.ts";
-import { compactJson } from "../signatures/compact-json.ts";
 import type { LoggedRequest } from "../webhook-request.ts";
 
 import type { LogEntry, LogKind, ProviderLog } from "./provider-log.ts";
@@ -81,20 +79,19 @@ function entryOf(api: ProviderApi, path: string, item: JsonObject): LogEntry | n
     isAcknowledged: typeof status === "number" && status >= 200 && status < 300,
     async read() {
       const found = await deliveryAt(api, `${path}/${encodeURIComponent(id)}`);
-      const payload = at(found?.body, "request", "payload");
-      if (found === null || !isObject(payload)) return null;
-      const headers = headersOf(objectAt(found.body, "request", "headers"));
+      const payload = at(found, "request", "payload");
+      if (!isObject(payload)) return null;
+      const headers = headersOf(objectAt(found, "request", "headers"));
       headers.set("x-github-delivery", deliveryId);
       headers.set("x-github-event", event);
-      const sent = textOfMember(found.text, "request", "payload") ?? "";
-      return { headers, bodies: [...bodiesOf(JSON.stringify(payload)), ...bodiesOf(sent)] };
+      return { headers, bodies: bodiesOf(payload) };
     },
   };
 }
 
-async function deliveryAt(api: ProviderApi, path: string): Promise<ApiResponse | null> {
+async function deliveryAt(api: ProviderApi, path: string): Promise<unknown> {
   try {
-    return await api.send({ method: "GET", path, maxBytes: maxDeliveryBytes });
+    return (await api.send({ method: "GET", path, maxBytes: maxDeliveryBytes })).body;
   } catch (error) {
     // It was deleted since the page was read.
     if (error instanceof ApiError && error.status === 404) return null;
@@ -116,8 +113,8 @@ function headersOf(logged: JsonObject): Headers {
  * The forms in which GitHub may have sent a payload: as JSON without white space, with escapes in lower or
  * upper case, or as a form.
  */
-function bodiesOf(json: string): LoggedRequest["bodies"] {
-  const text = Buffer.from(compactJson(Buffer.from(json))).toString();
+function bodiesOf(payload: JsonObject): LoggedRequest["bodies"] {
+  const text = JSON.stringify(payload);
   const upperCase = text.replaceAll(/\\(?:u[\da-f]{4}|.)/g, (escape) =>
     escape.length === 2 ? escape : `\\u${escape.slice(2).toUpperCase()}`,
   );

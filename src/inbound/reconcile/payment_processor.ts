@@ -1,8 +1,6 @@
-import { membersOf, textOfMember } from "../../base/json-text.ts";
 import { at, idAt, isTrueAt, type JsonObject, textAt, unixSecondsAt } from "../../base/payload.ts";
 import { type Field, objectsIn, providerApi } from "../provider-api/provider-api.ts";
 import { paymentProcessor } from "../providers/payment_processor.ts";
-import { compactJson } from "../signatures/compact-json.ts";
 
 import type { LogEntry, LogKind } from "./provider-log.ts";
 
@@ -24,7 +22,7 @@ export const paymentProcessorLog: LogKind = {
     return {
       host: api.host,
       async page(after, since) {
-        const { body, text } = await api.send({
+        const { body } = await api.send({
           method: "GET",
           path: "/v1/events",
           maxBytes: maxPageBytes,
@@ -37,12 +35,9 @@ export const paymentProcessorLog: LogKind = {
           ],
         });
         const events = objectsIn(api, at(body, "data"));
-        const texts = membersOf(textOfMember(text, "data") ?? "");
         const last = idAt(events.at(-1), "id");
         return {
-          entries: events
-            .map((event, index) => entryOf(event, texts[index]?.text ?? ""))
-            .filter((entry) => entry !== null),
+          entries: events.map(entryOf).filter((entry) => entry !== null),
           next: isTrueAt(body, "has_more") && last !== after ? last : null,
         };
       },
@@ -55,7 +50,7 @@ function field(name: string, value: string): Field {
 }
 
 /** The entry of an event, which is the payload itself; null for events that are not listed. */
-function entryOf(event: JsonObject, text: string): LogEntry | null {
+function entryOf(event: JsonObject): LogEntry | null {
   const [deliveryId, type] = [idAt(event, "id"), textAt(event, "type")];
   const sentAt = unixSecondsAt(event, "created");
   if (deliveryId === null || type === null || sentAt === null) return null;
@@ -67,6 +62,6 @@ function entryOf(event: JsonObject, text: string): LogEntry | null {
     // Not acknowledged by each endpoint: the other ones may not be Skyhook's.
     isAcknowledged: false,
     read: () =>
-      Promise.resolve({ headers: new Headers(), bodies: [compactJson(Buffer.from(text))] }),
+      Promise.resolve({ headers: new Headers(), bodies: [Buffer.from(JSON.stringify(event))] }),
   };
 }

@@ -354,7 +354,8 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
   const { id: kind, isTimed = false, name, covers } = identities[id] ?? none;
   const idHeader = kind.startsWith("header ") ? kind.slice("header ".length) : null;
   const itemsOf = (body: JsonObject) => {
-    const items = provider.itemsIn?.({ payload: body, text: JSON.stringify(body) }) ?? [];
+    const items =
+      provider.itemsIn?.({ value: body, text: JSON.stringify(body), context: "" }) ?? [];
     return items.length === 0 ? [body] : items.map(({ value }) => asPayload(value) ?? {});
   };
   const newId = (): Record<string, string> =>
@@ -462,9 +463,9 @@ describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id
       const content = contentOf(provider);
       const { idempotencyKey } = await post(provider, content);
       const [item] = itemsOf(content.body);
-      const { retryChanges = [], contextPlaces = [] } = provider;
+      const { retryChanges = [] } = provider;
       const isAround = provider.itemsIn !== undefined && !Array.isArray(content.body);
-      const isWhole = retryChanges.length + contextPlaces.length === 0 && !isAround;
+      const isWhole = retryChanges.length === 0 && !isAround;
       const isForm = provider.payload === "form";
       const sent = isForm ? new URLSearchParams(Object(item)).toString() : JSON.stringify(item);
       const hash = isWhole ? sha256(sent) : "[0-9a-f]{64}";

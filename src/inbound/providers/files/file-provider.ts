@@ -1,5 +1,4 @@
 import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
-import { deliveryPrefix } from "../../../base/place.ts";
 import type { DataFields } from "../../../event/data-fields.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
@@ -48,9 +47,6 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),
     ...(file.each !== undefined && {
       itemsIn: itemFinder(placesOf(file.each), changes),
-      contextPlaces: [...new Set(readPlaces(file))].filter(
-        (place) => place.startsWith(deliveryPrefix) && !changes.includes(place),
-      ),
     }),
     ...(formField !== undefined && { formField }),
     ...(secretPrefix !== undefined && { secretPrefix }),

@@ -1,12 +1,9 @@
-import { type Member, membersOf } from "../../../base/json-text.ts";
-import { pointerKeys, valueAt } from "../../../base/place.ts";
-import type { Item, Sent } from "../provider.ts";
+import { membersOf } from "../../../base/json-text.ts";
+import { deliveryPrefix, pointerKeys, valueAt } from "../../../base/place.ts";
+import type { Sent } from "../provider.ts";
 
-/** A value on the way to items. `path`: its keys, with `*` for the entries of arrays. */
-interface Place extends Item {
-  readonly path: readonly string[];
-}
-type Find = (place: Place) => readonly Item[];
+/** `path`: the pointer to what was sent, with `*` for the entries of arrays. */
+type Find = (sent: Sent, path: string) => readonly Sent[];
 
 /** The step that is every entry of an array. */
 const everyEntry = "*";
@@ -18,51 +15,47 @@ const everyEntry = "*";
 export function itemFinder(
   pointers: readonly string[],
   retryChanges: readonly string[],
-): (delivery: Sent) => readonly Item[] {
-  const changes = new Set(retryChanges.map((place) => JSON.stringify(pointerKeys(place))));
-  const find = below([...new Set(pointers)].map(pointerKeys), changes);
-  return ({ payload, text }) => find({ value: payload, text, context: "", path: [] });
+): (delivery: Sent) => readonly Sent[] {
+  const find = below([...new Set(pointers)].map(pointerKeys), new Set(retryChanges));
+  return (delivery) => find(delivery, deliveryPrefix.slice(0, -1));
 }
 
 /** Finds the items at these paths. Paths with equal steps are one, in the order of the file. */
 function below(paths: readonly (readonly string[])[], changes: ReadonlySet<string>): Find {
-  const steps = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]) => ({
+  const finds = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]) => ({
     step,
-    find: below(step === undefined ? [] : same.map(([, ...rest]) => rest), changes),
+    find:
+      step === undefined
+        ? null
+        : below(
+            same.map(([, ...rest]) => rest),
+            changes,
+          ),
   }));
-  if (steps.length === 0) return () => [];
-  return (place) => {
-    const { value, path } = place;
-    const members = membersOf(place.text);
-    const context = Array.isArray(value) ? place.context : contextOf(place, members, changes);
-    const placeOf = ({ name, text }: Member): Place => {
-      const step = Array.isArray(value) ? everyEntry : name;
-      return { value: valueAt(value, [name]), text, context, path: [...path, step] };
-    };
-    const entries = Array.isArray(value) ? members.map(placeOf) : [];
-    return steps.flatMap(({ step, find }) => {
-      if (step === undefined) return entries;
-      if (step === everyEntry) return entries.flatMap((entry) => orItself(find(entry), entry));
-      const found = members.findLast(({ name }) => name === step);
-      return found === undefined ? [] : find(placeOf(found));
+  return ({ value, text: json, context: outer }, path) => {
+    const members = membersOf(json);
+    const isList = Array.isArray(value);
+    const scalars = members.filter(
+      ({ name, text }) => !isList && !/^[[{]/.test(text) && !changes.has(`${path}/${name}`),
+    );
+    // Short, since all items within the object have it.
+    const around = new Bun.CryptoHasher("sha256").update(outer + JSON.stringify(scalars));
+    const context = scalars.length === 0 ? outer : around.digest("hex");
+    const inner = members.map(({ name, text }) => ({
+      value: valueAt(value, [name]),
+      text,
+      context,
+    }));
+    return finds.flatMap(({ step, find }) => {
+      if (find === null) return isList ? inner : [];
+      if (step !== everyEntry) {
+        const member = inner[members.findLastIndex(({ name }) => name === step)];
+        return member === undefined ? [] : find(member, `${path}/${isList ? everyEntry : step}`);
+      }
+      return (isList ? inner : []).flatMap((entry) => {
+        const found = find(entry, `${path}/${everyEntry}`);
+        return found.length === 0 ? [entry] : found;
+      });
     });
   };
-}
-
-function orItself(found: readonly Item[], entry: Item): readonly Item[] {
-  return found.length === 0 ? [entry] : found;
-}
-
-/** The context with the numbers, texts and literals of an object on the way. Short: all items within it have it. */
-function contextOf(
-  { path, context }: Place,
-  members: readonly Member[],
-  changes: ReadonlySet<string>,
-): string {
-  const scalars = members.filter(
-    ({ name, text }) => !/^[[{]/.test(text) && !changes.has(JSON.stringify([...path, name])),
-  );
-  if (scalars.length === 0) return context;
-  const hash = new Bun.CryptoHasher("sha256").update(context);
-  return hash.update(JSON.stringify(scalars)).digest("hex");
 }
