@@ -45,6 +45,20 @@ export function exactText(value: unknown): string | null {
   return isNumber(value) || typeof value === "boolean" ? String(value) : null;
 }
 
+/** Places and their values: `*` at the end of a value stands for any text. */
+export type Condition = Readonly<Record<string, string>>;
+
+/** Compiles a condition: whether a request has all of its values. */
+export function condition(wanted: Condition): (source: PlaceSource) => boolean {
+  const places = Object.entries(wanted).map(([place, value]) => ({ find: lookup(place), value }));
+  return (source) =>
+    places.every(({ find, value }) => {
+      const found = exactText(find(source));
+      if (found === null || !value.endsWith("*")) return found === value;
+      return found.length >= value.length && found.startsWith(value.slice(0, -1));
+    });
+}
+
 /** The keys of a JSON pointer (RFC 6901). */
 export function pointerKeys(pointer: string): readonly string[] {
   const steps = pointer.split("/").slice(1);

@@ -17,11 +17,6 @@ export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
   db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
 );
 
-/** The stored headers of an event, including its trace context. */
-export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
-  db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
-);
-
 /** The next events in the order of commits. `until`: an earlier `newestEventSeq`, beyond which there may be gaps. */
 export const eventsAfter = statement<{ seq: number; until: number; limit: number }>()((db, t, p) =>
   db

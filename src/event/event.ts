@@ -25,7 +25,7 @@ export const eventFields = {
   type: text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
   status: word(
     eventStatuses,
-    "`accepted`: operators were notified. `ignored`: verified, but of a type that is not configured. `unreadable`: verified, but could not be parsed.",
+    "`accepted`: operators were notified. `ignored`: verified, but of a type that is not configured, or caused by Skyhook itself. `unreadable`: verified, but could not be parsed.",
   ),
   idempotencyKey: text("Provider and delivery id, or the hash of the body.", "code_host:72d3162e"),
   occurredAt: instant("The provider's time, otherwise the time of receipt."),

@@ -90,6 +90,13 @@ export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, 
   db.select(eventColumns(t)).from(dialect.lookedUp(t.events.id, p.ids)),
 );
 
+/** With the headers of their requests. */
+export const eventsToSend = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
+  db
+    .select({ ...eventColumns(t), headers: t.events.headers })
+    .from(dialect.lookedUp(t.events.id, p.ids)),
+);
+
 /** What these events changed in bookings. */
 export const effectsOf = statement<{ ids: readonly Event["id"][] }>()(
   (db, { events }, p, dialect) =>

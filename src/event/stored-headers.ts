@@ -1,3 +1,5 @@
+import { viaHeader } from "./via.ts";
+
 /**
  * Headers whose values are stored in addition to those that the provider reads: they describe the body, the
  * client and the proxies. An allow-list, because credentials can come under any name.
@@ -14,6 +16,7 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "expect",
   "forwarded",
   "host",
+  viaHeader,
   "traceparent",
   "tracestate",
   "transfer-encoding",

@@ -4,6 +4,7 @@ import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
 import { interpretedFields, interpretStored } from "../inbound/providers/interpret.ts";
+import { isEcho } from "../inbound/providers/own-service.ts";
 import type { Notice, Provider } from "../inbound/providers/provider.ts";
 import type { Outbox, WriteOptions } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
@@ -38,15 +39,18 @@ export function eventReplay(
   async function again(stored: Event): Promise<Again & Pick<WriteOptions, "whole">> {
     const receipt = await storedReceipt(storage, stored.id);
     const interpreted = interpretedAgain(providerOf(stored.provider), stored, receipt);
-    return { ...interpreted, whole: receipt.body === null ? undefined : new Set() };
+    const isOwn = await isEcho(storage, (name) => receipt.headers?.[name]);
+    const event = isOwn ? { ...interpreted.event, status: "ignored" as const } : interpreted.event;
+    return { ...interpreted, event, whole: receipt.body === null ? undefined : new Set() };
   }
 
   return {
     async prepare(stored, onlyUndelivered) {
       const { event, notice, whole } = await again(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      // An event that was not accepted on receipt has no notifications to send again.
-      const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
+      // An event that was not accepted on receipt has no notifications to send again, and one that is not now sends none.
+      const isAccepted = stored.status === "accepted" && event.status === "accepted";
+      const isRepeat = isAccepted && (onlyUndelivered || sent.some(hasFailed));
       if (isRepeat) {
         const notifying = await outbox.rescheduleFor(event, "undelivered");
         const outcome = sent.some(isUndelivered) ? "resent" : "silent";

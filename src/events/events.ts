@@ -236,7 +236,7 @@ function deliveryTo(
   }
   // One event matches few of hundreds of subscriptions.
   if (destination.subscriber !== null) return [];
-  const filtered = filter()?.explain({ ...event, severity }) ?? null;
+  const filtered = filter(event.provider)?.explain({ ...event, severity }) ?? null;
   if (filtered === null) return [];
   const never = { attemptCount: 0, dueAt: null, deliveredAt: null, lastError: null };
   return [{ ...name, ...never, status: "filtered", filtered }];

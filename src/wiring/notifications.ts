@@ -4,6 +4,7 @@ import { write } from "../db/statement.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { TestLimiter } from "../identity/limiter.ts";
 import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
+import { isAtService } from "../inbound/providers/own-service.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { originals } from "../inbound/receive/originals.ts";
 import { alerts, skyhookProvider } from "../operations/alerts.ts";
@@ -13,7 +14,7 @@ import {
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
-import { destinationCache } from "../outbound/deliveries/destination-cache.ts";
+import { destinationCache, type IsOwnService } from "../outbound/deliveries/destination-cache.ts";
 import {
   destinationLabels,
   destinationMetrics,
@@ -75,6 +76,10 @@ export async function notificationServices(
   const { config, storage, clock, log, metrics, makeId, keys, readBacklog } = platform;
   const now = () => clock.now();
   const { destinationsAllowPrivate: privateAllowed } = config;
+  const isOwnService: IsOwnService = (destination, id) => {
+    const provider = registry.get(id)?.provider;
+    return provider !== undefined && isAtService(provider, destination);
+  };
   const known = destinationCache({
     storage,
     log,
@@ -83,6 +88,7 @@ export async function notificationServices(
     resolve: systemResolve,
     keys: () => keys,
     originalOf: originals(storage, registry),
+    isOwnService,
   });
   const labelOf = destinationLabels();
   destinationMetrics(metrics, {
@@ -141,7 +147,7 @@ export async function notificationServices(
     }),
     destinationHealth: destinationHealth(storage, clock),
     readLatency: destinationLatency(storage, managed),
-    previewFilter: filterPreview(storage),
+    previewFilter: filterPreview(storage, isOwnService),
     subscriptions: subscriptions({
       ...changing,
       rules,

@@ -4,8 +4,9 @@ import { checkDestinations } from "../../src/cli/checks/destinations.ts";
 import { checkOutbox } from "../../src/cli/checks/outbox.ts";
 import { checkServer } from "../../src/cli/checks/server.ts";
 import { write } from "../../src/db/statement.ts";
+import { allDestinations, updateDestination } from "../../src/outbound/destinations.sql.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-import { json } from "../support/app.ts";
+import { json, startApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 import { notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
@@ -40,6 +41,33 @@ test("doctor says of each destination whether it works, and what to do", async (
   const lost = await checkDestinations(storage, config, other);
   expect(lost.map(({ level }) => level)).toEqual(["bad", "bad", "bad"]);
 });
+
+test.each([
+  [null, true],
+  ['event.type == "deploy.error"', true],
+  ['event.provider == "code_host"', false],
+])(
+  "doctor warns of a destination at the service of a provider, with the filter %p: %p",
+  async (filter, warns) => {
+    await using own = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const url = `http://127.0.0.1:${server.port}/`;
+    await own.as(
+      "admin",
+      "/v1/destinations",
+      post({ name: "issues", format: "json", url, filter }),
+    );
+    const { storage, config } = own.services;
+    const [stored] = await storage.all(allDestinations, {});
+    if (stored === undefined) throw new Error("Not stored");
+    const address = "https://api.github.com/…";
+    await storage.atomically(
+      write(updateDestination, { ...stored, address, before: stored.updatedAt }),
+    );
+    const [finding] = await checkDestinations(storage, config, env);
+    const detail = "gets no events of code_host, its own service, unless its filter names it";
+    expect(finding).toMatchObject(warns ? { level: "odd", detail } : { level: "good" });
+  },
+);
 
 test("doctor does not name the operator gateway as the cause where none is configured", async () => {
   const { storage, config } = app.services;

@@ -1,15 +1,20 @@
 import { connect } from "node:net";
 
 import { systemClock } from "../../base/clock.ts";
+import { lazy } from "../../base/lazy.ts";
 import { systemResolve } from "../../base/public-address.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Config, Environment } from "../../config/config.ts";
+import { registeredProviders } from "../../config/providers.ts";
 import type { Storage } from "../../db/storage.ts";
+import { isAtService } from "../../inbound/providers/own-service.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
 import { openSecrets } from "../../outbound/destination-secrets.ts";
 import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
 import { allDestinations } from "../../outbound/destinations.sql.ts";
 import { destinationHealth } from "../../outbound/destinations/destination-health.ts";
 import type { DestinationHealth } from "../../outbound/destinations/destination.schema.ts";
+import { compileFilter } from "../../outbound/filters/filter.ts";
 import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
 import { brokers } from "../../outbound/transports/brokers.ts";
 import { mailboxOf } from "../../outbound/transports/mail.ts";
@@ -33,9 +38,10 @@ export async function checkDestinations(
   if (keys === null) return [];
   const stored = await storage.all(allDestinations, {});
   const own = stored.filter(({ ownerId }) => ownerId === null);
+  const registered = lazy(() => registeredProviders(config));
   const healthOf = await destinationHealth(storage, systemClock).of(own);
   return Promise.all(
-    own.map((destination) => check(destination, healthOf(destination), config, keys)),
+    own.map((destination) => check(destination, healthOf(destination), config, keys, registered)),
   );
 }
 
@@ -44,6 +50,7 @@ async function check(
   { circuit, dead, waiting, lastError }: DestinationHealth,
   config: Config,
   [first, ...others]: readonly Uint8Array[],
+  registered: () => readonly Provider[],
 ): Promise<Finding> {
   const { name, state } = destination;
   const about = `destination ${name}`;
@@ -52,7 +59,9 @@ async function check(
     return bad(about, "its address is sealed, but PERSONAL_DATA_KEY is missing");
   if (state === "disabled") return good(about, "disabled: stores no deliveries");
   let problem: string | null;
+  let silent: readonly string[];
   try {
+    silent = notNamed(destination, registered());
     problem = await unreachable(destination, config, [first, ...others]);
   } catch (error) {
     return bad(about, messageOf(error));
@@ -64,9 +73,17 @@ async function check(
       ? null
       : `sending is suspended (${lastError ?? "no answer"}): try ${run("test")}`,
     dead > 0 ? `${dead} dead: send them again with ${run("retry")}` : null,
+    ...silent.map((id) => `gets no events of ${id}, its own service, unless its filter names it`),
   ].filter((trouble) => trouble !== null);
   if (troubles.length > 0) return odd(about, troubles.join("; "));
   return good(about, `reachable, ${waiting} waiting`);
+}
+
+/** The providers of its own service that its filter does not name. */
+function notNamed(destination: StoredDestination, providers: readonly Provider[]) {
+  const filter = destination.filter === null ? null : compileFilter(destination.filter);
+  const isSilent = (one: Provider) => isAtService(one, destination) && !filter?.names(one.id);
+  return providers.filter(isSilent).map(({ id }) => id);
 }
 
 /** Why no connection can be made; null if one can. Throws if the secrets cannot be opened. */

@@ -53,6 +53,7 @@ export const codeHost: Provider = {
   deliveryIdIsSigned: false,
   readHeaders: ["x-codehost-event", "x-github-event", "x-codehost-delivery", "x-github-delivery"],
   setUp: "Use the repository's webhook settings: content type application/json, a new secret.",
+  destinations: ["api.github.com"],
   // GitHub's limit for webhook payloads.
   maxBodyBytes: 25 * 1024 * 1024,
   formField: "payload",

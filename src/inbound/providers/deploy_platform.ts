@@ -63,6 +63,7 @@ export const deployPlatform: Provider = {
     signs: "{body}",
   },
   deliveryIdIsSigned: true,
+  destinations: ["api.vercel.com"],
   maxBodyBytes: 5 * 1024 * 1024,
   data,
   interpret,

@@ -53,6 +53,8 @@ export interface Provider {
   /** What the scheme was checked against. */
   readonly checkedWith?: string;
   readonly handshakes?: readonly Handshake[];
+  /** The formats and hosts of destinations at the same service, besides the format of the same name. */
+  readonly destinations?: readonly string[];
   /** The maximum body size. Larger bodies get 413 while they stream in. */
   readonly maxBodyBytes: number;
   /**
@@ -97,7 +99,7 @@ export interface VerifiedRequest {
 
 /** An interpreted payload. The receiver adds id, idempotency key, provider and time of receipt. */
 export interface Interpretation {
-  /** `ignored`: verified, but not an event this provider lists. */
+  /** `ignored`: verified, but not an event this provider lists, or caused by Skyhook. */
   readonly status: "accepted" | "ignored";
   readonly type: string;
   /** The provider's delivery id. If null, the hash of the body becomes the idempotency key. */

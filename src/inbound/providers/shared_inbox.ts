@@ -50,6 +50,7 @@ export const sharedInbox: Provider = {
   // Application webhooks use another scheme, which signs the time in this header.
   foreignHeaders: ["x-front-request-timestamp"],
   setUp: 'Use a rule with the action "trigger a webhook".',
+  destinations: ["api2.frontapp.com", "*.api.frontapp.com"],
   maxBodyBytes: 5 * 1024 * 1024,
   data,
   interpret,

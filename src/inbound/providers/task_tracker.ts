@@ -51,6 +51,7 @@ export const taskTracker: Provider = {
   deliveryIdIsSigned: false,
   readHeaders: ["x-tasktracker-delivery-id", "x-todoist-delivery-id"],
   setUp: "Use the webhooks tab of its application console. The secret is the client secret.",
+  destinations: ["api.todoist.com"],
   maxBodyBytes: 5 * 1024 * 1024,
   data,
   interpret,

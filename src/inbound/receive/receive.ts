@@ -12,6 +12,7 @@ import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret, payloadOf } from "../providers/interpret.ts";
+import { isEcho } from "../providers/own-service.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import { reasonFor } from "../rejections/rejection-advice.ts";
@@ -100,6 +101,9 @@ export function receiver(parts: ReceiveParts): Receive {
       if (error instanceof AppError)
         await parts.rejections.keep(registered.provider.id, "too-many-items", request, bytes);
       throw error;
+    }
+    if (items !== null && (await isEcho(parts.storage, (name) => request.headers.get(name)))) {
+      items = items.map((item) => ({ ...item, status: "ignored" }));
     }
     const body = { ...verified, receivedAtMs };
     const [first = null, second] = items ?? [];

@@ -2,6 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import { countDuplicate, firstsWithKeys, insertEvent } from "../../event/events.sql.ts";
+import { viaHeader } from "../../event/via.ts";
 import { deadAmong } from "../../outbound/deliveries.sql.ts";
 import type { Destination } from "../../outbound/destination.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
@@ -150,7 +151,9 @@ async function storeNew(
   [holder, ...others]: readonly NewEvent[],
 ): Promise<void> {
   if (holder === undefined) return;
-  const rest = { body: null, bodyOf: holder.id, headers: withTrace({}) };
+  const via = holder.headers?.[viaHeader];
+  const headers = withTrace(via === undefined ? {} : { [viaHeader]: via });
+  const rest = { body: null, bodyOf: holder.id, headers };
   let writes: Write<unknown>[] = [];
   // Those that destinations receive, and one in any case: it wakes those who follow events.
   let events = [holder];

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Storage } from "../../db/storage.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
 import type { Batch } from "./batch.ts";
@@ -8,7 +7,6 @@ import type { Made } from "./record.ts";
 import { sendTraced, tooLarge } from "./send.ts";
 
 export interface AttemptParts {
-  readonly storage: Storage;
   readonly clock: Clock;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
@@ -19,18 +17,17 @@ const leastJumpMs = 1_000;
 
 /** Makes an attempt for all deliveries of a message. `onSend`: called when it is sent. Null if the stop interrupted it. */
 export async function attempt(
-  parts: AttemptParts,
+  { clock, tracer }: AttemptParts,
   { send, destination }: CachedDestination,
   batch: Batch,
   onSend: () => void,
   signal: AbortSignal,
 ): Promise<Omit<Made, "claim"> | null> {
-  const { clock } = parts;
   const startedAt = new Date(clock.now());
   const startedMs = performance.now();
   onSend();
   const earlier = batch[0].claim.delivery.attemptCount;
-  const sent = await sendTraced(parts, send, batch, earlier, signal);
+  const sent = await sendTraced(tracer, send, batch, earlier, signal);
   // Smaller batches may be accepted.
   const result =
     batch.length > 1 && sent.responseStatus === tooLarge ? { ...sent, isFinal: false } : sent;

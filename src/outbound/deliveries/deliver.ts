@@ -1,6 +1,7 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
-import { eventsByIds } from "../../event/events.sql.ts";
+import type { Storage } from "../../db/storage.ts";
+import { eventsToSend } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Destination, hasEnded, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
@@ -23,6 +24,7 @@ import type { RecordAttempt } from "./record.ts";
 import { tooLarge } from "./send.ts";
 
 export interface DeliverParts extends AttemptParts {
+  readonly storage: Storage;
   readonly log: Log;
   readonly record: RecordAttempt;
   /** Called when the health of a destination has changed. */
@@ -146,18 +148,18 @@ export function deliveryQueue(
     if (deliveries.length === 0) return;
     const eventIds = [...new Set(deliveries.map(({ eventId }) => eventId))];
     const [events, notifications] = await Promise.all([
-      storage.all(eventsByIds, { ids: eventIds }),
+      storage.all(eventsToSend, { ids: eventIds }),
       storage.all(notificationsToSend, { eventIds }),
     ]);
-    const eventOf = new Map(events.map((event) => [event.id, event]));
+    const eventOf = new Map(events.map(({ headers, ...event }) => [event.id, { headers, event }]));
     const notificationOf = new Map(notifications.map((each) => [each.id, each]));
     for (const delivery of deliveries) {
-      const event = eventOf.get(delivery.eventId);
+      const found = eventOf.get(delivery.eventId);
       const notification = notificationOf.get(delivery.notificationId);
-      if (event === undefined || notification === undefined) {
+      if (found === undefined || notification === undefined) {
         log.error({ id: delivery.notificationId }, "the notification of a delivery does not exist");
       } else {
-        ready.push({ claim: { delivery, claimedMs: now, isProbe }, event, notification });
+        ready.push({ claim: { delivery, claimedMs: now, isProbe }, ...found, notification });
       }
     }
   }

@@ -15,7 +15,7 @@ import {
   type StoredDestination,
 } from "../destination.ts";
 import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
-import { compileFilter, type Filter } from "../filters/filter.ts";
+import { compileFilter, type Filter, filterFor } from "../filters/filter.ts";
 
 import { orderKeyOf } from "./order-key.ts";
 import { type Sender, sender, type SendParts } from "./send.ts";
@@ -23,8 +23,8 @@ import { type Sender, sender, type SendParts } from "./send.ts";
 /** A destination, ready to receive. */
 export interface CachedDestination extends Sender {
   readonly destination: Destination;
-  /** Compiled on first use, because most destinations of users never need theirs. Null: all events. */
-  readonly filter: () => Filter | null;
+  /** For events of a provider. Compiled on first use, because most destinations of users never need theirs. Null: all. */
+  readonly filter: (provider: Event["provider"]) => Filter | null;
 }
 
 /** Whose deliveries are to be stored for a notification, and under which order key. */
@@ -62,9 +62,16 @@ export interface DestinationCache {
   refresh(id?: Destination["id"]): Promise<ReadonlySet<Destination["id"]>>;
 }
 
+/** Whether a destination is at the service of a provider. */
+export type IsOwnService = (
+  destination: Pick<Destination, "format" | "address">,
+  provider: Event["provider"],
+) => boolean;
+
 interface Parts extends SendParts {
   readonly storage: Storage;
   readonly log: Log;
+  readonly isOwnService?: IsOwnService;
   /** The keys of sealed secrets. Read when the first destination is. */
   readonly keys: () => KeyRing;
 }
@@ -145,7 +152,8 @@ export function destinationCache(parts: Parts): DestinationCache {
         if (destination.subscriber !== null && ownerId !== null) return [];
         if (hasEnded(destination, parts.clock.now())) return [];
         if (destination.format === "original" && whole?.has(id) !== false) return [];
-        const result = cached.filter()?.match({ ...event, severity }) ?? { matches: true };
+        const filter = cached.filter(event.provider);
+        const result = filter?.match({ ...event, severity }) ?? { matches: true };
         if ("error" in result) {
           // Better a notification too many than one too few.
           const fields = {
@@ -179,7 +187,13 @@ function isAt(cached: CachedDestination | undefined, updatedAt: Date): boolean {
 
 function cachedOf(parts: Parts, stored: StoredDestination): CachedDestination {
   const { sealed: _, ...destination } = stored;
-  return { destination, filter: lazy(() => filterOf(parts, stored)), ...senderTo(parts, stored) };
+  const own = lazy(() => filterOf(parts, stored));
+  const isOwn = (provider: Event["provider"]) => parts.isOwnService?.(stored, provider) === true;
+  return {
+    destination,
+    filter: (provider) => filterFor(own(), provider, isOwn(provider)),
+    ...senderTo(parts, stored),
+  };
 }
 
 /** A filter that this version cannot compile delivers everything. */

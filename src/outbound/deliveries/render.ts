@@ -1,5 +1,6 @@
 import { lazy } from "../../base/lazy.ts";
-import type { Event } from "../../event/event.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
+import { viaHeader } from "../../event/via.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import type { Destination } from "../destination.ts";
@@ -14,6 +15,8 @@ import type { PostRequest } from "../transports/post.ts";
 export interface Sent {
   readonly notification: SentNotification;
   readonly event: Event;
+  /** The stored headers of its request. */
+  readonly headers?: StoredEvent["headers"];
 }
 
 /** What one message holds: one notification, or those of a batch. */
@@ -57,7 +60,10 @@ export function renderer(
     const renderings = others.map((other) => ({ ...other, ...common }));
     const request = await rendered([{ ...first, ...common }, ...renderings]);
     const traced = trace === null ? {} : traceHeaders(trace.attempt);
-    return { ...request, headers: { ...request.headers, ...traced, ...secrets.headers } };
+    // Of a batch, one notification is enough to recognise it. What led to one of its events did not lead to the others.
+    const earlier = others.length === 0 ? (first.headers?.[viaHeader] ?? "") : "";
+    const via = { [viaHeader]: `${earlier} ${first.notification.id}`.slice(-1_000).trim() };
+    return { ...request, headers: { ...request.headers, ...via, ...traced, ...secrets.headers } };
   };
 }
 

@@ -2,8 +2,6 @@ import type { Clock } from "../../base/clock.ts";
 import { connectionError, errorMessage } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
-import type { Storage } from "../../db/storage.ts";
-import { headersOf } from "../../event/event.sql.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { contained } from "../../telemetry/uncaught.ts";
@@ -182,24 +180,17 @@ function sendByConnection(
   };
 }
 
-interface TraceParts {
-  readonly storage: Storage;
-  /** Null where traces are off. */
-  readonly tracer: Tracer | null;
-}
-
-/** Sends in a separate span, in the trace of the request that created the event. */
+/** Sends in a separate span, in the trace of the request that created the event. `tracer`: null where traces are off. */
 export async function sendTraced(
-  { storage, tracer }: TraceParts,
+  tracer: Tracer | null,
   send: Send,
   contents: Contents,
   earlierAttempts: number,
   signal: AbortSignal,
 ): Promise<SendResult> {
   if (tracer === null) return send(contents, null, signal);
-  const [{ event }] = contents;
-  const [kept] = await storage.all(headersOf, { id: event.id });
-  const origin = storedTrace(kept?.headers ?? null);
+  const [{ event, headers = null }] = contents;
+  const origin = storedTrace(headers);
   const span = tracer.start("notification delivery", {
     kind: "client",
     parent: origin,

@@ -6,16 +6,26 @@ import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import { inputSchema } from "../../web/input.ts";
 import { count, flag, listOf, nullable, prefixedId, resource, text } from "../../web/schema.ts";
+import type { IsOwnService } from "../deliveries/destination-cache.ts";
 import { destinationFields } from "../destination-fields.ts";
-import { compileFilter, type Filter, filterExplanationSchema } from "../filters/filter.ts";
+import {
+  compileFilter,
+  type Filter,
+  filterExplanationSchema,
+  filterFor,
+} from "../filters/filter.ts";
 import { type Notification, notificationSchema } from "../notification.ts";
 
 import { filterError, invalid } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";
 
 export const filterPreviewInputSchema = inputSchema(
-  { filter: { ...destinationFields.filter, isOptional: false } },
-  { $id: "FilterPreviewInput", description: "The filter to try." },
+  {
+    filter: { ...destinationFields.filter, isOptional: false },
+    format: { ...destinationFields.format, isOptional: true },
+    url: { ...destinationFields.url, isOptional: true },
+  },
+  { $id: "FilterPreviewInput", description: "The filter to try, and for which destination." },
 );
 
 const readInput = bodyReader(filterPreviewInputSchema, "validation-failed");
@@ -61,15 +71,18 @@ export type PreviewFilter = (ctx: Context, body: unknown) => Promise<FilterPrevi
 /** The newest notifications that a filter is tried on. */
 const maxPreviewed = 50;
 
-export function filterPreview(storage: Storage): PreviewFilter {
+export function filterPreview(storage: Storage, isOwnService: IsOwnService): PreviewFilter {
   return async (ctx, body) => {
     requireOperator(ctx);
-    const { filter: source } = readInput(body);
+    const { filter: source, format = "json", url: address = "" } = readInput(body);
     const error = filterError(source);
     if (error !== null) throw invalid(...error);
     const filter = source === null ? null : compileFilter(source);
     const rows = await storage.all(newestNotifications, { limit: maxPreviewed });
-    const notifications = rows.map((row) => previewed(filter, row));
+    const notifications = rows.map((row) => {
+      const isOwn = isOwnService({ format, address }, row.provider);
+      return previewed(filterFor(filter, row.provider, isOwn), row);
+    });
     const delivered = notifications.filter((each) => each.delivered).length;
     return { delivered, notifications };
   };

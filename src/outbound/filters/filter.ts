@@ -20,6 +20,21 @@ export interface Filter {
   match(event: FilteredEvent): FilterResult;
   /** Why the event does not match; null if it does. */
   explain(event: FilteredEvent): FilterExplanation | null;
+  /** Whether it compares `event.provider` with this one. */
+  names(provider: Event["provider"]): boolean;
+}
+
+/**
+ * The filter of a destination for events of a provider; null for all. What a destination receives can come back as an
+ * event of its own service, so it gets none of them unless its filter names their provider.
+ */
+export function filterFor(
+  filter: Filter | null,
+  provider: Event["provider"],
+  isOwnService: boolean,
+): Filter | null {
+  if (!isOwnService || filter?.names(provider) === true) return filter;
+  return compileFilter(`event.provider != ${JSON.stringify(provider)}`);
 }
 
 /** An event with the severity of the notification that is to be delivered. */
@@ -130,6 +145,14 @@ export function compileFilter(source: string): Filter {
 
   return {
     match,
+    names(provider) {
+      let isNamed = false;
+      walk(root, (node) => {
+        if (!operands(node).some((each) => pathOf(each)?.join(".") === "event.provider")) return;
+        walk(node, ({ op, args }) => (isNamed ||= op === "value" && args === provider));
+      });
+      return isNamed;
+    },
     explain(event) {
       const result = match(event);
       if ("error" in result || result.matches) return null;

@@ -51,8 +51,11 @@ export const renderPagerduty: Render = ({ notification, event, secrets }) => {
   return { headers: jsonType, body: JSON.stringify(body) };
 };
 
-/** The same for all events about one subject, or of one pipeline: the next green run resolves what a red one opened. */
+/**
+ * The same for all events about one subject, or of one pipeline: the next green run resolves what a red one opened. By
+ * its prefix, pagerduty.yaml recognises our incidents.
+ */
 function incidentOf({ provider, subject, id, data }: Event): string {
-  const key = `${provider}:${textAt(data, "pipeline") ?? subject ?? id}`;
-  return key.length <= maxDedupKeyCharacters ? key : Bun.SHA256.hash(key, "hex");
+  const key = `skyhook:${provider}:${textAt(data, "pipeline") ?? subject ?? id}`;
+  return key.length <= maxDedupKeyCharacters ? key : `skyhook:${Bun.SHA256.hash(key, "hex")}`;
 }

@@ -80,7 +80,7 @@ test.each([
     const [first, second] = [await create(admin, "first"), await create(admin, "second")];
     await known.refresh();
     const before = { first: known.find(first.id), second: known.find(second.id) };
-    expect(before.first?.filter()).toBeDefined();
+    expect(before.first?.filter("task_tracker")).toBeDefined();
     await app.services.destinations.update(admin, second.id, { filter: "false" });
     expect([...(await refresh(second.id))]).toEqual([second.id]);
     expect(known.find(first.id)).toBe(before.first);

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-import { json } from "../../support/app.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import { json, startApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
-import { itemsOf } from "../../support/operator.ts";
+import { itemsOf, timelineOf } from "../../support/operator.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 describe("POST /v1/destinations/preview", () => {
@@ -42,6 +48,44 @@ describe("POST /v1/destinations/preview", () => {
     const result = await json(await preview("event.title.size() > 0 && int(event.type) > 1"));
     expect(result["delivered"]).toBe(50);
     expect(itemsOf(result["notifications"])[0]?.["error"]).toBeString();
+  });
+
+  test("leaves out events of the destination's own service unless the filter names it", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "slack.yaml");
+    writeFileSync(path, catalogueFiles["slack"] ?? "");
+    const secret = "a secret of a fake Slack";
+    await using own = await startApp({ PROVIDERS_DIR: folder, SLACK_WEBHOOK_SECRET: secret });
+    const slack = readProvider("slack", path);
+    removeFolder(folder);
+    const chat = { name: "chat", format: "slack", url: "https://hooks.slack.com/services/x" };
+    await own.as("admin", "/v1/destinations", post(chat));
+    const now = new Date(own.clock.now());
+    const sample = slack.samples["message"] ?? expect.unreachable();
+    const { headers, bytes } = signedSample(slack, sample, { secret }, { id: "1", now });
+    const init = { method: "POST", headers, body: bytes };
+    const { id } = await json(await own.fetch("/webhooks/slack", init));
+    // The event says the same of the destination.
+    const explanation = {
+      clause: 'event.provider != "slack"',
+      values: { "event.provider": "slack" },
+    };
+    expect(await timelineOf(own, id)).toMatchObject([
+      { deliveries: [{ destination: "chat", status: "filtered", filtered: explanation }] },
+    ]);
+    const tried = async (body: object) =>
+      json(await own.as("operator", "/v1/destinations/preview", post({ filter: null, ...body })));
+    for (const at of [{ format: "slack" }, { format: "json", url: "https://hooks.slack.com/x" }]) {
+      expect(await tried(at)).toMatchObject({
+        delivered: 0,
+        notifications: [{ delivered: false, explanation }],
+      });
+      const filter = 'event.provider == "slack"';
+      expect(await tried({ ...at, filter })).toMatchObject({ delivered: 1 });
+    }
+    for (const other of [{}, { format: "discord" }, { format: "json", url: "not yet a URL" }]) {
+      expect(await tried(other)).toMatchObject({ delivered: 1 });
+    }
   });
 
   test.each([

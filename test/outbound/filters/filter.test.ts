@@ -51,6 +51,30 @@ describe("matches", () => {
   });
 });
 
+describe("names a provider", () => {
+  test.each([
+    ['event.provider == "slack"', true],
+    ['"slack" == event.provider', true],
+    ['event["provider"] == "slack"', true],
+    ['event.provider in ["code_host", "slack"]', true],
+    ['event.provider == "code_host" || event.provider == "slack"', true],
+    ['event.provider == "slack" ? event.severity == "error" : true', true],
+    ['!(event.provider != "slack") && event.type == "x"', true],
+    // It says what is to happen with its events, so nothing is left out silently.
+    ['event.provider != "slack" || event.severity == "error"', true],
+    ['event.provider != "code_host"', false],
+    ['event.provider == "slack_eu"', false],
+    ['event.title.contains("slack")', false],
+    ['event.data.provider == "slack"', false],
+    ['event.provider == "code_host" && event.data.channel == "slack"', false],
+    ['event.type == "slack" // event.provider == "slack"', false],
+    ['event.severity == "error"', false],
+    ["true", false],
+  ])("%s: %p", (source, isNamed) => {
+    expect(compileFilter(source).names("slack")).toBe(isNamed);
+  });
+});
+
 describe("a missing value", () => {
   test.each([
     ['event.data.region == "eu"', false],

@@ -27,7 +27,11 @@ const changedConcurrency = { ...maxConcurrent, hint: "From 1 to 64" };
 export function DestinationEdit({ destination, path, done }: Parts) {
   /** As it was when the form was opened, but for the fields whose conflicts were shown. */
   const [base, setBase] = useState(destination);
-  const [input, watch] = useFilterInput({ filter: base.filter ?? "", hasAlerts: base.alerts });
+  const [input, watch] = useFilterInput({
+    ...base,
+    filter: base.filter ?? "",
+    hasAlerts: base.alerts,
+  });
   const { headers, ...options } = optionsOf(base.format, base.transport);
   const changedOptions = { ...options, maxConcurrent: changedConcurrency };
   const isOfSettings = destination.name === operatorGateway;

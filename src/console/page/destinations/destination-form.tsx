@@ -20,7 +20,7 @@ const { name, format: formatField, filter: filterField, alerts } = destinationFi
 export function DestinationForm({ close, created }: Parts) {
   const [format, setFormat] = useState("slack");
   const [carrier, setCarrier] = useState("http");
-  const [input, watchFilter] = useFilterInput({ filter: "", hasAlerts: false });
+  const [input, watchFilter] = useFilterInput({ filter: "", format, hasAlerts: false });
   const first = { name, format: formatField, ...fieldsOfFormat(format, carrier) };
   const options = optionsOf(format, carrier);
   const fields = { ...first, filter: filterField, ...options, alerts };

@@ -9,6 +9,7 @@ import { FilterPreview } from "./filter-preview.tsx";
 /** What the form has now. */
 interface FilterInput {
   readonly filter: string;
+  readonly format: string;
   readonly hasAlerts: boolean;
 }
 
@@ -16,7 +17,11 @@ interface FilterInput {
 export function useFilterInput(first: FilterInput) {
   const [input, setInput] = useState(first);
   const watch = (textOf: (name: string) => string) =>
-    setInput({ filter: textOf("filter"), hasAlerts: textOf("alerts") !== "" });
+    setInput({
+      filter: textOf("filter"),
+      format: textOf("format") || first.format,
+      hasAlerts: textOf("alerts") !== "",
+    });
   return [input, watch] as const;
 }
 

@@ -12,15 +12,16 @@ const pauseMs = 300;
 
 interface Parts {
   readonly filter: string;
+  readonly format: string;
   /** Whether alerts about Skyhook itself are sent too. */
   readonly hasAlerts: boolean;
 }
 
 /** Tries a filter on the newest notifications while it is typed. */
-export function FilterPreview({ filter, hasAlerts }: Parts) {
+export function FilterPreview({ filter, format, hasAlerts }: Parts) {
   const tried = usePaused(filter.trim());
   const path = tried === null ? null : "v1/destinations/preview";
-  const body = { filter: tried === "" ? null : tried };
+  const body = { filter: tried === "" ? null : tried, format };
   const { value, error } = useLoad<Preview>(path, { body, keep: true });
   const found = value?.notifications.filter(({ provider }) => hasAlerts || provider !== "skyhook");
   const shown = error === null ? (found ?? null) : null;

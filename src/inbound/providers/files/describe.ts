@@ -1,5 +1,5 @@
 import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
-import { exactText, lookup, type PlaceSource } from "../../../base/place.ts";
+import { condition, exactText, lookup, type PlaceSource } from "../../../base/place.ts";
 import { type Template, template, type TemplateContext } from "../../../base/template.ts";
 import type { EventData } from "../../../event/event.ts";
 import type { Severity } from "../../../event/new-notification.ts";
@@ -44,6 +44,7 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
       { ...compiled(file, event), type: event.type ?? null, notifies: event.notify ?? true },
     ]),
   );
+  const own = (file.own ?? []).map(condition);
   const isUnsigned = !isNameSigned(file);
   const { decimals = {} } = file;
   return ({ payload, delivery = payload, header }) => {
@@ -61,8 +62,9 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
     const deliveryId = firstOf(ids, source, (value) => idOf(exactText(value)));
     const described = describe(entry ?? other, context, deliveryId);
     const isListed = entry !== undefined;
+    const notifies = entry?.notifies === true && !own.some((matches) => matches(source));
     return {
-      status: entry?.notifies === true ? "accepted" : "ignored",
+      status: notifies ? "accepted" : "ignored",
       type,
       deliveryId,
       ...described,

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../../base/errors.ts";
-import { deliveryPrefix, placePattern } from "../../../base/place.ts";
+import { deliveryPrefix, eventPlacePattern, placePattern } from "../../../base/place.ts";
 import { template } from "../../../base/template.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import { schemeProblems } from "../../signatures/scheme-problems.ts";
@@ -77,6 +77,8 @@ function eventTemplateProblems(each: FileTemplate, file: ProviderFile): readonly
   return places.flatMap((place) => readProblems(each.path, place, file));
 }
 
+const isEventPlace = new RegExp(eventPlacePattern);
+
 /** Events can be read again from their bodies and headers, so they have no URL. They must not hold secrets. */
 function readProblems(
   path: ValueProblem["path"],
@@ -86,6 +88,9 @@ function readProblems(
   if (place.startsWith(deliveryPrefix) && each === undefined) {
     const pointer = place.slice(deliveryPrefix.length - 1);
     return [{ path, message: `{${place}} is only for files with "each": write {${pointer}}` }];
+  }
+  if (!isEventPlace.test(place)) {
+    return [{ path, message: `"${place}" is no place: write header.x-name or a JSON pointer` }];
   }
   if (place.startsWith("query.")) {
     return [{ path, message: `{${place}} is only for handshakes: events have no URL` }];
@@ -101,13 +106,14 @@ function readProblems(
 }
 
 function placeProblems(file: ProviderFile): readonly ValueProblem[] {
-  const { deliveryId, occurredAt, severity, events } = file;
+  const { deliveryId, occurredAt, severity, events, own = [] } = file;
   const ofEvents = Object.entries(events).map(([name, fields]) => ({
     path: ["events", name],
     fields,
   }));
   const named = [
     ...placesOf(deliveryId).map((place) => ({ path: ["deliveryId"], place })),
+    ...own.flatMap((wanted) => Object.keys(wanted).map((place) => ({ path: ["own"], place }))),
     ...[{ path: [], fields: { occurredAt, severity } }, ...ofEvents].flatMap(({ path, fields }) => [
       ...placesOf(fields.occurredAt).map((place) => ({ path: [...path, "occurredAt"], place })),
       ...(typeof fields.severity === "object"

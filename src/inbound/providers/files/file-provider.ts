@@ -48,6 +48,7 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     ...(file.each !== undefined && {
       itemsIn: itemFinder(placesOf(file.each), changes),
     }),
+    ...(file.destinations !== undefined && { destinations: file.destinations }),
     ...(formField !== undefined && { formField }),
     ...(secretPrefix !== undefined && { secretPrefix }),
     ...(setUp !== undefined && { setUp }),

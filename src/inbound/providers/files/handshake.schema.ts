@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TString, Type } from "@sinclair/typebox";
 
 import { templateSchema as template } from "../../../base/template.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
@@ -36,6 +36,13 @@ const answer = Type.Object(
   { ...strict, description: "What is answered. Values are echoed up to 1,000 characters." },
 );
 
+export const conditionSchema = (place: TString, description: string) =>
+  Type.Record(place, Type.String({ minLength: 1, maxLength: 200 }), {
+    minProperties: 1,
+    maxProperties: 4,
+    description: `${description} ` + "`*`: any value; at the end of a value: whatever follows.",
+  });
+
 export const handshakeSchema = Type.Object(
   {
     method: Type.Optional(
@@ -44,12 +51,10 @@ export const handshakeSchema = Type.Object(
       }),
     ),
     when: Type.Optional(
-      Type.Record(placeSchema, Type.String({ minLength: 1, maxLength: 200 }), {
-        minProperties: 1,
-        maxProperties: 4,
-        description:
-          "Places and the values that they have in a handshake. `*`: any value. Required unless the method is HEAD.",
-      }),
+      conditionSchema(
+        placeSchema,
+        "Places and the values that they have in a handshake. Required unless the method is HEAD.",
+      ),
     ),
     verified: Type.Optional(
       Type.Boolean({

@@ -1,4 +1,4 @@
-import { exactText, lookup } from "../../../base/place.ts";
+import { condition, exactText, lookup } from "../../../base/place.ts";
 import {
   maxEchoLength,
   type Template,
@@ -25,7 +25,6 @@ function handshakeOf(declared: Declared): Handshake {
     adoptSecret,
     confirm,
   } = declared;
-  const conditions = Object.entries(when).map(([place, value]) => ({ find: lookup(place), value }));
   const findSecret = adoptSecret === undefined ? null : lookup(adoptSecret);
   const confirmUrl =
     confirm === undefined ? null : { find: lookup(confirm.from), hosts: confirm.hosts };
@@ -33,11 +32,7 @@ function handshakeOf(declared: Declared): Handshake {
     method,
     kind: isStored ? "stored" : isSigned ? "signed" : "unsigned",
     signsChallenge: !isSigned && signsAnswer(declared),
-    matches: (source) =>
-      conditions.every(({ find, value }) => {
-        const found = exactText(find(source));
-        return found !== null && (value === "*" ? found !== "" : found === value);
-      }),
+    matches: condition(when),
     answer: answerOf(declared.answer, isSigned),
     secretIn: (source) => (findSecret === null ? null : exactText(findSecret(source))),
     confirmUrl:

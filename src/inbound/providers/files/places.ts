@@ -66,5 +66,6 @@ export function readPlaces(file: ProviderFile): readonly string[] {
     ...(typeof fields.severity === "object" ? [fields.severity.from] : []),
   ]);
   const templates = eventTemplates(file).flatMap(({ text, mode }) => template(text, mode).places);
-  return [...templates, ...times, ...placesOf(file.deliveryId)];
+  const own = (file.own ?? []).flatMap((wanted) => Object.keys(wanted));
+  return [...templates, ...times, ...own, ...placesOf(file.deliveryId)];
 }

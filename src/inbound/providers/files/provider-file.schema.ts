@@ -5,7 +5,7 @@ import { severities } from "../../../event/new-notification.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
 
-import { handshakeSchema } from "./handshake.schema.ts";
+import { conditionSchema, handshakeSchema } from "./handshake.schema.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -239,6 +239,19 @@ export const providerFileSchema = Type.Object(
       description:
         "The events that operators are notified of, by the service's name; all others are `ignored`. `*`: all events.",
     }),
+    destinations: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[a-z0-9*{}.-]{1,100}$" }), {
+        maxItems: 8,
+        description:
+          "The destinations at this service: a format such as `email`, or a host. They receive its events only if their filter names the provider. The format with the provider's own name is one of them.",
+      }),
+    ),
+    own: Type.Optional(
+      Type.Array(conditionSchema(eventPlaceSchema, "Values of an event."), {
+        maxItems: 8,
+        description: "What a destination of Skyhook caused: stored as `ignored`.",
+      }),
+    ),
     payment: Type.Optional(payment),
     handshakes: Type.Optional(Type.Array(handshakeSchema, { maxItems: 4 })),
     samples: Type.Record(Type.String({ maxLength: 100 }), sample, {
