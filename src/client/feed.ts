@@ -1,4 +1,4 @@
-import { createParser } from "eventsource-parser";
+import { createParser, ParseError } from "eventsource-parser";
 
 import { errorOf, SkyhookError } from "./errors.ts";
 import { pause } from "./requests.ts";
@@ -7,6 +7,12 @@ export interface FeedOptions {
   /** The `id` of the last message that was handled: the feed continues after it. */
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
+  /** After this long without a byte, the connection counts as lost. Default: 40 s. The server sends one every 15 s. */
+  readonly idleTimeoutMs?: number;
+  /** Called when the server has answered. */
+  readonly onOpen?: () => void;
+  /** Called when the connection is lost, before the next try after `delayMs`. What it throws ends the feed. */
+  readonly onLost?: (error: unknown, delayMs: number) => void;
 }
 
 /** A message of a feed. Store `id` once it is handled. */
@@ -20,6 +26,8 @@ export interface FeedMessage {
 
 const firstWaitMs = 500;
 const longestWaitMs = 30_000;
+/** Larger than the largest accepted body with every byte escaped. */
+const maxMessageLength = 256 * 1024 * 1024;
 
 /**
  * Follows a feed (Server-Sent Events). After a lost connection it connects again, later each time, and continues after
@@ -28,59 +36,96 @@ const longestWaitMs = 30_000;
 export async function* follow(
   send: (request: Request) => Promise<Response>,
   url: string,
-  { lastEventId = "", signal }: FeedOptions = {},
+  options: FeedOptions = {},
+  parse: (json: string) => unknown = JSON.parse,
 ): AsyncGenerator<FeedMessage, void> {
+  const { lastEventId = "", signal, onLost } = options;
   let last = lastEventId;
   let waitMs = firstWaitMs;
   while (!isAborted(signal)) {
+    const startedMs = Date.now();
+    let lost: unknown = new Error("the server ended the stream");
     try {
-      for await (const message of connection(send, url, last, signal)) {
+      const onId = (id: string) => void (last = id);
+      for await (const message of connection(send, url, last, { ...options, onId, parse })) {
         waitMs = firstWaitMs;
-        if (message.id !== "") last = message.id;
         yield message;
       }
     } catch (error) {
-      if (isAborted(signal)) return;
-      // Of errors only those that a later try can change: a restart, a proxy, a lost connection.
-      if (error instanceof SkyhookError && !passing(error.status)) throw error;
+      lost = error;
     }
-    await pause(waitMs * (0.5 + Math.random()), signal).catch(() => {});
+    if (isAborted(signal)) return;
+    if (isFinal(lost)) throw lost;
+    // A connection without messages worked too, if it lasted.
+    if (Date.now() - startedMs > longestWaitMs) waitMs = firstWaitMs;
+    // Up to a quarter less, so that many clients do not all return at once.
+    const delayMs = Math.round(waitMs * (1 - Math.random() / 4));
+    onLost?.(lost, delayMs);
+    await pause(delayMs, signal).catch(() => {});
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   }
 }
+
+/** Whether a later try cannot change it, as it can a restart, a proxy, a lost connection. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ParseError || (error instanceof SkyhookError && !passing(error.status));
 
 const passing = (status: number) => status >= 500 || status === 408 || status === 429;
 
 /** It may be aborted during every pause. */
 const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true;
 
+interface Reading {
+  readonly onId: (id: string) => void;
+  readonly parse: (json: string) => unknown;
+}
+
 async function* connection(
   send: (request: Request) => Promise<Response>,
   url: string,
   last: string,
-  signal: AbortSignal | undefined,
+  { signal, onOpen, onId, parse, idleTimeoutMs = 40_000 }: FeedOptions & Reading,
 ): AsyncGenerator<FeedMessage, void> {
-  const headers = { accept: "text/event-stream", ...(last !== "" && { "last-event-id": last }) };
-  const response = await send(new Request(url, { headers, signal: signal ?? null }));
-  if (!response.ok || response.body === null) {
-    throw errorOf(response.status, await response.json().catch(() => null));
-  }
-  const waiting: FeedMessage[] = [];
-  const parser = createParser({
-    onEvent({ id = "", event = "message", data }) {
-      const parsed: unknown = data === "" ? {} : JSON.parse(data);
-      waiting.push({ id, type: event, data: Object(parsed) });
-    },
-  });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const ended = new AbortController();
+  const stop = () => ended.abort(signal?.reason);
+  signal?.addEventListener("abort", stop);
+  const expire = () => ended.abort(new Error(`no data for ${idleTimeoutMs / 1_000} s`));
+  /** Only what the server takes counts: a slow consumer does not lose the connection. */
+  const inTime = <Value>(answer: Promise<Value>): Promise<Value> => {
+    const timer = setTimeout(expire, idleTimeoutMs);
+    return answer.finally(() => clearTimeout(timer));
+  };
   try {
+    const headers = { accept: "text/event-stream", ...(last !== "" && { "last-event-id": last }) };
+    const response = await inTime(send(new Request(url, { headers, signal: ended.signal })));
+    if (!response.ok || response.body === null) {
+      throw errorOf(response.status, await inTime(response.json()).catch(() => null));
+    }
+    onOpen?.();
+    const waiting: FeedMessage[] = [];
+    const parser = createParser({
+      maxBufferSize: maxMessageLength,
+      // Also of a block without an event. All events of a chunk are yielded before the next connection needs it.
+      onId,
+      onEvent({ id = "", event = "message", data }) {
+        waiting.push({ id, type: event, data: Object(data === "" ? {} : parse(data)) });
+      },
+      onError(error) {
+        // Other errors are lines of no known field, which are ignored (HTML Living Standard, section 9.2.6).
+        if (error.type === "max-buffer-size-exceeded") throw error;
+      },
+    });
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await inTime(reader.read());
       if (done) return;
       parser.feed(value);
       yield* waiting.splice(0);
     }
+  } catch (error) {
+    throw ended.signal.aborted ? ended.signal.reason : error;
   } finally {
-    await reader.cancel().catch(() => {});
+    signal?.removeEventListener("abort", stop);
+    ended.abort();
   }
 }

@@ -40,7 +40,7 @@ export const eventStreamsRest = (
         void items.return?.();
         if (error !== undefined) log.error({ err: error }, "event stream of a client failed");
       };
-      return eventStream(clock, messages(items), end, overdue.signal);
+      return eventStream(clock, messages(items), end, { signal: overdue.signal });
     },
     {
       query: eventStreamQuery,

@@ -62,6 +62,7 @@ const worker = () =>
     KIND: "bullmq",
     DATABASE: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
     JOBS: "0",
+    CONCURRENCY: "1",
   });
 
 const ok = /^HTTP\/1\.1 200 /;

@@ -1,22 +1,28 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface MovableAddress {
   readonly url: string;
   /** Directs new connections to the server of that URL; open ones stay. */
   moveTo(other: string): void;
+  /** Carries nothing more on open connections, which stay open, as after a cable is pulled. New ones work. */
+  goSilent(): void;
   stop(): void;
 }
 
 /** An address that can be moved to another database server, like a DNS name or a virtual IP address. */
 export async function movableAddress(url: string): Promise<MovableAddress> {
   let target = new URL(url);
+  const open = new Set<readonly [Socket, Socket]>();
   const proxy = createServer((client) => {
     const server = connect(Number(target.port), target.hostname);
+    const sides = [client, server] as const;
+    open.add(sides);
     const end = () => {
+      open.delete(sides);
       client.destroy();
       server.destroy();
     };
-    for (const side of [client, server]) side.on("error", end).on("close", end);
+    for (const side of sides) side.on("error", end).on("close", end);
     client.pipe(server).pipe(client);
   });
   const { port } = await new Promise<AddressInfo>((resolve) => {
@@ -30,6 +36,15 @@ export async function movableAddress(url: string): Promise<MovableAddress> {
     moveTo(other) {
       target = new URL(other);
     },
-    stop: () => void proxy.close(),
+    goSilent() {
+      for (const [client, server] of open) {
+        client.unpipe(server).pause();
+        server.unpipe(client).pause();
+      }
+    },
+    stop() {
+      proxy.close();
+      for (const side of [...open].flat()) side.destroy();
+    },
   };
 }

@@ -102,7 +102,7 @@ async function* messages(
     opened();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const ids: string[] = [];
-    const parser = createParser({ onId: (id) => void ids.push(id) });
+    const parser = createParser({ onEvent: ({ id = "" }) => void ids.push(id) });
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;

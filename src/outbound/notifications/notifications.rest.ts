@@ -48,10 +48,11 @@ export const notificationsRest = (
         // A higher number comes from another database. Such a client starts with new notifications.
         const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
         const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
-        return eventStream(clock, messages(entries), (error) => {
+        const end = (error?: unknown) => {
           void entries.return?.();
           if (error !== undefined) log.error({ err: error }, "feed of a subscriber failed");
-        });
+        };
+        return eventStream(clock, messages(entries), end, { position: afterSeq });
       },
       {
         detail: {

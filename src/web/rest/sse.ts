@@ -14,14 +14,15 @@ const heartbeatMs = 15_000;
 /**
  * A response that streams server-sent events. It pulls events only as fast as the client reads, and ends
  * when `events` ends. If the client disconnects, calls `end` once and finishes `events`. If `events` throws,
- * calls `end` with the error and ends the stream, so that the client reconnects and resumes. When `signal` aborts,
+ * calls `end` with the error and ends the stream, so that the client reconnects and resumes: after `position`, if it
+ * has received no event. When `signal` aborts,
  * the server disconnects, whether or not the client has read everything.
  */
 export function eventStream(
   clock: Clock,
   events: AsyncGenerator<ServerSentEvent, void>,
   end: (error?: unknown) => void,
-  signal?: AbortSignal,
+  { signal, position }: { readonly signal?: AbortSignal; readonly position?: number } = {},
 ): Response {
   const encoder = new TextEncoder();
   let disconnected = false;
@@ -34,8 +35,9 @@ export function eventStream(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // Sends the headers at once, and sets the delay before the client reconnects.
-        controller.enqueue(encoder.encode("retry: 2000\n\n"));
+        // Sends the headers at once, and sets the delay before the client reconnects and where it then continues.
+        const id = position === undefined ? "" : `id: ${position}\n`;
+        controller.enqueue(encoder.encode(`retry: 2000\n${id}\n`));
         signal?.addEventListener("abort", () => {
           if (disconnected) return;
           controller.error(signal.reason);

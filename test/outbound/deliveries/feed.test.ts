@@ -171,6 +171,7 @@ describe("the feed", () => {
     const { app, follow } = await serve();
     const feed = await follow();
     expect(await feed.line()).toBe("retry: 2000");
+    expect(await feed.line()).toBe("id: 0");
     expect(await feed.line()).toBe("");
     await until(async () => (await followers(app)) === 1);
     for (const _ of [1, 2, 3]) {
@@ -276,7 +277,7 @@ describe("a follower that does not read", () => {
     lazy.on("data", (chunk) => (received += chunk.toString()));
     lazy.resume();
     await until(() => received.includes(titles.at(-1) ?? ""));
-    const ids = [...received.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    const ids = [...received.matchAll(/^id: (\d+)\nevent/gm)].map(([, id]) => Number(id));
     expect(new Set(ids).size).toBe(500);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
     lazy.destroy();
