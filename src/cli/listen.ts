@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
 import { streamFilters } from "../events/event-filters.ts";
-import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
+import { catalogueFile, catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../inbound/providers/files/file-provider.ts";
-import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 
 import { argument, example } from "./arguments.ts";
@@ -63,7 +62,7 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   const config = readConfig(env);
   const base = options.url ?? localUrl(config);
   const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
-  const providers = signableProviders(knownProviders(config));
+  const known = knownProviders(config);
   const state = openState(options.state ?? defaultStateFile(identityOf(base, options), env));
   const stopped = new AbortController();
   const { signal } = stopped;
@@ -72,7 +71,7 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   const local = forwarder({
     to,
     withAllHeaders: originalHeaders === true,
-    providers,
+    providerOf: (id) => known.find((provider) => provider.id === id) ?? inCatalogue(id),
     state,
     signal,
     paint: painter(env),
@@ -124,15 +123,10 @@ function noticeOtherDatabase(seq: number, { current }: StateFile): void {
   note("the server has another database than before: starting with new webhooks");
 }
 
-/** These providers, and those whose file is part of the program. */
-function signableProviders(known: readonly Provider[]): readonly Provider[] {
-  const others = Object.entries(catalogueFiles).filter(
-    ([id]) => !known.some((one) => one.id === id),
-  );
-  return [
-    ...known,
-    ...others.map(([id, text]) => fileProvider(id, `${id}.yaml`, readProviderFile(id, text))),
-  ];
+/** A provider whose file is part of the program. */
+function inCatalogue(id: string): Provider | undefined {
+  const text = Object.hasOwn(catalogueFiles, id) ? catalogueFiles[id] : undefined;
+  return text === undefined ? undefined : fileProvider(id, `${id}.yaml`, catalogueFile(text));
 }
 
 const controlC = "\u0003";

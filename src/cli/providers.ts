@@ -10,7 +10,7 @@ import { knownProviders, registeredProviders, takenIds } from "../config/provide
 import { secretPlaces } from "../config/secrets.ts";
 import { settings } from "../config/settings.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
-import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
+import { catalogueFile, catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import {
   createProviderFile,
   ProviderFileExists,
@@ -210,7 +210,7 @@ function closest(name: string): string {
 
 function listCatalogue(options: ListOptions): void {
   const found = Object.entries(catalogueFiles).map(([name, text]) => {
-    const file = readProviderFile(`${name}.yaml`, text);
+    const file = catalogueFile(text);
     const checkedWith = (file.checkedWith ?? "").replace(/[.;,] .*/s, "");
     return { name, service: file.displayName, signature: schemeName(file.signature), checkedWith };
   });

@@ -14,7 +14,7 @@ import type { StateFile } from "./state.ts";
 interface Parts {
   readonly to: string;
   readonly withAllHeaders: boolean;
-  readonly providers: readonly Provider[];
+  readonly providerOf: (id: string) => Provider | undefined;
   readonly state: StateFile;
   readonly signal: AbortSignal;
   readonly paint: Paint;
@@ -39,7 +39,7 @@ function timeInBody(scheme: Provider["signature"]): string | null {
 }
 
 export function forwarder(parts: Parts): Forwarder {
-  const { to, withAllHeaders, providers, state, signal, paint } = parts;
+  const { to, withAllHeaders, providerOf, state, signal, paint } = parts;
   const shown = new Set<string>();
   let last: ReceivedDelivery | null = null;
 
@@ -65,8 +65,6 @@ export function forwarder(parts: Parts): Forwarder {
     return secret;
   }
 
-  const find = (id: string) => providers.find((provider) => provider.id === id);
-
   async function send(delivery: ReceivedDelivery, remark: string): Promise<boolean> {
     const { id, provider: providerId, type, bytes } = delivery;
     const line = (what: string) =>
@@ -75,7 +73,7 @@ export function forwarder(parts: Parts): Forwarder {
       line(paint("yellow", "gone: retention deleted the body,"));
       return true;
     }
-    const provider = find(providerId);
+    const provider = providerOf(providerId);
     const secret = secretOf(provider);
     const key = secret === null ? null : signingKeyWith(secret);
     const request = { headers: delivery.headers, bytes };
@@ -107,6 +105,6 @@ export function forwarder(parts: Parts): Forwarder {
       if (last === null) note("no delivery to send again yet");
       else await send(last, " (again)");
     },
-    showSecret: (provider) => void secretOf(find(provider)),
+    showSecret: (provider) => void secretOf(providerOf(provider)),
   };
 }

@@ -1,5 +1,5 @@
 import { nextTurn } from "../../base/own-turn.ts";
-import { readProviderFile } from "../providers/files/provider-file.ts";
+import type { ProviderFile } from "../providers/files/provider-file.schema.ts";
 import type { Provider } from "../providers/provider.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
 import { hasFetchedKey, hasSharedSecret, type SignatureScheme } from "../signatures/scheme.ts";
@@ -14,23 +14,21 @@ export function secretKindOf(scheme: SignatureScheme): SecretKind {
 }
 
 /** The texts of the catalogue's files. Loaded on first use: a server that adds no provider does not need them. */
-export async function catalogueTexts(): Promise<Readonly<Record<string, string>>> {
-  return (await import("../providers/files/catalogue-files.ts")).catalogueFiles;
-}
+export const loadCatalogue = () => import("../providers/files/catalogue-files.ts");
 
 /** Reads all files of the catalogue. Lets other requests run between files. */
 export async function readCatalogue(): Promise<Catalogue> {
+  const { catalogueFiles, catalogueFile } = await loadCatalogue();
   const data: CatalogueEntry[] = [];
-  for (const [name, text] of Object.entries(await catalogueTexts())) {
-    data.push(entryOf(name, text));
+  for (const [name, text] of Object.entries(catalogueFiles)) {
+    data.push(entryOf(name, catalogueFile(text)));
     await nextTurn();
   }
   const { compare } = new Intl.Collator("en");
   return { data: data.toSorted((one, other) => compare(one.displayName, other.displayName)) };
 }
 
-function entryOf(name: string, text: string): CatalogueEntry {
-  const file = readProviderFile(`${name}.yaml`, text);
+function entryOf(name: string, file: ProviderFile): CatalogueEntry {
   const { displayName, signature, samples } = file;
   return {
     name,

@@ -6,7 +6,7 @@ import { createProviderFile, ProviderFileExists } from "../providers/files/folde
 import { readProviderFile } from "../providers/files/provider-file.ts";
 import type { Provider } from "../providers/provider.ts";
 
-import { catalogueTexts } from "./catalogue-entries.ts";
+import { loadCatalogue } from "./catalogue-entries.ts";
 import { invalid, type readNewProvider } from "./provider-input.ts";
 
 /** The id and the text of the file that a body asks for. */
@@ -16,7 +16,7 @@ export async function chosenFile({
   id = catalogue ?? "",
 }: ReturnType<typeof readNewProvider>) {
   if (catalogue === undefined) return { id, text: file, origin: "from a file" };
-  const texts = await catalogueTexts();
+  const { catalogueFiles: texts } = await loadCatalogue();
   const text = Object.hasOwn(texts, catalogue) ? texts[catalogue] : undefined;
   if (text !== undefined) {
     const head = `# From the catalogue: ${catalogue}. Change it as you like.`;

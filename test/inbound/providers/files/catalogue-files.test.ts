@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
+import {
+  catalogueFile,
+  catalogueFiles,
+} from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 
@@ -16,6 +19,10 @@ test("the catalogue carries every file of its folder", () => {
 
 describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   const file = readProviderFile(`${name}.yaml`, text);
+
+  test("is the same without the checks", () => {
+    expect(catalogueFile(text)).toStrictEqual(file);
+  });
 
   test("has samples of listed events only", () => {
     const unlisted = Object.keys(file.samples).filter((event) => !(event in file.events));
