@@ -67,7 +67,7 @@ async function following(path: string | null, feed: string, target?: string) {
     lines,
     messages: () => lines.filter((line) => /^(?:event|notification) /.test(line)),
     prints: (line: string) => until(() => lines.includes(line), 10_000),
-    async send() {
+    send: async () => {
       const { status } = await served.app.deliverSample("task_tracker", "task.completed");
       expect(status).toBe(200);
     },
