@@ -12,4 +12,5 @@ export const rejectionReasons = [
   "body-too-large",
   "too-many-items",
   "unsupported-encoding",
+  "unknown-provider",
 ] as const;

@@ -10,14 +10,17 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Stored so that operators can find the cause. */
 export const rejectionSchema = resource("Rejection", "A rejected delivery.", {
   id: prefixedId("rej_", "Sorts by time of receipt."),
-  provider: text("The provider in the request's path.", "code_host"),
+  provider: text(
+    "The provider in the request's path; `unknown` if none has this name.",
+    "code_host",
+  ),
   createdAt: instant("Time of receipt."),
   reason: word(rejectionReasons, "Why it was rejected. Not sent to the sender."),
   address: text("The client's address.", "192.0.2.1"),
   requestId: text("The request id, as in the log."),
   headers: mapOf(
     Type.String(),
-    "Request headers by lower-case name. The value is empty unless the provider reads the header or it is known to hold no secret.",
+    "Request headers by lower-case name. The value is empty unless the provider reads the header or it is known to hold no secret. `:path` is the path, if it names no provider.",
   ),
   bodyBytes: count("Size of the body in bytes.", 1024),
 });

@@ -85,13 +85,13 @@ export function shownRejection(listed: ListedRejection) {
 
 type Explained = Awaited<ReturnType<Rejections["explain"]>>;
 
-/** The details of these causes list the names of all headers that were sent, which need no signature. */
-const listsHeaders = /^missing-sign/;
+/** The details of these causes have the names of all headers that were sent, or the path. They need no signature. */
+const quotesSender = /^missing-sign|^unknown-provider$/;
 
 export function shownExplanation({ explanation, ...rejection }: Explained) {
   const { untrusted, ...shown } = shownRejection(rejection);
   const { detail, ...rest } = explanation;
-  return listsHeaders.test(explanation.cause)
+  return quotesSender.test(explanation.cause)
     ? { ...shown, explanation: rest, untrusted: { ...untrusted, detail } }
     : { ...shown, explanation, untrusted };
 }

@@ -36,6 +36,7 @@ describe("tools of agents", () => {
     app = await startApp({ ...gateway.env, OPERATOR_GATEWAY_URL: url, MCP_ALLOW: "writes,bodies" });
     const unsigned = { method: "POST", headers: { [marker]: marker }, body: "{}" };
     expect((await app.fetch("/webhooks/code_host", unsigned)).status).toBe(401);
+    await app.fetch(`/webhooks/${marker}`, { method: "POST" });
     const send = (event: string, number: number, secret = testSecret("code_host")) =>
       app.deliver("code_host", JSON.stringify(body(number)), {
         secret,
@@ -95,6 +96,14 @@ describe("tools of agents", () => {
     const { items } = await agent.tool("explain_rejection");
     const unsigned = itemsOf(items).find(({ cause }) => cause === "missing-signature");
     const answer = await agent.tool("explain_rejection", { id: unsigned?.["id"] });
+    expect(placesOf(marker, answer)).toEqual(["untrusted.detail"]);
+  });
+
+  test("the path of no provider is data", async () => {
+    const { items } = await agent.tool("explain_rejection", { reason: "unknown-provider" });
+    const [unknown] = itemsOf(items);
+    expect(placesOf(marker, unknown)).toEqual(["untrusted.type"]);
+    const answer = await agent.tool("explain_rejection", { id: unknown?.["id"] });
     expect(placesOf(marker, answer)).toEqual(["untrusted.detail"]);
   });
 

@@ -57,6 +57,9 @@ export interface ReceiveParts {
   readonly fetchUrl: GuardedFetch;
 }
 
+/** Stands for all names of no provider, so that strangers cannot make any number of rows and metrics. */
+const unknownProvider = "unknown";
+
 /** The response to a request or to a handshake. */
 export type Receive = (request: WebhookRequest) => Promise<Acknowledgement | HandshakeAnswer>;
 
@@ -73,6 +76,8 @@ export function receiver(parts: ReceiveParts): Receive {
 
   async function receive(request: WebhookRequest): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
+    if (registry.get(request.providerId) === undefined)
+      await parts.rejections.keep(unknownProvider, "unknown-provider", request, null);
     const registered = requireRegistered(registry, request.providerId);
     requireMethod(registered.provider, request);
     requireFewFailures(parts, request);
@@ -120,7 +125,7 @@ export function receiver(parts: ReceiveParts): Receive {
 
   return async (request) => {
     const startedMs = performance.now();
-    const label = registry.get(request.providerId)?.provider.id ?? "unknown";
+    const label = registry.get(request.providerId)?.provider.id ?? unknownProvider;
     try {
       const answer = await receive(request);
       const acknowledgement = "body" in answer ? answer.stored : answer;

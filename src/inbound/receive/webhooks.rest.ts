@@ -17,8 +17,8 @@ export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: 
     const { request, set } = exchange;
     const address = addressOf(exchange);
     const result = await receive({
-      // Match the raw path; do not percent-decode.
-      providerId: pathOf(request.url).slice("/webhooks/".length),
+      // Match the raw path; do not percent-decode. A slash at the end is a common slip.
+      providerId: pathOf(request.url).slice("/webhooks/".length).replace(/\/$/, ""),
       method: request.method,
       url: publicUrl === null ? request.url : publicUrl + targetOf(request.url),
       headers: request.headers,
@@ -33,8 +33,9 @@ export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: 
       // The signature covers the raw bytes, so nothing may read the body before `receive`. The response
       // is not checked against a schema, to keep this path fast.
       .post("/webhooks/:provider", deliver, { parse: "none", detail: deliveryDetail })
-      // `receive` handles other methods too, because an unknown provider takes precedence.
-      .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
+      // `receive` handles other methods too, because an unknown provider takes precedence, and all other paths, to show
+      // them to operators.
+      .all("/webhooks/*", deliver, { parse: "none", detail: { hide: true } })
   );
 };
 

@@ -1,3 +1,4 @@
+import { meantProvider } from "../providers/brand.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { StoredRejection } from "../rejection.ts";
 
@@ -9,6 +10,8 @@ export async function explainStored(
   registry: Registry,
   rejection: StoredRejection,
 ): Promise<Explanation> {
+  const path = rejection.headers[":path"];
+  if (path !== undefined) return { cause: "unknown-provider", detail: noProvider(registry, path) };
   const registered = registry.get(rejection.provider);
   const provider = registry.provider(rejection.provider);
   if (provider === undefined) {
@@ -31,6 +34,17 @@ export async function explainStored(
     bodyBytes,
     receivedAtMs: createdAt.getTime(),
   });
+}
+
+/** Says what to do about a request to the path of no provider. */
+function noProvider(registry: Registry, path: string): string {
+  const registered = Array.from(registry, ({ provider }) => provider);
+  const meant = meantProvider(path.split("/")[2] ?? "", registered);
+  const advice =
+    meant === null
+      ? `Correct the URL at the sender, or add the provider. Registered: ${registry.ids().join(", ")}.`
+      : `Did you mean ${meant}? Then set the URL at the sender to /webhooks/${meant.split(" ")[0]}.`;
+  return `No provider is registered for the path ${path}, so the sender got 404. ${advice}`;
 }
 
 function othersThan(registry: Registry, id: string): Known["others"] {

@@ -31,6 +31,7 @@ export const causes = [
   "body-too-large",
   "too-many-items",
   "unsupported-encoding",
+  "unknown-provider",
   "no-secret",
   "body-not-kept",
   "unknown",

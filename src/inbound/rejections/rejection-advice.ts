@@ -65,6 +65,8 @@ export function advice(
       return `The delivery holds more than ${maxItems} events. Have the provider send fewer in each delivery.`;
     case "unsupported-encoding":
       return "The body is compressed (Content-Encoding). Check that no proxy compresses requests.";
+    case "unknown-provider":
+      return "No provider is registered for the path. Correct the URL at the sender.";
     default:
       return ofNewerVersion(reason);
   }

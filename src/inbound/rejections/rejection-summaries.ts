@@ -52,10 +52,10 @@ export function rejectionSummaries({ storage, registry, clock }: Parts) {
   };
 }
 
-/** The type of the first event that the body claims to be. It did not verify: only to be shown. */
+/** The type of the first event that the body claims to be, or the path of no provider. Nothing verified it: only to be shown. */
 function claimedType(registry: Registry, { provider: id, body, headers }: StoredRejection) {
   const provider = registry.provider(id);
-  if (provider === undefined || body === null) return null;
+  if (provider === undefined || body === null) return headers[":path"] ?? null;
   const [first] = interpret(provider, { bytes: body }, (name) => headers[name] || null, 1) ?? [];
   return first?.type ?? null;
 }

@@ -14,7 +14,12 @@ const listedRejectionSchema = resource("ListedRejection", "A rejected delivery i
     ),
   ),
   type: Type.Optional(
-    nullable(text("The event that the body claims to be. Only with `include=cause`.", "push")),
+    nullable(
+      text(
+        "The event that the body claims to be, or the path if it names no provider. Only with `include=cause`.",
+        "push",
+      ),
+    ),
   ),
 });
 

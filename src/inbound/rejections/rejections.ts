@@ -4,6 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { prettyJson } from "../../base/json-text.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import { printable } from "../../base/payload.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -45,6 +46,7 @@ const maxPrunedAtOnce = 2_000;
 /** Larger bodies are not stored, because they come from unauthenticated senders. */
 const maxKeptBodyBytes = 256 * 1024;
 const maxUrlLength = 2_048;
+const maxPathLength = 200;
 /** Tokens with a certificate chain are the longest signatures. */
 const maxValueLength = 4_096;
 
@@ -131,7 +133,11 @@ export function rejections(parts: Parts): Rejections {
         reason,
         address,
         requestId,
-        headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
+        headers: {
+          ...(reason === "unknown-provider" && { ":path": shownPath(request) }),
+          ...withoutValues(headers),
+          ...withoutSecrets(headers, readHeaders),
+        },
         signatures: signature === undefined ? {} : signedValues(signature, request),
         bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
@@ -168,6 +174,11 @@ export function rejections(parts: Parts): Rejections {
       return { ...rejection, explanation: await explainStored(registry, found) };
     },
   };
+}
+
+/** The query may hold secrets. */
+function shownPath({ providerId }: Pick<WebhookRequest, "providerId">): string {
+  return printable(`/webhooks/${providerId}`, maxPathLength) ?? "";
 }
 
 /** As the database measures it. */

@@ -40,6 +40,8 @@ const rejectionAdvices = {
   "body-too-large": "Have the provider send less data: the bodies are larger than the limit.",
   "too-many-items": "Have the provider send fewer events in each delivery.",
   "unsupported-encoding": "Check that no proxy compresses requests.",
+  "unknown-provider":
+    "Requests name no registered provider: the latest one says which URL to correct. Mute this if they are scans.",
 } satisfies Readonly<Record<RejectionReason, string>>;
 const adviceByReason: ReadonlyMap<string, string> = new Map(Object.entries(rejectionAdvices));
 

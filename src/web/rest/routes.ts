@@ -22,27 +22,32 @@ export function methodsOf(routes: readonly Route[]): readonly string[] {
 function matches(pattern: string, path: string): boolean {
   const expected = pattern.split("/");
   const actual = path.split("/");
+  const isRest = expected.at(-1) === "*";
   return (
-    expected.length === actual.length &&
+    (isRest ? expected.length <= actual.length : expected.length === actual.length) &&
     expected.every((part, index) =>
-      part.startsWith(":") ? actual[index] !== "" : part === actual[index],
+      part.startsWith(":") ? actual[index] !== "" : part === "*" || part === actual[index],
     )
   );
 }
+
+/** Starts what a route leaves open: a parameter, or all the rest. */
+const openPart = /\/[:*]/;
 
 /** Returns the pattern of the route that matches a path, for any method; null if none matches. */
 export type RouteOf = (path: string) => string | null;
 
 /** Runs on every request, so it compares strings instead of building URLs or regular expressions. */
 export function routeFinder(routes: readonly Route[]): RouteOf {
-  const paths = new Set(routes.map(({ path }) => path));
-  const patterns = [...paths]
-    .filter((path) => path.includes("/:"))
-    .map((path) => ({ path, start: path.slice(0, path.indexOf("/:") + 1) }));
+  const paths = [...new Set(routes.map(({ path }) => path))];
+  const fixed = new Set(paths.filter((path) => !openPart.test(path)));
+  const patterns = paths
+    .filter((path) => openPart.test(path))
+    .map((path) => ({ path, start: path.slice(0, path.search(openPart) + 1) }));
   return (path) => {
-    if (paths.has(path)) return path;
-    for (const pattern of patterns) {
-      if (path.startsWith(pattern.start) && matches(pattern.path, path)) return pattern.path;
+    if (fixed.has(path)) return path;
+    for (const { path: route, start } of patterns) {
+      if (path.startsWith(start) && matches(route, path)) return route;
     }
     return null;
   };

@@ -263,6 +263,11 @@ const rows: readonly (readonly [string, string, () => ReturnType<typeof explaine
     "gzip",
     () => explained(tasks, mac(text), text, { reason: "unsupported-encoding", bytes: null }),
   ],
+  [
+    "unknown-provider",
+    "no provider",
+    () => explained(tasks, mac(text), text, { reason: "unknown-provider", bytes: null }),
+  ],
   ["no-secret", "none now", () => explained(tasks, mac(text), text, { secrets: null })],
   ["body-not-kept", "too large", () => explained(tasks, mac(text), text, { bytes: null })],
   ["url-changed", "another host", () => ofSquare("https://hooks.example.com/webhooks/square")],

@@ -12,7 +12,7 @@ const publicRoutes = [
   "GET /problems/:code",
   // Providers authenticate by signature.
   "POST /webhooks/:provider",
-  "ALL /webhooks/:provider",
+  "ALL /webhooks/*",
   "POST /v1/auth/token",
   "POST /v1/auth/console",
   // Needs a one-time code or a token; the others read the cookie only.

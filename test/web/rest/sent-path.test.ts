@@ -55,8 +55,13 @@ test.each([
   ["POST", "/webhooks/./code_host", 400],
   ["POST", "/webhooks/code_host", 401],
   ["POST", "/webhooks/code%5fhost", 404],
+  ["POST", "/webhooks/code_host/", 401],
+  ["POST", "/webhooks/x/../../metrics", 400],
+  ["POST", "/webhooks/*", 404],
   ["POST", "/./graphql", 400],
   ["POST", "/x/../mcp", 400],
+  // The path as sent belongs to the same route: all the paths below /webhooks/ that are longer.
+  ["POST", "/webhooks/./code_host/", 401],
   // No route answers these.
   ["GET", "/\\metrics", 404],
   ["GET", "//metrics", 404],

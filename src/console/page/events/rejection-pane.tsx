@@ -25,6 +25,7 @@ const statuses: Readonly<Partial<Record<RejectionDetail["reason"], number>>> = {
   "body-too-large": 413,
   "too-many-items": 413,
   "unsupported-encoding": 415,
+  "unknown-provider": 404,
 };
 
 interface Parts {
@@ -79,7 +80,7 @@ function Explained({ rejection, explainAgain }: Parts) {
           />
           <Headers of={headers} />
           {body === null ? (
-            <p class="quiet">The body was too large to store, or its retention period is over.</p>
+            <p class="quiet">The body was not stored, or its retention period is over.</p>
           ) : (
             <Body of={{ body, bodyEncoding }} />
           )}

@@ -37,7 +37,7 @@ export const Rejections = listView<RejectionItem>({
     },
     providerColumn,
     {
-      head: "Event",
+      head: "Event or path",
       at: "kind",
       width: "minmax(0, 200px)",
       look: "mono",
