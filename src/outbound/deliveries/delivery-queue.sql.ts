@@ -166,15 +166,16 @@ export function releasing(leases: readonly Lease[]): readonly Write<never>[] {
 }
 
 /**
- * Ends all leases except those of blocked deliveries, which expire. Used at the start of a single process, where
- * remaining leases are stale.
+ * Ends the leases to HTTP destinations, except those of blocked deliveries. Used at the start of a single process, where
+ * remaining leases are stale. The others expire: if a message to a library ended the process, it does not at once again.
  */
-export const releaseLeases = statement()((db, { deliveries }) =>
+export const releaseLeases = statement()((db, { deliveries, destinations }) =>
   db
     .update(deliveries)
     .set({ leasedUntil: null })
     .where(
-      sql`${deliveries.dueAt} is not null and not ${deliveries.blocked} and ${deliveries.leasedUntil} is not null`,
+      sql`${deliveries.dueAt} is not null and not ${deliveries.blocked} and ${deliveries.leasedUntil} is not null
+        and ${deliveries.destinationId} not in (select id from ${destinations} where transport <> 'http')`,
     ),
 );
 

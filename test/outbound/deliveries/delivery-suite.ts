@@ -23,6 +23,7 @@ import {
 } from "../../../src/outbound/deliveries/retry-all.sql.ts";
 import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import {
   feedAfter,
   insertAttempts,
@@ -31,7 +32,7 @@ import {
   summariseNotifications,
   undelivered,
 } from "../../../src/outbound/notifications.sql.ts";
-import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 
@@ -123,6 +124,18 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       await storage.atomically(write(releaseLeases, {}));
       expect(await storage.all(nextDue, { ...to, after: at(20) })).toHaveLength(1);
       expect((await claim(20))[0].rows).toHaveLength(1);
+    });
+
+    test("leased by a dead process are not free after a start if a library was to send them", async () => {
+      storage = await open();
+      await storage.atomically(
+        write(insertDestination, destinationRow(1, { id: to.destinationId, transport: "nats" })),
+        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
+      );
+      await claim(10);
+      await storage.atomically(write(releaseLeases, {}));
+      expect((await claim(1_009))[0].rows).toEqual([]);
+      expect((await claim(1_011))[0].rows).toHaveLength(1);
     });
 
     test("are rescheduled only if dead", async () => {
