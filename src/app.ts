@@ -31,7 +31,7 @@ import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
 import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
 import { personsRest } from "./persons/persons.rest.ts";
 import type { Services } from "./services.ts";
-import { authenticate, authenticated } from "./web/auth.ts";
+import { authenticated } from "./web/auth.ts";
 import { type AddressOf, clientAddress } from "./web/client-address.ts";
 import { errorLog } from "./web/error-log.ts";
 import { problemResponse } from "./web/errors.ts";
@@ -77,24 +77,8 @@ export function createApp(services: Services) {
     .use(usersRest(services.users, callers))
     .use(authRest({ ...services, addressOf }))
     .use(auditRest(services.audit, services, callers))
-    .use(
-      sessionsRest({
-        ...services,
-        cookies,
-        callers,
-        authenticate: (request) => authenticate(request, credentials),
-      }),
-    )
-    .use(
-      oidcRest({
-        ...services,
-        publicUrl: config.publicUrl,
-        cookies,
-        limiter: services.signInLimiter,
-        logError,
-        addressOf,
-      }),
-    );
+    .use(sessionsRest({ ...services, cookies, callers, credentials }))
+    .use(oidcRest({ ...services, publicUrl: config.publicUrl, cookies, logError, addressOf }));
   const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const handler = { standardHostname: false };

@@ -21,7 +21,7 @@ interface Parts {
   readonly publicUrl: string | null;
   readonly sessions: Sessions;
   readonly cookies: SessionCookies;
-  readonly limiter: FailureLimiter;
+  readonly signInLimiter: FailureLimiter;
   readonly logError: ErrorLog;
   readonly addressOf: AddressOf;
 }
@@ -33,7 +33,7 @@ const maxPlaceLength = 1_000;
  * reference hides them.
  */
 export const oidcRest = (parts: Parts) => {
-  const { oidc, sessions, cookies, limiter, logError, addressOf } = parts;
+  const { oidc, sessions, cookies, signInLimiter: limiter, logError, addressOf } = parts;
   const publicUrl = parts.publicUrl ?? "";
   const isSecure = publicUrl.startsWith("https:");
   const cookieName = isSecure ? "__Host-skyhook-oidc" : "skyhook-oidc";

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 
-import type { Session } from "../../base/context.ts";
-import type { Exchange } from "../../web/auth.ts";
+import { authenticate, type Credentials, type Exchange } from "../../web/auth.ts";
 import { readJson } from "../../web/json-body.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -26,21 +25,20 @@ interface Parts {
   readonly agentTokens: AgentTokens;
   readonly cookies: SessionCookies;
   readonly consoleCodes: ConsoleCodes;
-  /** The session of a token. */
-  readonly authenticate: (request: Request) => Promise<Session>;
+  readonly credentials: Credentials;
   readonly callers: Callers;
 }
 
 /** The session of this browser, those of all operators, and the tokens of agents. */
 export const sessionsRest = (parts: Parts) => {
-  const { sessions, agentTokens, cookies, consoleCodes, authenticate, callers } = parts;
+  const { sessions, agentTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
   const { route, list } = routes(callers, "Operations", operatorsOnly);
 
   /** Who signs in: with a code, or with the token of the request. */
   async function credentials(request: Request, address: string) {
     if (request.headers.has("authorization")) {
-      const { actor, expiresAt } = await authenticate(request);
+      const { actor, expiresAt } = await authenticate(request, parts.credentials);
       return { actor, endsAt: expiresAt };
     }
     const body = await readJson(request, address);
