@@ -61,13 +61,14 @@ function minorOf(
   amount: unknown,
   currency: string,
 ): number | null {
+  // Some print the digits of the double: 99.989999999999995 is 99.99.
+  const number = isNumber(amount) ? Number(amount) : null;
   if (unit === "major") {
-    return typeof amount === "string" || isNumber(amount)
-      ? unitsOf(String(amount), currency)
-      : null;
+    const text = number === null ? amount : String(number);
+    return typeof text === "string" ? unitsOf(text, currency) : null;
   }
-  if (typeof amount !== "number" || !Number.isSafeInteger(amount) || amount < 0) return null;
-  return rescaled(amount, decimalsAt(decimals, currency), currency);
+  if (number === null || !Number.isSafeInteger(number) || number < 0) return null;
+  return rescaled(number, decimalsAt(decimals, currency), currency);
 }
 
 /** A value of any type as short printable text. A text is quoted where it could be taken for a number. */

@@ -32,6 +32,10 @@ const files: Readonly<Record<string, string>> = {
   numbers_signed: common("{/id}.{/n}.{body}"),
   numbers_each: `${common("{body}")}each: /entry/*/things\n`,
   numbers_form: `${common("{body}")}body: form\nformField: payload\n`,
+  numbers_jwt: common("{body}").replace(
+    /^signature: .*$/m,
+    "body: jwt\nsignature: { kind: jwt, from: body, algorithms: [HS256] }",
+  ),
   shopify: catalogueFiles["shopify"] ?? "",
 };
 
@@ -61,6 +65,13 @@ async function post(id: string, body: string, signed = body, headers: Record<str
   const all = { "x-signature": signature, ...headers };
   const response = await app.fetch(`/webhooks/${id}`, { method: "POST", headers: all, body });
   return { status: response.status, ...(await json(response)) } as Record<string, unknown>;
+}
+
+/** A token with these claims (RFC 7519). */
+function tokenOf(claims: string): string {
+  const parts = ['{"alg":"HS256"}', claims].map((part) => Buffer.from(part).toString("base64url"));
+  const signed = parts.join(".");
+  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
 const detail = async (id: unknown) => json(await app.as("operator", `/v1/events/${String(id)}`));
@@ -95,7 +106,7 @@ describe("a number of up to 25 digits", () => {
     await fc.assert(property, { numRuns: runs(60), endOnFailure: true });
   });
 
-  test("keeps them where a signature covers it, in the items of a delivery and in a form", async () => {
+  test("keeps them where a signature covers it, in items, forms and the claims of tokens", async () => {
     const property = fc.asyncProperty(longNumber, longNumber, async (id, n) => {
       const body = thing(id, n);
       const form = new URLSearchParams({ payload: body }).toString();
@@ -103,6 +114,7 @@ describe("a number of up to 25 digits", () => {
         await post("numbers_signed", body, `${id}.${n}.${body}`),
         await post("numbers_each", `{"entry":[{"at":${n},"things":[${body}]}]}`),
         await post("numbers_form", form),
+        await post("numbers_jwt", tokenOf(`{"exp":${app.clock.now()},${body.slice(1)}`)),
       ];
       for (const answer of answers) {
         expect(answer).toMatchObject({ status: "accepted" });
