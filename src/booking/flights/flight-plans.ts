@@ -18,8 +18,6 @@ export type ImportFormat = "csv" | "ndjson";
 export type ImportedLine = {
   /** The line number, from 1. The header counts. */
   readonly line: number;
-  /** Bytes of the input up to the end of the line. */
-  readonly bytesRead: number;
 } & (({ readonly plan: FlightPlan } & PlannedChange) | { readonly error: string });
 
 const maxLineBytes = 10 * 1024;
@@ -40,24 +38,24 @@ export async function* readFlightPlans(
   format: ImportFormat | null,
 ): AsyncGenerator<ImportedLine> {
   let rows = format === null ? null : rowsOf(format);
-  let at = { line: 1, bytesRead: 0 };
+  let line = 1;
   for await (const found of readLines(input, maxLineBytes)) {
-    at = { line: found.line, bytesRead: found.bytesRead };
+    ({ line } = found);
     rows ??= rowsOf("text" in found && found.text.trimStart().startsWith("{") ? "ndjson" : "csv");
     try {
       if ("error" in found) throw badRequest(found.error);
       const row = rows.read(found.text);
       if (row === null) continue;
       const plan = readFlightPlan(row);
-      yield { ...at, plan, ...readPlannedChange(row, plan) };
+      yield { line, plan, ...readPlannedChange(row, plan) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      yield { ...at, error: error.detail };
+      yield { line, error: error.detail };
       if (rows.needsHeader) return;
     }
   }
   rows ??= rowsOf("csv");
-  if (rows.needsHeader) yield { ...at, error: "The header row is missing" };
+  if (rows.needsHeader) yield { line, error: "The header row is missing" };
 }
 
 function rowsOf(format: ImportFormat): Rows {

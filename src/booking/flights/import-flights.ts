@@ -2,7 +2,6 @@ import { AppError } from "../../base/errors.ts";
 import { makeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Flight } from "../flight.ts";
 
 import { upsertFlight } from "./flights.sql.ts";
 import {
@@ -40,8 +39,8 @@ interface Imported {
   readonly notified: number;
 }
 
-/** Flights of one transaction: fewer if it takes longer than `stepMs`, in which it holds the write lock. */
-const stepSizes = [20, 200] as const;
+/** Flights of one transaction. Fewer if that holds the write lock for longer than `stepMs`. */
+const mostPerStep = 200;
 const stepMs = 50;
 /** Attempts, if flights that the file moves or cancels are sold or imported at the same time. */
 const maxAttempts = 5;
@@ -62,99 +61,76 @@ export async function importFlights(
   now: Date,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const counts = { moved: 0, cancelled: 0, notified: 0 };
+  let first: PlannedChanges | null = null;
   for (let attempt = 1; ; attempt += 1) {
     const planned = await plannedChanges(storage, lines, now);
+    first ??= planned;
     if (options.skipBad !== true) requireNone(planned.bad, attempt > 1);
     try {
-      const late = await importPlanned(storage, planned, now, counts, options);
+      const { late, notified } = await importPlanned(storage, planned, now, options);
       if (options.skipBad !== true) requireNone(late, true);
-      return { skipped: [...planned.bad, ...late], ...counts };
+      const [moved, cancelled] = [first.moves.length, first.cancelled.length];
+      return { skipped: [...planned.bad, ...late], moved, cancelled, notified };
     } catch (error) {
       if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
     }
   }
 }
 
-/** Returns the lines that cannot be imported because more seats were sold meanwhile. */
+/** `late`: lines that cannot be imported because more seats were sold meanwhile. */
 async function importPlanned(
   storage: Storage,
-  planned: PlannedChanges,
+  { moves, cancelled, updates }: PlannedChanges,
   now: Date,
-  counts: { moved: number; cancelled: number; notified: number },
   { smallMoveMinutes = 0, afterStep }: ImportOptions,
-): Promise<readonly SkippedLine[]> {
-  const late: SkippedLine[] = [];
+): Promise<{ readonly late: readonly SkippedLine[]; readonly notified: number }> {
+  /** With ids that increase. */
   const newRecord = () => ({
     id: makeId("fch", now.getTime()),
     createdAt: now,
     smallMs: smallMoveMinutes * 60_000,
   });
-  const changes = changesIn(planned);
-  const [least, most] = stepSizes;
-  for (let start = 0, size: number = most; start < changes.length;) {
-    const step = changes.slice(start, start + size);
+  const changes = [
+    ...cancelled.map(({ id: flightId }) => () => [
+      write(recordCancellation, { ...newRecord(), flightId }, changedMeanwhile),
+      write(cancelFlight, { flightId, cancelledAt: now }, changedMeanwhile),
+    ]),
+    ...moves.map(({ flight, plan }) => () => {
+      const { id: flightId, departureTime: previousDepartureTime } = flight;
+      return [
+        write(recordMove, { ...plan, ...newRecord(), flightId }, changedMeanwhile),
+        write(moveFlight, { ...plan, flightId, previousDepartureTime }, changedMeanwhile),
+      ];
+    }),
+    ...updates.map(({ plan }) => () => [
+      write(recordUpdate, { ...plan, ...newRecord() }),
+      write(upsertFlight, { ...plan, createdAt: now }),
+    ]),
+  ];
+  const late: SkippedLine[] = [];
+  let [done, size, notified] = [0, mostPerStep, 0];
+  while (done < changes.length) {
+    const step = changes.slice(done, done + size);
     const begunMs = performance.now();
-    /** Before those of all changes of this step. */
-    const imported = { createdAt: now, id: makeId("fch", now.getTime()) };
+    const imported = newRecord();
     const results = await storage.atomically(
-      ...step.flatMap((change) => writesOf(change, newRecord())),
+      ...step.flatMap((writes) => writes()),
       write(giveOfferedBack, imported),
       write(endOffers, { ...imported, updatedAt: now }),
       write(insertNotices, imported),
     );
-    for (const [index, change] of step.entries()) {
-      if (change.is !== "updated") counts[change.is] += 1;
-      else if (results[index * 2 + 1]?.changes === 0) {
-        late.push({ line: change.line, error: tooFewSeats(change.plan) });
-      }
+    for (const index of step.keys()) {
+      const update = updates[done + index - cancelled.length - moves.length];
+      if (update === undefined || results[index * 2 + 1]?.changes !== 0) continue;
+      late.push({ line: update.line, error: tooFewSeats(update.plan) });
     }
-    counts.notified += results.at(-1)?.changes ?? 0;
-    const fits = Math.floor((size * stepMs) / (performance.now() - begunMs));
-    size = Math.max(least, Math.min(fits, most));
-    start += step.length;
-    await afterStep?.(start, changes.length);
+    notified += results.at(-1)?.changes ?? 0;
+    done += step.length;
+    const fits = Math.ceil((size * stepMs) / (performance.now() - begunMs));
+    size = Math.min(fits, mostPerStep);
+    await afterStep?.(done, changes.length);
   }
-  return late;
-}
-
-type Change =
-  | { readonly is: "cancelled"; readonly flight: Flight }
-  | ({ readonly is: "moved" } & PlannedChanges["moves"][number])
-  | ({ readonly is: "updated" } & PlannedChanges["updates"][number]);
-
-/** In the order in which they are possible: a flight may take the departure of one that moved. */
-function changesIn({ cancelled, moves, updates }: PlannedChanges): readonly Change[] {
-  return [
-    ...cancelled.map((flight) => ({ is: "cancelled", flight }) as const),
-    ...moves.map((move) => ({ is: "moved", ...move }) as const),
-    ...updates.map((update) => ({ is: "updated", ...update }) as const),
-  ];
-}
-
-function writesOf(
-  change: Change,
-  record: { id: `fch_${string}`; createdAt: Date; smallMs: number },
-) {
-  if (change.is === "updated") {
-    const { plan } = change;
-    return [
-      write(recordUpdate, { ...plan, ...record }),
-      write(upsertFlight, { ...plan, createdAt: record.createdAt }),
-    ];
-  }
-  const { id: flightId, departureTime: previousDepartureTime } = change.flight;
-  if (change.is === "cancelled") {
-    return [
-      write(recordCancellation, { ...record, flightId }, changedMeanwhile),
-      write(cancelFlight, { flightId, cancelledAt: record.createdAt }, changedMeanwhile),
-    ];
-  }
-  const { plan } = change;
-  return [
-    write(recordMove, { ...plan, ...record, flightId }, changedMeanwhile),
-    write(moveFlight, { ...plan, flightId, previousDepartureTime }, changedMeanwhile),
-  ];
+  return { late, notified };
 }
 
 /** Throws the first of these lines. `isBegun`: others were imported. */

@@ -2,8 +2,6 @@
 export type Line = {
   /** The line number, from 1. Blank lines are skipped but count. */
   readonly line: number;
-  /** Bytes of the stream up to the end of this line, its line break included. */
-  readonly bytesRead: number;
 } & ({ readonly text: string } | { readonly error: string });
 
 const lineFeed = 0x0a;
@@ -18,12 +16,11 @@ export async function* readLines(
 ): AsyncGenerator<Line> {
   const buffer = new LineBuffer(maxLineBytes);
   let line = 0;
-  let bytesRead = 0;
   const next = (): Line | null => {
     line += 1;
     const taken = buffer.take();
     if ("text" in taken && taken.text.trim() === "") return null;
-    return { line, bytesRead, ...taken };
+    return { line, ...taken };
   };
 
   for await (const chunk of input) {
@@ -32,13 +29,11 @@ export async function* readLines(
       const end = chunk.indexOf(lineFeed, start);
       if (end === -1) break;
       buffer.add(chunk.subarray(start, end));
-      bytesRead += end + 1 - start;
       start = end + 1;
       const found = next();
       if (found !== null) yield found;
     }
     buffer.add(chunk.subarray(start));
-    bytesRead += chunk.length - start;
   }
   // The last line may lack a line break. If it has one, this reads a blank line.
   const last = next();

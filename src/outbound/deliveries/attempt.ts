@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
-import type { Batch } from "./batch.ts";
 import type { CachedDestination } from "./destination-cache.ts";
+import type { Claim } from "./outcome.ts";
 import type { Made } from "./record.ts";
+import type { Sent } from "./render.ts";
 import { sendTraced, tooLarge } from "./send.ts";
 
 export interface AttemptParts {
@@ -11,6 +12,14 @@ export interface AttemptParts {
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
 }
+
+/** A delivery that was claimed, with what is sent. */
+export interface Ready extends Sent {
+  readonly claim: Claim;
+}
+
+/** The deliveries of one message. */
+export type Batch = readonly [Ready, ...Ready[]];
 
 /** A larger difference between the clock and the time that passed is a jump of the clock. */
 const leastJumpMs = 1_000;

@@ -6,8 +6,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { type Destination, hasEnded, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
 
-import { attempt, type AttemptParts } from "./attempt.ts";
-import { type Batch, type NextBatch, nextBatch, type Ready } from "./batch.ts";
+import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
 import {
   claimDue,
@@ -86,9 +85,7 @@ export function deliveryQueue(
   let isStopping = false;
   const task = backgroundTask(clock, async () => {
     try {
-      const sleepsMs = [await claimAndDeliver(), nextMessage()?.dueMs ?? null].filter(
-        (each) => each !== null,
-      );
+      const sleepsMs = [await claimAndDeliver(), batchWaitMs()].filter((each) => each !== null);
       return sleepsMs.length === 0
         ? null
         : Math.min(Math.max(Math.min(...sleepsMs), 10), longestSleepMs);
@@ -162,27 +159,32 @@ export function deliveryQueue(
         ready.push({ claim: { delivery, claimedMs: now, isProbe }, ...found, notification });
       }
     }
+    ready.sort((one, other) => Number(goesAlone(other)) - Number(goesAlone(one)));
   }
 
   function sendReady(to: CachedDestination): void {
-    for (let next = nextMessage(); !isStopping && next !== null; next = nextMessage()) {
-      if (next.dueMs > 0) return;
-      ready = next.rest;
-      begin(to, next.batch);
+    while (!isStopping && sending < to.destination.maxConcurrent && (batchWaitMs() ?? 0) <= 0) {
+      const [first, ...others] = ready.splice(0, batchSize(to));
+      if (first === undefined) return;
+      begin(to, [first, ...others]);
     }
   }
 
   /** How many deliveries make up one message. One while it is uncertain whether the destination answers. */
   function batchSize({ destination: { batchMaxItems, failures } }: CachedDestination): number {
-    return failures > 0 ? 1 : Math.max(1, Math.min(batchMaxItems ?? 1, largestBatch));
+    const isAlone = failures > 0 || ready.slice(0, 1).some(goesAlone);
+    return isAlone ? 1 : Math.max(1, Math.min(batchMaxItems ?? 1, largestBatch));
   }
 
-  /** What is sent next; null if there is nothing, or no more may be sent now. */
-  function nextMessage(): NextBatch | null {
+  /** Milliseconds until the next batch is sent even if it is not full; null without a batch. */
+  function batchWaitMs(): number | null {
     const current = cached();
-    if (current === undefined || sending >= current.destination.maxConcurrent) return null;
+    const [first] = ready;
+    if (current === undefined || first === undefined) return null;
+    if (sending >= current.destination.maxConcurrent) return null;
+    if (ready.length >= batchSize(current)) return 0;
     const longestMs = current.destination.batchMaxWaitMs ?? usualBatchWaitMs;
-    return nextBatch(ready, batchSize(current), longestMs, clock.now());
+    return first.claim.claimedMs + longestMs - clock.now();
   }
 
   /** Others may send what was claimed ahead. */
@@ -283,8 +285,17 @@ export function deliveryQueue(
 }
 
 /** Whether what was claimed can be sent before its lease ends. Not if the clock was set back: others may have it. */
-function leavesTime([first]: readonly Ready[], now: number): boolean {
-  if (first === undefined) return true;
-  const leftMs = (first.claim.delivery.leasedUntil?.getTime() ?? 0) - now;
-  return leftMs >= longestAttemptMs && leftMs <= leaseMs;
+function leavesTime(ready: readonly Ready[], now: number): boolean {
+  return ready.every(({ claim: { delivery } }) => {
+    const leftMs = (delivery.leasedUntil?.getTime() ?? 0) - now;
+    return leftMs >= longestAttemptMs && leftMs <= leaseMs;
+  });
+}
+
+/**
+ * It may be why an attempt failed, or it has one attempt only, which no other may fail. After an outage these are few, because the
+ * circuit opens after ten failed attempts.
+ */
+function goesAlone({ claim: { delivery } }: Ready): boolean {
+  return delivery.attemptCount > 0 || delivery.afterDead;
 }

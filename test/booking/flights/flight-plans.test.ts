@@ -81,7 +81,7 @@ describe("a flight that changes", () => {
       "previousDepartureTime has no UTC offset: append Z or an offset such as -05:00",
     ],
   ])("with previousDepartureTime %p and status %p", async (previous, status, expected) => {
-    const line = { line: 1, bytesRead: expect.any(Number) };
+    const line = { line: 1 };
     const isError = typeof expected === "string";
     const found = isError ? { ...line, error: expected } : { ...line, plan, ...expected };
     const given = { previousDepartureTime: previous, status };
@@ -102,16 +102,11 @@ describe("a flight that changes", () => {
 });
 
 describe("CSV", () => {
-  test("yields plans with their line number and end offset", async () => {
+  test("yields plans with their line number", async () => {
     const text = csv(csvLine(), csvLine({ flightNumber: "ba 117", cabinClass: "First" }));
-    const [first, second] = [csvLine(), text].map((part) => Buffer.byteLength(part));
     expect(await read(text)).toEqual([
-      { line: 2, bytesRead: header.length + 1 + (first ?? 0) + 1, plan },
-      {
-        line: 3,
-        bytesRead: second ?? 0,
-        plan: { ...plan, flightNumber: "BA117", cabinClass: "first" },
-      },
+      { line: 2, plan },
+      { line: 3, plan: { ...plan, flightNumber: "BA117", cabinClass: "first" } },
     ]);
   });
 
@@ -185,7 +180,7 @@ describe("NDJSON", () => {
     const text = [json({ price: 412.5, seats: 216 }), "", json()].join("\n");
     expect(await read(text, "ndjson")).toMatchObject([
       { line: 1, plan },
-      { line: 3, plan, bytesRead: text.length },
+      { line: 3, plan },
     ]);
   });
 

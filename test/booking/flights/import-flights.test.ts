@@ -286,6 +286,7 @@ describe("an import of several transactions", () => {
     expect(await imported(flightNumber, lines, { afterStep })).toEqual({
       skipped: [],
       ...nothing,
+      moved: 1,
       cancelled: 450,
     });
     expect(await departures(flightNumber, ids)).toEqual({ 2: "a" });
