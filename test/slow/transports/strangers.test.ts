@@ -62,6 +62,15 @@ test.skipIf(isSkipped)(
       if (!answer.ok) throw new Error(`${path}: HTTP ${answer.status} ${text}`);
       return Object(JSON.parse(text));
     };
+    const bystander = brokers.find((each) => each?.name === "redis");
+    await bystander?.prepare(`${topic}-bystander`);
+    await ask("destinations", {
+      name: "bystander",
+      format: "json",
+      transport: "redis",
+      url: bystander?.address(`${topic}-bystander`),
+      retryDelays: "1h",
+    });
     const ids = new Map<FrontedName, string>();
     for (const [name, { port }] of fronts) {
       const broker = brokers.find((each) => each?.name === name);
@@ -128,6 +137,8 @@ test.skipIf(isSkipped)(
       expect([broker?.name, arrived.size]).toEqual([broker?.name, events]);
     }
     expect(new Set(mails.filter((line) => line.startsWith("Message-ID"))).size).toBe(events);
+    // At the first attempt: a second one would follow after an hour.
+    await until(async () => (await bystander?.read(`${topic}-bystander`))?.length === events);
     expect(server.pid).toBe(pid);
     // Each line is one of its own log.
     for (const line of server.log().trim().split("\n"))
