@@ -48,7 +48,7 @@ export function eventReplay(
     async prepare(stored, onlyUndelivered) {
       const { event, notice, whole } = await again(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      // An event that was not accepted on receipt has no notifications to send again, and one that is not now sends none.
+      // An event that was not accepted on receipt has no notifications to send again; one that is not now gets none.
       const isAccepted = stored.status === "accepted" && event.status === "accepted";
       const isRepeat = isAccepted && (onlyUndelivered || sent.some(hasFailed));
       if (isRepeat) {

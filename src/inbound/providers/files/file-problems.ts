@@ -1,5 +1,5 @@
 import { errorMessage } from "../../../base/errors.ts";
-import { deliveryPrefix, eventPlacePattern, placePattern } from "../../../base/place.ts";
+import { deliveryPrefix } from "../../../base/place.ts";
 import { template } from "../../../base/template.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import { schemeProblems } from "../../signatures/scheme-problems.ts";
@@ -77,8 +77,6 @@ function eventTemplateProblems(each: FileTemplate, file: ProviderFile): readonly
   return places.flatMap((place) => readProblems(each.path, place, file));
 }
 
-const isEventPlace = new RegExp(eventPlacePattern);
-
 /** Events can be read again from their bodies and headers, so they have no URL. They must not hold secrets. */
 function readProblems(
   path: ValueProblem["path"],
@@ -88,9 +86,6 @@ function readProblems(
   if (place.startsWith(deliveryPrefix) && each === undefined) {
     const pointer = place.slice(deliveryPrefix.length - 1);
     return [{ path, message: `{${place}} is only for files with "each": write {${pointer}}` }];
-  }
-  if (!isEventPlace.test(place)) {
-    return [{ path, message: `"${place}" is no place: write header.x-name or a JSON pointer` }];
   }
   if (place.startsWith("query.")) {
     return [{ path, message: `{${place}} is only for handshakes: events have no URL` }];
@@ -189,8 +184,6 @@ function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
   });
 }
 
-const isPlace = new RegExp(placePattern);
-
 function handshakeProblems({ handshakes = [], signature }: ProviderFile): readonly ValueProblem[] {
   const hasSecret = signature.kind === "hmac" || signature.kind === "shared-secret";
   return handshakes.flatMap((handshake, index) => {
@@ -202,9 +195,7 @@ function handshakeProblems({ handshakes = [], signature }: ProviderFile): readon
       add("when", `Write "when": every ${method} would be a handshake`);
     }
     for (const place of Object.keys(when ?? {})) {
-      if (!isPlace.test(place)) {
-        add("when", `"${place}" is no place: write header.x-name, query.name or a JSON pointer`);
-      } else if (method !== "POST" && place.startsWith("/")) {
+      if (method !== "POST" && place.startsWith("/")) {
         add("when", `A ${method} has no body, so it cannot have ${place}`);
       }
     }

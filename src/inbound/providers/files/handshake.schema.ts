@@ -38,9 +38,10 @@ const answer = Type.Object(
 
 export const conditionSchema = (place: TString, description: string) =>
   Type.Record(place, Type.String({ minLength: 1, maxLength: 200 }), {
+    ...strict,
     minProperties: 1,
     maxProperties: 4,
-    description: `${description} ` + "`*`: any value; at the end of a value: whatever follows.",
+    description: `${description} A value \`*\` is any value; at its end, \`*\` is any text.`,
   });
 
 export const handshakeSchema = Type.Object(
