@@ -200,6 +200,14 @@ describe("two events that differ only in a digit", () => {
       expect(await post("numbers_each", again)).toMatchObject({ status: "duplicate" });
   });
 
+  test("of an id that is too large for a double are two, without an id", async () => {
+    const answers = [];
+    for (const id of ["1e400", "2e400"]) answers.push(await post("numbers", thing(id, "1")));
+    const key = expect.stringMatching(/^numbers:sha256:/);
+    const accepted = { status: "accepted", idempotencyKey: key };
+    expect(answers).toMatchObject([accepted, accepted]);
+  });
+
   test("around an item are two", async () => {
     const around = (at: string) => `{"entry":[{"at":${at},"things":[${thing("8", "8")}]}]}`;
     const [one, other] = ["820982911946154508", "820982911946154509"];
