@@ -10,10 +10,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Stored so that operators can find the cause. */
 export const rejectionSchema = resource("Rejection", "A rejected delivery.", {
   id: prefixedId("rej_", "Sorts by time of receipt."),
-  provider: text(
-    "The provider in the request's path; `unknown` if none has this name.",
-    "code_host",
-  ),
+  provider: text("The provider in the request's path, or `unknown`.", "code_host"),
   createdAt: instant("Time of receipt."),
   reason: word(rejectionReasons, "Why it was rejected. Not sent to the sender."),
   address: text("The client's address.", "192.0.2.1"),

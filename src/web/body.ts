@@ -57,10 +57,7 @@ export async function readBytes(
  * body first, and aborts the request later in the same turn.
  */
 async function accepted({ signal }: Request, body: Promise<Uint8Array>): Promise<Uint8Array> {
-  if (Bun.peek.status(body) !== "fulfilled") {
-    await body;
-    await nextTurn();
-  }
+  if (Bun.peek.status(body) !== "fulfilled") await body.then(nextTurn);
   if (signal.aborted) throw incomplete();
   return body;
 }

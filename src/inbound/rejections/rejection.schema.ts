@@ -16,7 +16,7 @@ const listedRejectionSchema = resource("ListedRejection", "A rejected delivery i
   type: Type.Optional(
     nullable(
       text(
-        "The event that the body claims to be, or the path if it names no provider. Only with `include=cause`.",
+        "The event that the body claims to be, or the unknown path. Only with `include=cause`.",
         "push",
       ),
     ),

@@ -125,6 +125,10 @@ export function rejections(parts: Parts): Rejections {
       const now = clock.now();
       const { headers, address, requestId } = request;
       const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
+      // Without the query, which may hold secrets.
+      const path = reason === "unknown-provider" && {
+        ":path": printable(`/webhooks/${request.providerId}`, maxPathLength) ?? "",
+      };
       const declaredBytes = Number(headers.get("content-length") ?? 0);
       const rejection = {
         id: makeId("rej", now),
@@ -133,11 +137,7 @@ export function rejections(parts: Parts): Rejections {
         reason,
         address,
         requestId,
-        headers: {
-          ...(reason === "unknown-provider" && { ":path": shownPath(request) }),
-          ...withoutValues(headers),
-          ...withoutSecrets(headers, readHeaders),
-        },
+        headers: { ...path, ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
         signatures: signature === undefined ? {} : signedValues(signature, request),
         bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
@@ -174,11 +174,6 @@ export function rejections(parts: Parts): Rejections {
       return { ...rejection, explanation: await explainStored(registry, found) };
     },
   };
-}
-
-/** The query may hold secrets. */
-function shownPath({ providerId }: Pick<WebhookRequest, "providerId">): string {
-  return printable(`/webhooks/${providerId}`, maxPathLength) ?? "";
 }
 
 /** As the database measures it. */
