@@ -55,7 +55,7 @@ function brokerConnection(
   let cancelIdle = () => {};
 
   function hold(): Held {
-    const own: Held = { thread: open(() => drop(own)), sending: 0 };
+    const own = { thread: open(() => drop(own)), sending: 0 };
     return own;
   }
 

@@ -7,10 +7,10 @@ import { Readable } from "node:stream";
 import { connectionError, errorMessage } from "../../base/errors.ts";
 
 import { type SystemName, systems } from "./systems.ts";
-import { bytesOf, type Client, type Message, type Place, TransportError } from "./transport.ts";
+import { bytesOf, type Client, type Message, type Opening, TransportError } from "./transport.ts";
 import { transports } from "./transports.ts";
 
-export interface ThreadStart extends Place {
+export interface ThreadStart extends Omit<Opening, "fail"> {
   readonly name: SystemName;
   readonly address: string;
 }

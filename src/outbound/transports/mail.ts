@@ -3,7 +3,7 @@ import { isLoopback } from "../../base/loopback.ts";
 import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
-import { type Client, type Place, type System, TransportError } from "./transport.ts";
+import { type Client, type Opening, type System, TransportError } from "./transport.ts";
 
 /** A mail server, and from whom to whom to send, from the URL of a destination. */
 interface Mailbox {
@@ -37,7 +37,7 @@ export const mail: System = {
   // Digits of RFC 5321, section 4.2.1.
   firstBytes: "2345",
   check: mailboxOf,
-  open: (text, place) => mailer(mailboxOf(text, place.rules), place),
+  open: (text, opening) => mailer(mailboxOf(text, opening.rules), opening),
 };
 
 /** Parses a URL such as `example`, or `smtp:` for STARTTLS. Throws an `AddressError`, which repeats no secret. */
@@ -91,7 +91,10 @@ function mayBeClear({ server, login }: Mailbox, { allowsPrivate }: AddressRules)
 }
 
 /** Sends plain-text messages: each by a connection of its own, its subject in the headers. */
-export async function mailer(mailbox: Mailbox, { rules, host }: Place): Promise<Client> {
+export async function mailer(
+  mailbox: Mailbox,
+  { rules, host }: Pick<Opening, "rules" | "host">,
+): Promise<Client> {
   const { server, port, isImplicitTls, login, from, to } = mailbox;
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({

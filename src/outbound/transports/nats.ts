@@ -1,13 +1,6 @@
 import type { AddressRules } from "./address.ts";
 import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
-import {
-  bytesOf,
-  type Client,
-  type Message,
-  type Opening,
-  type System,
-  TransportError,
-} from "./transport.ts";
+import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "tls://user:password@host:4222?subject=events.{provider}.{type}";
 
@@ -21,7 +14,57 @@ export const nats: System = {
   // INFO or -ERR.
   firstBytes: "I-",
   check: (text, rules) => targetOf(text, rules).address,
-  open,
+  async open(text, { rules, host, fail }) {
+    const { address, subject, stream } = targetOf(text, rules);
+    const { port, user, password, isTls } = address;
+    const [{ connect, headers }, { jetstream, JetStreamApiError }] = await Promise.all([
+      import("@nats-io/transport-node"),
+      import("@nats-io/jetstream"),
+    ]);
+    const connection = await connect({
+      servers: `${host.includes(":") ? `[${host}]` : host}:${port}`,
+      name: "Skyhook",
+      // A name without a password is a token.
+      ...(password === "" ? user !== "" && { token: user } : { user, pass: password }),
+      // Null turns TLS off. Without it, the library upgrades if the server offers TLS, and checks the certificate.
+      tls: isTls ? { handshakeFirst: false, ...serverName(address) } : null,
+      ignoreClusterUpdates: true,
+      reconnect: false,
+      timeout: libraryTimeoutMs,
+    });
+    void connection.closed().then((error) => fail(error ?? new Error("the server closed it")));
+    const stored = jetstream(connection);
+    return {
+      async send(message) {
+        const sent = headers();
+        const entries = headersOf(message);
+        for (const [name, value] of entries) sent.append(name, value);
+        const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+        const body = bytesOf(message.body);
+        if (body.length + sizeOf(entries) > limit) {
+          throw new TransportError(`NATS takes at most ${limit} bytes`, { isFinal: true });
+        }
+        try {
+          // An acknowledgement of a repeated message says so, and is as good.
+          await stored.publish(placed(subject, message), body, {
+            msgID: message.id,
+            headers: sent,
+            timeout: libraryTimeoutMs,
+            ...(stream !== null && { expect: { streamName: stream } }),
+          });
+        } catch (error) {
+          if (error instanceof Error && error.message === notStored) {
+            const where = placed(subject, message);
+            throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
+          }
+          if (error instanceof JetStreamApiError) {
+            throw new TransportError(`JetStream: ${error.message}`, { cause: error });
+          }
+          throw error;
+        }
+      },
+    };
+  },
 };
 
 function targetOf(text: string, rules: AddressRules) {
@@ -30,58 +73,6 @@ function targetOf(text: string, rules: AddressRules) {
   const subject = required(address.query, "subject", example);
   requirePlaces(subject);
   return { address, subject, stream: address.query.get("stream") };
-}
-
-async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
-  const { address, subject, stream } = targetOf(text, rules);
-  const { port, user, password, isTls } = address;
-  const [{ connect, headers }, { jetstream, JetStreamApiError }] = await Promise.all([
-    import("@nats-io/transport-node"),
-    import("@nats-io/jetstream"),
-  ]);
-  const connection = await connect({
-    servers: `${host.includes(":") ? `[${host}]` : host}:${port}`,
-    name: "Skyhook",
-    // A name without a password is a token.
-    ...(password === "" ? user !== "" && { token: user } : { user, pass: password }),
-    // Null turns TLS off. Without it, the library upgrades if the server offers TLS, and checks the certificate.
-    tls: isTls ? { handshakeFirst: false, ...serverName(address) } : null,
-    ignoreClusterUpdates: true,
-    reconnect: false,
-    timeout: libraryTimeoutMs,
-  });
-  void connection.closed().then((error) => fail(error ?? new Error("the server closed it")));
-  const stored = jetstream(connection);
-  return {
-    async send(message) {
-      const sent = headers();
-      const entries = headersOf(message);
-      for (const [name, value] of entries) sent.append(name, value);
-      const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-      const body = bytesOf(message.body);
-      if (body.length + sizeOf(entries) > limit) {
-        throw new TransportError(`NATS takes at most ${limit} bytes`, { isFinal: true });
-      }
-      try {
-        // An acknowledgement of a repeated message says so, and is as good.
-        await stored.publish(placed(subject, message), body, {
-          msgID: message.id,
-          headers: sent,
-          timeout: libraryTimeoutMs,
-          ...(stream !== null && { expect: { streamName: stream } }),
-        });
-      } catch (error) {
-        if (error instanceof Error && error.message === notStored) {
-          const where = placed(subject, message);
-          throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
-        }
-        if (error instanceof JetStreamApiError) {
-          throw new TransportError(`JetStream: ${error.message}`, { cause: error });
-        }
-        throw error;
-      }
-    },
-  };
 }
 
 /** With the attributes of the CloudEvent (CloudEvents' NATS binding 1.0, section 3.1.3). */

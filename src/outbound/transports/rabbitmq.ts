@@ -3,14 +3,7 @@ import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
 import { brokerAddress, placed, requirePlaces, serverName } from "./broker-address.ts";
-import {
-  bytesOf,
-  type Client,
-  type Message,
-  type Opening,
-  type System,
-  TransportError,
-} from "./transport.ts";
+import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "amqps://user:password@host/vhost?exchange=events&routingKey={provider}.{type}";
 
@@ -22,7 +15,56 @@ export const rabbitmq: System = {
   // A frame of a method, or the version that the server supports.
   firstBytes: "\u0001A",
   check: (text, rules) => targetOf(text, rules).address,
-  open,
+  async open(text, { rules, host, fail }) {
+    const { address, exchange, routingKey } = targetOf(text, rules);
+    const { port, user, password, path, isTls } = address;
+    const { Connection } = await import("rabbitmq-client");
+    const connection = new Connection({
+      hostname: host,
+      port,
+      // Without a login, RabbitMQ's own for the same machine.
+      username: user || "guest",
+      password: password || "guest",
+      vhost: path || "/",
+      tls: isTls ? serverName(address) : false,
+      frameMax: frameBytes,
+      connectionName: "Skyhook",
+    });
+    // Otherwise it connects again by itself, and the message waits.
+    connection.on("error", fail);
+    const returned = new Map<string, string>();
+    const publisher = connection.createPublisher({ confirm: true });
+    publisher.on("basic.return", ({ messageId = "", replyText }) => {
+      returned.set(messageId, replyText);
+    });
+    return {
+      async send(message) {
+        const envelope = {
+          exchange,
+          routingKey: placed(routingKey, message),
+          mandatory: true,
+          durable: true,
+          messageId: message.id,
+          contentType: message.headers["content-type"] ?? "",
+          timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
+          appId: "skyhook",
+          headers: headersOf(message),
+        };
+        try {
+          await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
+        } catch (error) {
+          throw tooLargeIn(error) ?? error;
+        }
+        // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
+        await nextTurn();
+        const reason = returned.get(message.id);
+        returned.delete(message.id);
+        if (reason !== undefined) {
+          throw new TransportError(`RabbitMQ routes the message to no queue: ${reason}`);
+        }
+      },
+    };
+  },
 };
 
 function targetOf(text: string, rules: AddressRules) {
@@ -36,57 +78,6 @@ function targetOf(text: string, rules: AddressRules) {
   }
   requirePlaces(routingKey ?? "");
   return { address, exchange: exchange ?? "", routingKey: routingKey ?? "" };
-}
-
-async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
-  const { address, exchange, routingKey } = targetOf(text, rules);
-  const { port, user, password, path, isTls } = address;
-  const { Connection } = await import("rabbitmq-client");
-  const connection = new Connection({
-    hostname: host,
-    port,
-    // Without a login, RabbitMQ's own for the same machine.
-    username: user || "guest",
-    password: password || "guest",
-    vhost: path || "/",
-    tls: isTls ? serverName(address) : false,
-    frameMax: frameBytes,
-    connectionName: "Skyhook",
-  });
-  // Otherwise it connects again by itself, and the message waits.
-  connection.on("error", fail);
-  const returned = new Map<string, string>();
-  const publisher = connection.createPublisher({ confirm: true });
-  publisher.on("basic.return", ({ messageId = "", replyText }) => {
-    returned.set(messageId, replyText);
-  });
-  return {
-    async send(message) {
-      const envelope = {
-        exchange,
-        routingKey: placed(routingKey, message),
-        mandatory: true,
-        durable: true,
-        messageId: message.id,
-        contentType: message.headers["content-type"] ?? "",
-        timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
-        appId: "skyhook",
-        headers: headersOf(message),
-      };
-      try {
-        await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
-      } catch (error) {
-        throw tooLargeIn(error) ?? error;
-      }
-      // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
-      await nextTurn();
-      const reason = returned.get(message.id);
-      returned.delete(message.id);
-      if (reason !== undefined) {
-        throw new TransportError(`RabbitMQ routes the message to no queue: ${reason}`);
-      }
-    },
-  };
 }
 
 /** With the attributes of the CloudEvent (CloudEvents' AMQP binding 1.0, section 3.1.3), as RabbitMQ passes them on. */

@@ -5,14 +5,7 @@ import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
 import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
-import {
-  bytesOf,
-  type Client,
-  type Message,
-  type Opening,
-  type System,
-  TransportError,
-} from "./transport.ts";
+import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "rediss://user:password@host:6379/0?stream=events&maxLength=100000";
 /** A simple text, a number, a short text such as the id of an entry, or an error. */
@@ -24,7 +17,24 @@ const notRedis = "the answer is not that of Redis";
 export const redis: System = {
   firstBytes: "+-:$",
   check: (text, rules) => targetOf(text, rules).address,
-  open,
+  async open(text, { rules, host, fail }) {
+    const { address, stream, maxLength } = targetOf(text, rules);
+    const { port, user, password, path, isTls } = address;
+    const socket = isTls ? connectTls({ host, port, ...serverName(address) }) : connect(port, host);
+    const send = commander(socket, fail);
+    if (user !== "" || password !== "")
+      await send("AUTH", ...(user === "" ? [] : [user]), password);
+    if (path !== "") await send("SELECT", path);
+    const trim = maxLength === null ? [] : ["MAXLEN", "~", maxLength];
+    return {
+      async send(message) {
+        const { id, headers, body } = message;
+        const fields = Object.entries({ id, ...headers }).flat();
+        const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
+        if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
+      },
+    };
+  },
 };
 
 function targetOf(text: string, rules: AddressRules) {
@@ -40,24 +50,6 @@ function targetOf(text: string, rules: AddressRules) {
     throw new AddressError("The path must be the number of a database, such as /0");
   }
   return { address, stream, maxLength };
-}
-
-async function open(text: string, { rules, host, fail }: Opening): Promise<Client> {
-  const { address, stream, maxLength } = targetOf(text, rules);
-  const { port, user, password, path, isTls } = address;
-  const socket = isTls ? connectTls({ host, port, ...serverName(address) }) : connect(port, host);
-  const send = commander(socket, fail);
-  if (user !== "" || password !== "") await send("AUTH", ...(user === "" ? [] : [user]), password);
-  if (path !== "") await send("SELECT", path);
-  const trim = maxLength === null ? [] : ["MAXLEN", "~", maxLength];
-  return {
-    async send(message) {
-      const { id, headers, body } = message;
-      const fields = Object.entries({ id, ...headers }).flat();
-      const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
-      if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
-    },
-  };
 }
 
 /** Sends commands, and matches the replies by their order (https://redis.io/docs/latest/develop/reference/protocol-spec). */

@@ -87,14 +87,10 @@ export interface Transport {
   connect(address: string, parts: ConnectionParts): Connection;
 }
 
-/** Where a thread connects to. */
-export interface Place {
+export interface Opening {
   readonly rules: AddressRules;
-  /** A name, or an IP address that was checked. */
+  /** To connect to: a name, or an IP address that was checked. */
   readonly host: string;
-}
-
-export interface Opening extends Place {
   /** To be called when the connection breaks. */
   readonly fail: (error: unknown) => void;
 }
