@@ -25,13 +25,17 @@ const from = (address: string, path: string, query?: string) =>
 
 /** How many of these requests an address can make in a minute. */
 async function allowedOf(path: string, query?: string): Promise<number> {
-  for (let count = 0; ; count += 1) {
+  for (let count = 0; count < most; count += 1) {
     const response = await from("192.0.2.1", path, query);
     if (response.status === 429) return count;
     expect(response.status).toBe(200);
     await response.arrayBuffer();
   }
+  return most;
 }
+
+/** More than any test expects. */
+const most = 1_500;
 
 describe("requests without a token are counted by what they cost", () => {
   test.each([
@@ -80,7 +84,7 @@ describe("requests without a token are counted by what they cost", () => {
 
 test("beyond the budget, all that costs is 429 until the minute ends, for this address alone [API4-24]", async () => {
   const address = "2001:db8:1:2::1";
-  while ((await from(address, calendar)).status === 200);
+  for (let n = 0; n < 130; n += 1) await from(address, calendar);
   app.clock.advance(20_000);
   const blocked = [
     [calendar],
