@@ -1,7 +1,8 @@
 import type { Storage } from "../../db/storage.ts";
-import { notificationIdsIn, viaHeader } from "../../event/via.ts";
+import { viaHeader } from "../../event/via.ts";
 import type { Destination } from "../../outbound/destination.ts";
 import { isSigned } from "../../outbound/formats/formats.ts";
+import type { Notification } from "../../outbound/notification.ts";
 import { notificationsByIds } from "../../outbound/notifications.sql.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 
@@ -22,6 +23,8 @@ export async function isEcho(
   storage: Storage,
   header: (name: string) => string | null | undefined,
 ): Promise<boolean> {
-  const ids = [viaHeader, "webhook-id"].flatMap((name) => notificationIdsIn(header(name)));
+  const named = `${header("webhook-id") ?? ""} ${header(viaHeader) ?? ""}`.slice(0, 2_000);
+  const found = named.matchAll(/\bntf_([0-9a-f]{32})\b/g);
+  const ids = Array.from(found, ([, hex]): Notification["id"] => `ntf_${hex}`);
   return ids.length > 0 && (await storage.all(notificationsByIds, { ids })).length > 0;
 }
