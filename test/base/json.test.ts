@@ -102,6 +102,8 @@ describe("parseJson", () => {
     "1000000000000000000000000",
     "1.0000000000000000",
     "1234567890123456789e5",
+    "1e400",
+    "-1.5E+999",
   ])("%s keeps its digits", (text) => {
     const value = parseJson(` [${text} , {"a":"\\\\","b":${text}}]`);
     expect(JSON.stringify(value)).toBe(`[${text},{"a":"\\\\","b":${text}}]`);

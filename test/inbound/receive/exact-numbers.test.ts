@@ -200,12 +200,11 @@ describe("two events that differ only in a digit", () => {
       expect(await post("numbers_each", again)).toMatchObject({ status: "duplicate" });
   });
 
-  test("of an id that is too large for a double are two, without an id", async () => {
-    const answers = [];
-    for (const id of ["1e400", "2e400"]) answers.push(await post("numbers", thing(id, "1")));
-    const key = expect.stringMatching(/^numbers:sha256:/);
-    const accepted = { status: "accepted", idempotencyKey: key };
-    expect(answers).toMatchObject([accepted, accepted]);
+  test.each(["1e400", "2e400"])("of the id %s, which no double has, are two", async (id) => {
+    expect(await post("numbers", thing(id, "1"))).toMatchObject({
+      status: "accepted",
+      idempotencyKey: `numbers:${id}`,
+    });
   });
 
   test("around an item are two", async () => {
