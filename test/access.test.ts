@@ -271,7 +271,9 @@ describe("routes", () => {
       const headers = { "last-event-id": "0" };
       for (const who of others) {
         for (const address of asked) {
-          const text = await textOf(await send(who, address, { method, headers }));
+          const answer = await textOf(await send(who, address, { method, headers }));
+          // Rejections have the paths that this test sent.
+          const text = answer.replaceAll(/":path":"[^"]*"/g, "");
           expectNoSecret(text, `${who}: ${address}`, path.startsWith("/v1/users"));
         }
       }

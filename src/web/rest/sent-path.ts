@@ -16,12 +16,17 @@ export function routesBySentPath(
   fetch: Handle,
 ): Readonly<Record<string, Handle>> {
   const routeOf = routeFinder(routes);
+  const readable = new Set(routes.flatMap(({ method, path }) => (method === "GET" ? [path] : [])));
   const handledAs =
     (sent: string | null): Handle =>
     (request) => {
       // Without a valid Host (HTTP/1.0), Bun's URL is the path as sent, which Elysia misreads.
       if (request.url.startsWith("/")) {
         Object.defineProperty(request, "url", { value: `http://localhost${request.url}` });
+      }
+      // Bun leaves out the body. Elysia would read it for its length, and a feed has no end.
+      if (request.method === "HEAD" && sent !== null && readable.has(sent)) {
+        Object.defineProperty(request, "method", { value: "GET" });
       }
       if (routeOf(pathOf(request.url)) !== sent) detours.add(request);
       return fetch(request);

@@ -95,6 +95,15 @@ test.each([
   },
 );
 
+test("HEAD of a feed ends", async () => {
+  const token = await app.services.tokens.mint({ id: "operator", roles: ["operator"] }, 60);
+  const request = { method: "HEAD", headers: { authorization: `Bearer ${token}` } };
+  for (const path of ["/v1/feed", "/v1/events/feed", "/v1/events", "/livez"]) {
+    const { status, body } = await fetch(url + path, request);
+    expect([path, status, body]).toEqual([path, 200, null]);
+  }
+});
+
 test("every route is reached by its own path", async () => {
   const paths = [
     ...new Set(app.app.routes.map(({ path }) => path.replaceAll(/:[^/]+/g, "a.b..c"))),
