@@ -1,6 +1,7 @@
 import type { Static, TSchema, TUnknown, TUnsafe } from "@sinclair/typebox";
 
 import { type Context, requireAdmin } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Authenticated, Exchange } from "../auth.ts";
@@ -118,6 +119,9 @@ export function routes<Given extends Access | undefined = undefined>(
     const { params, query, headers, body, response, success = 200, serve } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
+      // Elysia's value for a parameter that cannot be decoded, such as `%`.
+      if (Object.values(Object(exchange.params)).includes(null))
+        throw new AppError("not-found", "This path does not exist");
       if (body) access?.beforeBody?.(ctx);
       const { request, set, server } = exchange;
       const result = await serve({

@@ -104,6 +104,18 @@ test("HEAD of a feed ends", async () => {
   }
 });
 
+test("no route fails for a parameter that cannot be decoded", async () => {
+  const token = await app.services.tokens.mint({ id: "admin", roles: ["admin"] }, 60);
+  const headers = { authorization: `Bearer ${token}` };
+  const faults: string[] = [];
+  for (const { method, path } of app.app.routes) {
+    if (!path.includes("/:") || method === "ALL") continue;
+    const { status } = await fetch(url + path.replaceAll(/:[^/]+/g, "%"), { method, headers });
+    if (status >= 500) faults.push(`${method} ${path}`);
+  }
+  expect(faults).toEqual([]);
+});
+
 test("every route is reached by its own path", async () => {
   const paths = [
     ...new Set(app.app.routes.map(({ path }) => path.replaceAll(/:[^/]+/g, "a.b..c"))),
