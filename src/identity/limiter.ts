@@ -88,14 +88,17 @@ export function callLimiter(clock: Clock): CallLimiter {
 /** Limits the processor time of requests without a token, in memory, so that no stranger keeps the server busy. */
 export interface WorkLimiter {
   /**
-   * Counts work before it is done, in fields of a response, and resolves in a turn of the event loop of its own. Throws
-   * `too-many-requests` if the address has caused as much as is allowed in a minute. A null address is not counted.
+   * Counts work before it is done, in fields of a response, and resolves in a turn of the event loop of its own unless
+   * it is little. 0: a part of what was counted. Throws `too-many-requests` if the address has caused as much as is
+   * allowed in a minute. A null address is not counted.
    */
   begin(address: string | null, fields: number): Promise<void>;
 }
 
 /** The work of one address in a minute. A field takes 3 µs or a little more: this is a tenth of a processor. */
 const maxFields = 2_000_000;
+/** Less takes hardly longer than a turn of the event loop. */
+const minFieldsOfTurn = 200;
 
 export function workLimiter(clock: Clock): WorkLimiter {
   const work = limiter(clock, maxFields, subscriber);
@@ -106,7 +109,7 @@ export function workLimiter(clock: Clock): WorkLimiter {
       if (address !== null && fields > 0) {
         countIn(work, address, maxFields, ["too-many-requests", detail, "work"], fields);
       }
-      await ownTurn();
+      if (fields === 0 || fields >= minFieldsOfTurn) await ownTurn();
     },
   };
 }

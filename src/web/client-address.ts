@@ -14,7 +14,7 @@ export type AddressOf = (connection: Connection) => string;
 
 /**
  * Starts work for a client without a token: counts it, in fields of a response, and waits for a turn of the event loop
- * of its own. Throws `too-many-requests`.
+ * of its own if it is much. Throws `too-many-requests`.
  */
 export type Admit = (fields: number) => Promise<void>;
 

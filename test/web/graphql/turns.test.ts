@@ -22,7 +22,7 @@ const admit = (fields: number) => limiter.begin(null, fields);
 test("work begins in turns of the event loop of its own, whoever asks for it [API4-24]", async () => {
   using turn = turns();
   const work = Array.from({ length: 20 }, async (_, n) => {
-    await limiter.begin(n % 2 === 0 ? null : `192.0.2.${n}`, n);
+    await limiter.begin(n % 2 === 0 ? null : `192.0.2.${n}`, n < 10 ? 0 : 200);
     return turn.now();
   });
   expect(new Set(await Promise.all(work)).size).toBe(20);
