@@ -6,6 +6,7 @@ import { count, flag, instant, nullable, prefixedId, resource, text, word } from
 import { destinationStates } from "./destination-fields.ts";
 import { formatNames } from "./formats/formats.ts";
 import { usualRetryDelays } from "./retry-delays.ts";
+import { type AddressRules, type PrivateAllowed, rulesFor } from "./transports/address.ts";
 import { transportNames } from "./transports/transports.ts";
 
 export type DestinationState = (typeof destinationStates)[number];
@@ -98,3 +99,13 @@ export const operatorGateway = {
   id: "dst_00000000000000000000000000000000",
   name: "operator-gateway",
 } as const;
+
+/** Which addresses a destination may have. The operators' own setting may name a private one. */
+export function rulesOf(
+  { id, ownerId, subscriber }: Pick<Destination, "id" | "ownerId" | "subscriber">,
+  allowed: PrivateAllowed,
+): AddressRules {
+  return id === operatorGateway.id
+    ? { allowsPrivate: true }
+    : rulesFor(allowed, ownerId ?? subscriber);
+}

@@ -10,15 +10,14 @@ import type { Storage } from "../../db/storage.ts";
 import { isAtService } from "../../inbound/providers/own-service.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { openSecrets } from "../../outbound/destination-secrets.ts";
-import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
+import { rulesOf, type StoredDestination } from "../../outbound/destination.ts";
 import { allDestinations } from "../../outbound/destinations.sql.ts";
 import { destinationHealth } from "../../outbound/destinations/destination-health.ts";
 import type { DestinationHealth } from "../../outbound/destinations/destination.schema.ts";
 import { compileFilter } from "../../outbound/filters/filter.ts";
-import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
+import { hostToConnect } from "../../outbound/transports/broker-address.ts";
 import { brokers } from "../../outbound/transports/brokers.ts";
-import { mailboxOf } from "../../outbound/transports/mail.ts";
-import { type Endpoint, endpointOf } from "../../outbound/transports/transport.ts";
+import { endpointOf } from "../../outbound/transports/transport.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 
@@ -93,31 +92,19 @@ async function unreachable(
   keys: KeyRing,
 ): Promise<string | null> {
   const { address } = openSecrets(keys, destination);
-  const { ownerId, subscriber } = destination;
-  const { allowsPrivate } =
-    destination.id === operatorGateway.id
-      ? { allowsPrivate: true }
-      : rulesFor(config.destinationsAllowPrivate, ownerId ?? subscriber);
+  const { transport } = destination;
+  const rules = rulesOf(destination, config.destinationsAllowPrivate);
   try {
-    const { server, port } = serverOf(destination, address, allowsPrivate);
-    const addresses = allowsPrivate
-      ? [server.hostname.replace(/^\[(.*)\]$/, "$1")]
-      : await publicAddressesOf(server, systemResolve);
-    await opened(addresses[0] ?? server.hostname, port);
+    const endpoint =
+      transport === "http"
+        ? endpointOf(new URL(address))
+        : brokers[transport].check(address, rules);
+    const host = await hostToConnect(endpoint, { rules, resolve: systemResolve });
+    await opened(host, endpoint.port);
     return null;
   } catch (error) {
     return `not reachable: ${messageOf(error)}`;
   }
-}
-
-function serverOf(
-  { transport }: StoredDestination,
-  address: string,
-  allowsPrivate: boolean,
-): Endpoint {
-  if (transport === "smtp") return mailboxOf(address, { allowsPrivate });
-  if (transport !== "http") return brokers[transport].check(address, { allowsPrivate });
-  return endpointOf(new URL(address));
 }
 
 function opened(host: string, port: number): Promise<void> {

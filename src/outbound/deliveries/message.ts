@@ -18,7 +18,8 @@ export function messageOf(
   return {
     headers: request.headers,
     body: request.body,
-    id: `${notification.id}.${id}`,
+    // Mail programs show a repeated message once, also one of another destination.
+    id: format === "email" ? notification.id : `${notification.id}.${id}`,
     event: { id: event.id, provider: event.provider, type: event.type, createdAt: event.createdAt },
     attributes: format === "cloudevents" ? null : attributesOf(event),
     orderKey,

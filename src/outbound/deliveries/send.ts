@@ -6,19 +6,18 @@ import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { contained } from "../../telemetry/uncaught.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
-import { type Destination, operatorGateway } from "../destination.ts";
+import { type Destination, rulesOf } from "../destination.ts";
 import { renderEmail } from "../formats/email.ts";
 import { MissingOriginal, type OriginalOf } from "../formats/original.ts";
 import {
+  addressLookup,
   type AddressRules,
   destinationUrl,
   type PrivateAllowed,
-  publicAddressesOf,
-  rulesFor,
 } from "../transports/address.ts";
-import { brokers, smtp } from "../transports/brokers.ts";
+import { brokers } from "../transports/brokers.ts";
 import { poster, type PostResponse } from "../transports/post.ts";
-import { type Connection, type Message, TransportError } from "../transports/transport.ts";
+import { TransportError } from "../transports/transport.ts";
 
 import { messageOf } from "./message.ts";
 import { orderKeyOf } from "./order-key.ts";
@@ -75,12 +74,7 @@ export function sender(
   destination: Destination,
   secrets: DestinationSecrets,
 ): Sender {
-  const { id, ownerId, subscriber } = destination;
-  // The operators' own setting may name a private address.
-  const rules =
-    id === operatorGateway.id
-      ? { allowsPrivate: true }
-      : rulesFor(parts.privateAllowed, ownerId ?? subscriber);
+  const rules = rulesOf(destination, parts.privateAllowed);
   const { send: deliver, close } = senderBy({ ...parts, rules }, destination, secrets);
   const send: Send = async (contents, trace, signal) => {
     try {
@@ -119,36 +113,38 @@ function senderBy(
   secrets: DestinationSecrets,
 ): Sender {
   const { transport } = destination;
-  const { address } = secrets;
-  if (transport === "smtp") {
-    return sendByConnection(smtp.connect(address, parts), async ([{ notification, event }]) =>
-      renderEmail(notification, event),
-    );
-  }
-  const render = renderer(parts, destination, secrets);
+  const render: RenderFor =
+    transport === "smtp"
+      ? async ([{ notification, event }]) => renderEmail(notification, event)
+      : renderer(parts, destination, secrets);
   if (transport === "http")
     return { send: sendByHttp(parts, render, destination, secrets), close: () => {} };
   if (!Object.hasOwn(brokers, transport)) throw new Error(unknownTransport(transport));
-  return sendByConnection(brokers[transport].connect(address, parts), async (contents, trace) => {
-    const [sent] = contents;
-    const request = await render(contents, trace, parts.clock.now());
-    return messageOf(destination, sent, request, orderKeyOf(destination, sent.event));
-  });
+  const connection = brokers[transport].connect(secrets.address, parts);
+  return {
+    async send(contents, trace, signal) {
+      const [sent] = contents;
+      const request = await render(contents, trace, parts.clock.now());
+      const message = messageOf(destination, sent, request, orderKeyOf(destination, sent.event));
+      await contained(() => connection.send(message, signal));
+      return delivered;
+    },
+    // It is closed whether or not the other side agrees.
+    close: () => void connection.close().catch(() => {}),
+  };
 }
 
 const unknownTransport = (name: string) =>
   `This version of Skyhook does not know the transport ${name}. Upgrade this instance.`;
 
 function sendByHttp(
-  { clock, rules, resolve }: RuledParts,
+  parts: RuledParts,
   render: RenderFor,
   { subscriber }: Destination,
   { address }: DestinationSecrets,
 ): Send {
-  const post = poster({
-    clock,
-    addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
-  });
+  const { clock, rules } = parts;
+  const post = poster({ clock, addressesOf: addressLookup(parts) });
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
@@ -163,21 +159,6 @@ function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
   const error = `HTTP ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
   const isFinal = status === gone || status === tooLarge;
   return { delivered: false, responseStatus: status, error, retryAfterMs, isFinal };
-}
-
-function sendByConnection(
-  connection: Connection,
-  messageFor: (contents: Contents, trace: DeliveryTrace | null) => Promise<Message>,
-): Sender {
-  return {
-    async send(contents, trace, signal) {
-      const message = await messageFor(contents, trace);
-      await contained(() => connection.send(message, signal));
-      return delivered;
-    },
-    // It is closed whether or not the other side agrees.
-    close: () => void connection.close().catch(() => {}),
-  };
 }
 
 /** Sends in a separate span, in the trace of the request that created the event. `tracer`: null where traces are off. */

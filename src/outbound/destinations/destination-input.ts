@@ -20,7 +20,6 @@ import {
 import { delaysIn } from "../retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { brokers } from "../transports/brokers.ts";
-import { mailboxOf } from "../transports/mail.ts";
 import type { TransportName } from "../transports/transports.ts";
 
 // The example is not in `destinationFields`: the console's page, which imports them, names no other origin.
@@ -210,8 +209,7 @@ function templateError(text: string): BrokenRule | null {
 
 function addressError(transport: TransportName, url: string, rules: AddressRules) {
   try {
-    if (transport === "smtp") mailboxOf(url, rules);
-    else if (transport === "http") destinationUrl(url, rules);
+    if (transport === "http") destinationUrl(url, rules);
     else brokers[transport].check(url, rules);
     return null;
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../transports/transport.ts";
+import type { PostRequest } from "../transports/post.ts";
 
 import { type FormatInfo, originOf, safeLink, type SentNotification, shortened } from "./format.ts";
 
@@ -12,12 +12,11 @@ export const email = {
 
 const maxSubjectCharacters = 200;
 
-export function renderEmail(notification: SentNotification, event: Event): Message {
-  const { id, title, text, url, severity, createdAt } = notification;
+export function renderEmail(notification: SentNotification, event: Event): PostRequest {
+  const { id, title, text, url, severity } = notification;
   const link = safeLink(url);
   const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];
   return {
-    id,
     // A line break would begin another header.
     headers: {
       subject: shortened(
@@ -26,8 +25,5 @@ export function renderEmail(notification: SentNotification, event: Event): Messa
       ),
     },
     body: lines.filter((line) => line !== null && line !== "").join("\n\n"),
-    event: { id: event.id, provider: event.provider, type: event.type, createdAt },
-    attributes: null,
-    orderKey: null,
   };
 }

@@ -1,13 +1,12 @@
-import type { Clock } from "../../base/clock.ts";
 import { sameText } from "../../base/constant-time.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { textAt } from "../../base/payload.ts";
-import type { Resolve } from "../../base/public-address.ts";
 import { jsonType } from "../formats/format.ts";
 import { bodyTooLarge, subscriptionHeader } from "../formats/mcp.ts";
 import { keyOf, signedHeaders } from "../formats/standard-webhooks.ts";
-import { type AddressRules, publicAddressesOf } from "../transports/address.ts";
+import { addressLookup } from "../transports/address.ts";
 import { noAnswer, poster } from "../transports/post.ts";
+import type { ConnectionParts } from "../transports/transport.ts";
 
 /** Why a callback could not be reached. Agents receive only these words, never the text of an endpoint. */
 export type CallbackError =
@@ -26,18 +25,9 @@ export type Challenge = (
   subscriptionId: string,
 ) => Promise<CallbackError | null>;
 
-interface Parts {
-  readonly clock: Clock;
-  readonly rules: AddressRules;
-  readonly resolve: Resolve;
-}
-
-export function challenger({ clock, rules, resolve }: Parts): Challenge {
-  const post = poster({
-    clock,
-    addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
-    maxAnswerBytes,
-  });
+export function challenger(parts: ConnectionParts): Challenge {
+  const { clock } = parts;
+  const post = poster({ clock, addressesOf: addressLookup(parts), maxAnswerBytes });
   return async (url, secret, subscriptionId) => {
     const challenge = random();
     const body = JSON.stringify({ type: "verification", challenge });

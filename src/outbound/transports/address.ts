@@ -52,6 +52,16 @@ export function requirePublicHost(url: URL, { allowsPrivate }: AddressRules): vo
   if (!allowsPrivate) requirePublicName(url, howToAllow);
 }
 
+export interface LookupParts {
+  readonly rules: AddressRules;
+  readonly resolve: Resolve;
+}
+
+/** Looks up the addresses to connect to. Null: the system resolves the name. */
+export function addressLookup({ rules, resolve }: LookupParts) {
+  return async (url: URL) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve));
+}
+
 /** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
 export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {
   return publicAddresses(url, resolve, howToAllow);

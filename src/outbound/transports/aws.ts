@@ -1,6 +1,6 @@
 import { AddressError } from "../../base/public-address.ts";
 
-import { type AddressRules, destinationUrl, publicAddressesOf } from "./address.ts";
+import { addressLookup, type AddressRules, destinationUrl } from "./address.ts";
 import { poster, type PostResponse } from "./post.ts";
 import { bytesOf, type ConnectionParts, TransportError } from "./transport.ts";
 
@@ -63,11 +63,12 @@ export type AwsSend = (request: AwsRequest, signal: AbortSignal) => Promise<Post
 export function awsSender(
   { accessKeyId, secretAccessKey, sessionToken, region }: AwsTarget,
   service: "sqs" | "s3",
-  { clock, rules, resolve }: ConnectionParts,
+  parts: ConnectionParts,
 ): AwsSend {
+  const { clock } = parts;
   const post = poster({
     clock,
-    addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
+    addressesOf: addressLookup(parts),
     // Only the answer of a queue says that it is one.
     ...(service === "sqs" && { maxAnswerBytes }),
   });

@@ -2,8 +2,13 @@ import { isIP } from "node:net";
 
 import { AddressError, requireUsualPort } from "../../base/public-address.ts";
 
-import { type AddressRules, publicAddressesOf, requirePublicHost } from "./address.ts";
-import type { ConnectionParts, Endpoint, Message } from "./transport.ts";
+import {
+  addressLookup,
+  type AddressRules,
+  type LookupParts,
+  requirePublicHost,
+} from "./address.ts";
+import type { Endpoint, Message } from "./transport.ts";
 
 /** A message system, from the URL of a destination. */
 export interface BrokerAddress extends Endpoint {
@@ -27,10 +32,23 @@ interface Shape {
 const maxUrlCharacters = 2_000;
 
 /** Parses the URL of a destination. Throws an `AddressError`, which repeats no secret. */
-export function brokerAddress(
+export function brokerAddress(text: string, shape: Shape, rules: AddressRules): BrokerAddress {
+  const address = parsedAddress(text, shape);
+  const [secure, plain] = shape.schemes;
+  if (!address.isTls && !rules.allowsPrivate) {
+    throw new AddressError(
+      `The address must start with ${secure}://. Set DESTINATIONS_ALLOW_PRIVATE to allow ${plain}.`,
+    );
+  }
+  requireUsualPort(address.server);
+  requirePublicHost(address.server, rules);
+  return address;
+}
+
+/** As `brokerAddress`, which also checks the server. */
+export function parsedAddress(
   text: string,
   { schemes: [secure, plain], ports: [securePort, plainPort], example }: Shape,
-  rules: AddressRules,
 ): BrokerAddress {
   const url = text.length <= maxUrlCharacters ? URL.parse(text) : null;
   // Only URLs of known schemes have the IP address in their host normalised.
@@ -39,22 +57,14 @@ export function brokerAddress(
   if (url === null || server === null || !(isTls || url.protocol === `${plain}:`)) {
     throw new AddressError(`The address must be like ${example}`);
   }
-  if (!isTls && !rules.allowsPrivate) {
-    throw new AddressError(
-      `The address must start with ${secure}://. Set DESTINATIONS_ALLOW_PRIVATE to allow ${plain}.`,
-    );
-  }
-  requireUsualPort(server);
-  requirePublicHost(server, rules);
   const port = url.port === "" ? (isTls ? securePort : plainPort) : Number(url.port);
-  const [user, password, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded);
   return {
     server,
     port,
     isTls,
-    user: user ?? "",
-    password: password ?? "",
-    path: path ?? "",
+    user: decoded(url.username),
+    password: decoded(url.password),
+    path: decoded(url.pathname.slice(1)),
     query: url.searchParams,
   };
 }
@@ -75,14 +85,9 @@ export function required(query: URLSearchParams, name: string, example: string):
 }
 
 /** The host to connect to: the name, or the address that was checked. */
-export async function hostToConnect(
-  { server }: Endpoint,
-  { rules, resolve }: ConnectionParts,
-): Promise<string> {
-  const name = server.hostname.replace(/^\[(.*)\]$/, "$1");
-  if (rules.allowsPrivate) return name;
-  const [address] = await publicAddressesOf(server, resolve);
-  return address;
+export async function hostToConnect({ server }: Endpoint, parts: LookupParts): Promise<string> {
+  const [address] = (await addressLookup(parts)(server)) ?? [server.hostname];
+  return address.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** For the certificate, which is for the name although the connection goes to an address (RFC 6066 allows no IP address). */

@@ -4,11 +4,9 @@ import { sqs } from "./sqs.ts";
 import type { Transport } from "./transport.ts";
 import type { BrokerName } from "./transports.ts";
 
-/** Mail servers. */
-export const smtp = brokerTransport("smtp");
-
-/** The message systems that carry signed formats. */
+/** What carries messages, besides HTTP. */
 export const brokers: Readonly<Record<BrokerName, Transport>> = {
+  smtp: brokerTransport("smtp"),
   rabbitmq: brokerTransport("rabbitmq"),
   nats: brokerTransport("nats"),
   redis: brokerTransport("redis"),

@@ -3,16 +3,14 @@ import { isLoopback } from "../../base/loopback.ts";
 import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
+import { type BrokerAddress, parsedAddress } from "./broker-address.ts";
 import { type Client, type Opening, type System, TransportError } from "./transport.ts";
 
-/** A mail server, and from whom to whom to send, from the URL of a destination. */
-interface Mailbox {
-  /** The server with its host in normal form; the scheme is of no meaning. */
-  readonly server: URL;
-  readonly port: number;
-  /** TLS from the first byte (RFC 8314). If false, STARTTLS (RFC 3207). */
-  readonly isImplicitTls: boolean;
-  readonly login: { readonly user: string; readonly pass: string } | null;
+/**
+ * A mail server, and from whom to whom to send, from the URL of a destination. `isTls`: TLS from the first byte
+ * (RFC 8314); if false, STARTTLS (RFC 3207).
+ */
+interface Mailbox extends BrokerAddress {
   readonly from: Address;
   readonly to: readonly Address[];
 }
@@ -24,7 +22,6 @@ interface Address {
 }
 
 const maxRecipients = 10;
-const maxUrlCharacters = 2_000;
 const timeoutMs = 10_000;
 /** Ports of mail submission and transfer (RFC 5321, RFC 6409, RFC 8314), and a usual alternative. */
 const ports = [25, 465, 587, 2525];
@@ -42,23 +39,18 @@ export const mail: System = {
 
 /** Parses a URL such as `example`, or `smtp:` for STARTTLS. Throws an `AddressError`, which repeats no secret. */
 export function mailboxOf(text: string, { allowsPrivate }: AddressRules): Mailbox {
-  const url = text.length <= maxUrlCharacters ? URL.parse(text) : null;
-  // Only URLs of known schemes have the IP address in their host normalised.
-  const server = url === null ? null : URL.parse(`https://${url.host}`);
-  const isImplicitTls = url?.protocol === "smtps:";
-  if (url === null || server === null || !(isImplicitTls || url.protocol === "smtp:")) {
-    throw new AddressError(`The address must be like ${example}`);
-  }
-  const port = url.port === "" ? (isImplicitTls ? 465 : 587) : Number(url.port);
+  const shape = { schemes: ["smtps", "smtp"], ports: [465, 587], example } as const;
+  const address = parsedAddress(text, shape);
+  const { port, query } = address;
   if (!ports.includes(port) && !allowsPrivate) {
     throw new AddressError(`Port ${port} is not allowed. Use one of ${ports.join(", ")}.`);
   }
-  const from = addressOf(url.searchParams.get("from") ?? "");
-  const to = url.searchParams.getAll("to").map(addressOf);
+  const from = addressOf(query.get("from") ?? "");
+  const to = query.getAll("to").map(addressOf);
   if (to.length === 0 || to.length > maxRecipients) {
     throw new AddressError(`Name 1 to ${maxRecipients} recipients, each as to=`);
   }
-  return { server, port, isImplicitTls, login: loginOf(url), from, to };
+  return { ...address, from, to };
 }
 
 function addressOf(text: string): Address {
@@ -70,15 +62,6 @@ function addressOf(text: string): Address {
   );
 }
 
-function loginOf({ username, password }: URL): Mailbox["login"] {
-  if (username === "") return null;
-  try {
-    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  } catch {
-    throw new AddressError("The user name and password must be percent-encoded");
-  }
-}
-
 /** In ASCII (RFC 3490): header fields have no other characters. */
 function domainOf({ address }: Address): string {
   const domain = address.slice(address.lastIndexOf("@") + 1);
@@ -86,8 +69,8 @@ function domainOf({ address }: Address): string {
 }
 
 /** Without TLS, nothing leaves the own network, and no password the machine. */
-function mayBeClear({ server, login }: Mailbox, { allowsPrivate }: AddressRules): boolean {
-  return allowsPrivate && (login === null || isLoopback(server.href));
+function mayBeClear({ server, user }: Mailbox, { allowsPrivate }: AddressRules): boolean {
+  return allowsPrivate && (user === "" || isLoopback(server.href));
 }
 
 /** Sends plain-text messages: each by a connection of its own, its subject in the headers. */
@@ -95,17 +78,17 @@ export async function mailer(
   mailbox: Mailbox,
   { rules, host }: Pick<Opening, "rules" | "host">,
 ): Promise<Client> {
-  const { server, port, isImplicitTls, login, from, to } = mailbox;
+  const { server, port, isTls, user, password, from, to } = mailbox;
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     // A name server must not say where this machine is.
     host: host === "localhost" ? "127.0.0.1" : host,
     port,
-    secure: isImplicitTls,
-    requireTLS: !isImplicitTls && !mayBeClear(mailbox, rules),
+    secure: isTls,
+    requireTLS: !isTls && !mayBeClear(mailbox, rules),
     // The certificate must be for the name, although the connection goes to an address.
     tls: { servername: server.hostname },
-    ...(login !== null && { auth: login }),
+    ...(user !== "" && { auth: { user, pass: password } }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Resolve } from "../../base/public-address.ts";
 
-import type { AddressRules } from "./address.ts";
+import type { AddressRules, LookupParts } from "./address.ts";
 
 /** What a message system carries: body and headers are those of the HTTP request, byte for byte. */
 export interface Message {
@@ -62,10 +61,8 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectionParts {
+export interface ConnectionParts extends LookupParts {
   readonly clock: Clock;
-  readonly rules: AddressRules;
-  readonly resolve: Resolve;
 }
 
 /** A server of a message system; the scheme of its URL is of no meaning. */

@@ -23,5 +23,4 @@ export type TransportName = keyof typeof transports;
 // Guarantee: the object has no other keys.
 export const transportNames = Object.keys(transports) as readonly TransportName[];
 
-/** Those that carry the messages of signed formats, besides `http`. */
-export type BrokerName = Exclude<TransportName, "http" | "smtp">;
+export type BrokerName = Exclude<TransportName, "http">;

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
 import { severities } from "../../../src/event/new-notification.ts";
+import { messageOf } from "../../../src/outbound/deliveries/message.ts";
 import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";
@@ -330,7 +331,9 @@ test("a message for an agent of more than 256 KiB is not sent", () => {
 
 describe("e-mail", () => {
   test("is readable text", () => {
-    expect(renderEmail(rendering.notification, rendering.event)).toMatchObject({
+    const request = renderEmail(rendering.notification, rendering.event);
+    const destination = { id: "dst_1", format: "email" } as const;
+    expect(messageOf(destination, rendering, request, null)).toMatchObject({
       id: "ntf_1",
       headers: { subject: "Deploy failed: web" },
       body: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",

@@ -2,14 +2,13 @@ import { expect, test } from "bun:test";
 
 import { skyhookEntrypoints } from "../../../scripts/build.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { brokers, smtp } from "../../../src/outbound/transports/brokers.ts";
+import { brokers } from "../../../src/outbound/transports/brokers.ts";
 import type { Connection, Message } from "../../../src/outbound/transports/transport.ts";
 import { TransportError } from "../../../src/outbound/transports/transport.ts";
 import { until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { front, type FrontedName, type Stranger } from "../../support/front.ts";
 
-const transports = { ...brokers, smtp };
 const rules = { allowsPrivate: true };
 const never = new AbortController().signal;
 const message: Message = {
@@ -31,7 +30,7 @@ const addressOf = (name: FrontedName, port: number) =>
 
 function connectionTo(name: FrontedName, port: number, clock = systemClock): Connection {
   const parts = { clock, rules, resolve: async () => [] };
-  return transports[name].connect(addressOf(name, port), parts);
+  return brokers[name].connect(addressOf(name, port), parts);
 }
 
 /** The error of a message that is not sent. */

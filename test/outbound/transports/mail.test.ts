@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { AddressError } from "../../../src/base/public-address.ts";
-import { smtp } from "../../../src/outbound/transports/brokers.ts";
+import { brokers } from "../../../src/outbound/transports/brokers.ts";
 import { mailboxOf, mailer } from "../../../src/outbound/transports/mail.ts";
 import type { Message } from "../../../src/outbound/transports/transport.ts";
 import { smtpServer } from "../../support/smtp-server.ts";
@@ -33,7 +33,7 @@ describe("an address is refused", () => {
     "%s when a message is sent",
     async (server) => {
       const parts = { clock: systemClock, rules, resolve: async () => ["127.0.0.1"] };
-      const refused = smtp.connect(`${server}?${query}`, parts).send(message, never);
+      const refused = brokers.smtp.connect(`${server}?${query}`, parts).send(message, never);
       expect(await refused.catch((error: unknown) => error)).toBeInstanceOf(AddressError);
     },
   );
