@@ -95,8 +95,8 @@ export const planted: readonly Planted[] = [
         "refreshing.then(() => (known.clear(), idsByOwner.clear(), readChanged()));",
       ],
       [
-        "filter: lazy(() => filterOf(parts, stored))",
-        "filter: ((made) => () => made)(filterOf(parts, stored))",
+        "const own = lazy(() => filterOf(parts, stored));",
+        "const own = ((made) => () => made)(filterOf(parts, stored));",
       ],
     ],
     elsewhere: [["src/identity/limiter.ts", "maxUserWrites = 30;", "maxUserWrites = 100_000;"]],
