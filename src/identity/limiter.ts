@@ -42,19 +42,33 @@ export function failureLimiter(clock: Clock): FailureLimiter {
   return limiter(clock, maxFailures, subscriber);
 }
 
-/** Limits test events and test notifications by caller, in memory. */
-export interface TestLimiter {
-  /** Counts a test. Throws `too-many-tests` if the caller has sent as many as are allowed in a minute. */
+/** Limits what a caller does, in memory. */
+export interface CallerLimiter {
+  /** Counts. Throws if the caller has done as much as is allowed in a minute. */
   count(ctx: Pick<Context, "actor">): void;
 }
 
 /** Each test makes this server sign and store an event, or send a request. A person clicks no faster. */
 const maxTests = 20;
 
-export function testLimiter(clock: Clock): TestLimiter {
-  const tests = limiter(clock, maxTests, (actorId) => actorId);
-  const error = ["too-many-tests", "You sent too many tests. Wait, then retry.", "tests"] as const;
-  return { count: ({ actor }) => countIn(tests, actor.id, maxTests, error) };
+/** Limits test events and test notifications. Throws `too-many-tests`. */
+export function testLimiter(clock: Clock): CallerLimiter {
+  const error = ["too-many-tests", "You sent too many tests. Wait, then retry."] as const;
+  const count = counter(clock, "tests", maxTests, error);
+  return { count: ({ actor }) => count(actor.id) };
+}
+
+/** The audited writes of a user in a minute. Users change a few destinations, by hand. */
+const maxUserWrites = 30;
+/** The audited writes of an operator or admin in a minute. They also use scripts. */
+const maxOperatorWrites = 600;
+
+/** Limits audited writes, so that no caller fills the audit list. Throws `too-many-requests`. */
+export function writeLimiter(clock: Clock): CallerLimiter {
+  const error = ["too-many-requests", "You made too many changes. Wait, then retry."] as const;
+  const ofUsers = counter(clock, "changes", maxUserWrites, error);
+  const ofOperators = counter(clock, "changes", maxOperatorWrites, error);
+  return { count: (ctx) => (isOperator(ctx) ? ofOperators : ofUsers)(ctx.actor.id) };
 }
 
 /** Limits the calls of agents, in memory, so that one in a loop does not fill the audit list or stop others. */
@@ -70,16 +84,12 @@ export interface CallLimiter {
 const maxCalls = 600;
 
 export function callLimiter(clock: Clock): CallLimiter {
-  const calls = limiter(clock, maxCalls, (id) => id);
-  const error = [
-    "too-many-requests",
-    "You made too many calls. Wait, then retry.",
-    "calls",
-  ] as const;
+  const error = ["too-many-requests", "You made too many calls. Wait, then retry."] as const;
+  const count = counter(clock, "calls", maxCalls, error);
   const ownTurn = ownTurns();
   return {
     async begin({ subscriber: token }) {
-      countIn(calls, token, maxCalls, error);
+      count(token);
       await ownTurn();
     },
   };
@@ -101,58 +111,35 @@ const maxFields = 2_000_000;
 const minFieldsOfTurn = 200;
 
 export function workLimiter(clock: Clock): WorkLimiter {
-  const work = limiter(clock, maxFields, subscriber);
   const detail = "Requests without a token from your address took too much time. Wait, then retry.";
+  const count = counter(clock, "work", maxFields, ["too-many-requests", detail], subscriber);
   const ownTurn = ownTurns();
   return {
     async begin(address, fields) {
-      if (address !== null && fields > 0) {
-        countIn(work, address, maxFields, ["too-many-requests", detail, "work"], fields);
-      }
+      if (address !== null && fields > 0) count(address, fields);
       if (fields === 0 || fields >= minFieldsOfTurn) await ownTurn();
     },
   };
 }
 
-/** Limits audited writes by caller, in memory, so that no caller fills the audit list or keeps the server busy. */
-export interface WriteLimiter {
-  /** Counts a write. Throws `too-many-requests` if the caller has made as many as are allowed in a minute. */
-  count(ctx: Pick<Context, "actor">): void;
-}
+/** Throws if a key exceeds the limit. */
+type Count = (key: string, amount?: number) => void;
 
-/** The audited writes of a user in a minute. Users change a few destinations, by hand. */
-const maxUserWrites = 30;
-/** The audited writes of an operator or admin in a minute. They also use scripts. */
-const maxOperatorWrites = 600;
-
-export function writeLimiter(clock: Clock): WriteLimiter {
-  const ofUsers = limiter(clock, maxUserWrites, (actorId) => actorId);
-  const ofOperators = limiter(clock, maxOperatorWrites, (actorId) => actorId);
-  return {
-    count(ctx) {
-      const { id } = ctx.actor;
-      const isOfOperator = isOperator(ctx);
-      const writes = isOfOperator ? ofOperators : ofUsers;
-      const limit = isOfOperator ? maxOperatorWrites : maxUserWrites;
-      const detail = "You made too many changes. Wait, then retry.";
-      countIn(writes, id, limit, ["too-many-requests", detail, "changes"]);
-    },
-  };
-}
-
-/** Throws the error if the key had already reached the limit. */
-function countIn(
-  counted: FailureLimiter,
-  key: string,
+function counter(
+  clock: Clock,
+  name: string,
   limit: number,
-  [code, detail, name]: readonly [ErrorCode, string, string],
-  count = 1,
-): void {
-  if (counted.fail(key, count)) return;
-  throw new AppError(code, detail, {
-    retryAfterSeconds: counted.blockedSeconds(key) ?? windowSeconds,
-    quota: { name, limit, windowSeconds },
-  });
+  [code, detail]: readonly [ErrorCode, string],
+  keyOf = (key: string) => key,
+): Count {
+  const counted = limiter(clock, limit, keyOf);
+  return (key, amount = 1) => {
+    if (counted.fail(key, amount)) return;
+    throw new AppError(code, detail, {
+      retryAfterSeconds: counted.blockedSeconds(key) ?? windowSeconds,
+      quota: { name, limit, windowSeconds },
+    });
+  };
 }
 
 /** Uses a fixed window that starts with the first failure of a key, which `keyOf` makes of the counted text. */

@@ -12,11 +12,11 @@ import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { isSignedWithSecret, type Tokens, tokens } from "../identity/auth/token.ts";
 import { unlessErased } from "../identity/auth/unless-erased.ts";
 import {
+  type CallerLimiter,
   type CallLimiter,
   callLimiter,
   type FailureLimiter,
   failureLimiter,
-  type TestLimiter,
   testLimiter,
   type WorkLimiter,
   workLimiter,
@@ -40,7 +40,7 @@ export interface IdentityServices {
   readonly limiter: FailureLimiter;
   /** Of failed sign-ins by OpenID Connect, which must not block an address's webhooks. */
   readonly signInLimiter: FailureLimiter;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   readonly calls: CallLimiter;
   readonly work: WorkLimiter;
   readonly users: Users;

@@ -2,7 +2,7 @@ import { systemResolve } from "../base/public-address.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { write } from "../db/statement.ts";
 import type { Audit } from "../identity/audit/audit.ts";
-import type { TestLimiter } from "../identity/limiter.ts";
+import type { CallerLimiter } from "../identity/limiter.ts";
 import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
 import { isAtService } from "../inbound/providers/own-service.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
@@ -61,7 +61,7 @@ export interface NotificationServices {
 interface Parts {
   readonly registry: Registry;
   readonly audit: Audit;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   /** Keys for the hashes of requests. */
   readonly hashKeys: () => KeyRing;
   /** Called when polling the database finds new notifications. */

@@ -5,7 +5,7 @@ import { takenIds } from "../config/providers.ts";
 import type { SecretStore } from "../config/secrets.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
-import type { FailureLimiter, TestLimiter } from "../identity/limiter.ts";
+import type { CallerLimiter, FailureLimiter } from "../identity/limiter.ts";
 import { type Onboarding, onboarding } from "../inbound/onboarding/onboarding.ts";
 import { type Providers, providerStatuses } from "../inbound/provider-status/provider-status.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -55,7 +55,7 @@ interface Parts {
   readonly fetchUrl: GuardedFetch;
   readonly secrets: SecretStore;
   readonly limiter: FailureLimiter;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   readonly audit: Audit;
   readonly outbox: Outbox;
   readonly effectOf: EffectOf;

@@ -6,7 +6,7 @@ import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { WriteLimiter } from "../limiter.ts";
+import type { CallerLimiter } from "../limiter.ts";
 
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
 import type { AuditFilters } from "./audit-filters.ts";
@@ -39,7 +39,12 @@ const unlimited: readonly AuditAction[] = [
   "session.revoked",
 ];
 
-export function audit(storage: Storage, clock: Clock, makeId: MakeId, writes: WriteLimiter): Audit {
+export function audit(
+  storage: Storage,
+  clock: Clock,
+  makeId: MakeId,
+  writes: CallerLimiter,
+): Audit {
   return {
     entry(ctx, action, subject, detail) {
       if (!unlimited.includes(action)) writes.count(ctx);

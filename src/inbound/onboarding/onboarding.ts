@@ -5,7 +5,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
-import type { TestLimiter } from "../../identity/limiter.ts";
+import type { CallerLimiter } from "../../identity/limiter.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { removeProviderFile } from "../providers/files/folder.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -61,7 +61,7 @@ export interface OnboardingParts {
   /** Reads all provider files and secrets again. Throws if one is invalid; everything then stays as it is. */
   readonly reload: () => void;
   readonly receive: Receive;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   readonly storage: Storage;
   readonly audit: Audit;
   readonly clock: Clock;

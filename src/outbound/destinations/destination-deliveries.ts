@@ -6,7 +6,7 @@ import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
-import type { TestLimiter } from "../../identity/limiter.ts";
+import type { CallerLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
 import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
@@ -43,7 +43,7 @@ interface Parts {
   readonly cache: DestinationCache;
   readonly outbox: Outbox;
   readonly audit: Audit;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   readonly closeCircuit: (id: Destination["id"]) => Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import type { KeyRing } from "../../base/sealing.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
-import type { TestLimiter } from "../../identity/limiter.ts";
+import type { CallerLimiter } from "../../identity/limiter.ts";
 import { overlapMs, readSecrets, sealSecrets } from "../destination-secrets.ts";
 import { type Destination, hasEnded, type StoredDestination } from "../destination.ts";
 import { deleteDestination, recordRecovery, updateDestination } from "../destinations.sql.ts";
@@ -69,7 +69,7 @@ interface Parts {
   readonly rules: AddressRules;
   readonly keys: () => KeyRing;
   readonly audit: Audit;
-  readonly tests: TestLimiter;
+  readonly tests: CallerLimiter;
   readonly challenge: Challenge;
   /** The provider of alerts about Skyhook itself, which only destinations for alerts receive. */
   readonly alerting: string;

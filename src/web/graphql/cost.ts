@@ -6,12 +6,11 @@ import {
   getNullableType,
   type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   isCompositeType,
+  isIntrospectionType,
   isListType,
-  isObjectType,
   Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
@@ -56,11 +55,16 @@ export function costOf(
   };
 }
 
+/**
+ * What a set of fields is selected from: within an introspection, the schema, a type, a field or an argument; else the
+ * page size of its field, null without one.
+ */
+type Source = object | number | null;
+
 class Counter {
   /** Whether the cost depends on variables. */
   readVariables = false;
-  readonly #known = new Map<string, number>();
-  readonly #introspected = new Map<SelectionSetNode, Map<unknown, number>>();
+  readonly #known = new Map<SelectionSetNode, Map<Source, number>>();
   #steps = 0;
 
   constructor(
@@ -69,62 +73,51 @@ class Counter {
     private readonly variables: Variables,
   ) {}
 
-  /** `size`: the page size of the field that the set is of; null without one. */
-  ofSet({ selections }: SelectionSetNode, type: GraphQLCompositeType, size: number | null): number {
+  ofSet(set: SelectionSetNode, type: GraphQLCompositeType, source: Source): number {
+    const known = this.#known.get(set) ?? new Map<Source, number>();
+    const before = known.get(source);
+    // Each step of an introspection finds a field, so what exceeds the limit is not counted to its end.
+    if (before !== undefined || this.#steps > limits.complexity) return before ?? 1;
+    if (isPart(source)) this.#steps += 1;
+    // Ends the recursion if a fragment spreads itself.
+    this.#known.set(set, known.set(source, 0));
     let total = 0;
-    for (const selection of selections) total = plus(total, this.#of(selection, type, size));
+    for (const selection of set.selections) total = plus(total, this.#of(selection, type, source));
+    known.set(source, total);
     return total;
   }
 
-  #of(selection: SelectionNode, type: GraphQLCompositeType, size: number | null): number {
-    switch (selection.kind) {
-      case Kind.FIELD:
-        return this.#ofField(selection, type, size);
-      case Kind.FRAGMENT_SPREAD:
-        return this.#ofFragment(selection.name.value, size);
-      case Kind.INLINE_FRAGMENT: {
-        const condition = this.schema.getType(selection.typeCondition?.name.value ?? type.name);
-        return isCompositeType(condition) ? this.ofSet(selection.selectionSet, condition, size) : 0;
-      }
-    }
+  #of(selection: SelectionNode, type: GraphQLCompositeType, source: Source): number {
+    if (selection.kind === Kind.FIELD) return plus(1, this.#below(selection, type, source));
+    const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+    const fragment = isSpread ? this.fragments.get(selection.name.value) : selection;
+    if (fragment === undefined) return 0;
+    const condition = this.schema.getType(fragment.typeCondition?.name.value ?? type.name);
+    return isCompositeType(condition) ? this.ofSet(fragment.selectionSet, condition, source) : 0;
   }
 
-  #ofFragment(name: string, size: number | null): number {
-    const key = `${name} ${size}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const definition = this.fragments.get(name);
-    const type = this.schema.getType(definition?.typeCondition.name.value ?? "");
-    // Ends the recursion if a fragment spreads itself.
-    this.#known.set(key, 0);
-    const cost =
-      definition !== undefined && isCompositeType(type)
-        ? this.ofSet(definition.selectionSet, type, size)
-        : 0;
-    this.#known.set(key, cost);
-    return cost;
-  }
-
-  #ofField(node: FieldNode, parent: GraphQLCompositeType, parentSize: number | null): number {
+  /** The fields below a field. */
+  #below(node: FieldNode, parent: GraphQLCompositeType, source: Source): number {
     const field = fieldOf(parent, node.name.value);
-    if (field === undefined || node.selectionSet === undefined) return 1;
-    const type = getNamedType(field.type);
-    if (!isCompositeType(type)) return 1;
-    if (metaFields.has(node.name.value)) return plus(1, this.#ofMetaField(node, field, null));
-    const size = this.#sizeOf(field, node.arguments ?? []);
-    if (!isListType(getNullableType(field.type))) {
-      return plus(1, this.ofSet(node.selectionSet, type, size));
+    const type = field && getNamedType(field.type);
+    const set = node.selectionSet;
+    if (field === undefined || set === undefined || !isCompositeType(type)) return 0;
+    if (isIntrospectionType(type)) {
+      return this.#partsAt(node, field, source)
+        .map((part) => this.ofSet(set, type, part))
+        .reduce(plus, 0);
     }
+    const size = this.#sizeOf(field, node.arguments ?? []);
+    if (!isListType(getNullableType(field.type))) return this.ofSet(set, type, size);
     // A page has as many items as its connection was asked for.
+    const pageSize = typeof source === "number" ? source : null;
     const { maxItems } = field.extensions;
     const usual = typeof maxItems === "number" ? maxItems : usualItems;
-    return plus(1, (size ?? parentSize ?? usual) * this.ofSet(node.selectionSet, type, null));
+    return (size ?? pageSize ?? usual) * this.ofSet(set, type, null);
   }
 
-  /** The fields below a field of the introspection of `part`: the schema, a type, a field or an argument. */
-  #ofMetaField(node: FieldNode, { type, resolve }: Field, part: unknown): number {
-    const [below, set] = [getNamedType(type), node.selectionSet];
-    if (set === undefined || !isObjectType(below)) return 0;
+  /** What a field of an introspection returns. */
+  #partsAt(node: FieldNode, { resolve }: Field, source: Source): readonly object[] {
     const name = node.arguments?.find((argument) => argument.name.value === "name")?.value;
     if (name?.kind === Kind.VARIABLE) this.readVariables = true;
     const args = {
@@ -133,35 +126,7 @@ class Counter {
     };
     // Guarantee: the resolvers of the introspection read nothing else.
     const info = { schema: this.schema } as GraphQLResolveInfo;
-    const found: unknown = resolve?.(part, args, undefined, info);
-    let total = 0;
-    for (const item of Array.isArray(found) ? found : [found ?? null]) {
-      if (item !== null) total = plus(total, this.#ofMeta(set, below, item));
-    }
-    return total;
-  }
-
-  #ofMeta(set: SelectionSetNode, type: GraphQLObjectType, part: unknown): number {
-    const known = this.#introspected.get(set) ?? new Map<unknown, number>();
-    const before = known.get(part);
-    // There are at least as many fields as steps: what exceeds the limit is not counted to its end.
-    if (before !== undefined || this.#steps > limits.complexity) return before ?? 1;
-    this.#steps += 1;
-    // Ends the recursion if a fragment spreads itself.
-    this.#introspected.set(set, known.set(part, 0));
-    let total = 0;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
-        const field = fieldOf(type, selection.name.value);
-        total = plus(total, 1 + (field ? this.#ofMetaField(selection, field, part) : 0));
-        continue;
-      }
-      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-      const inner = isSpread ? this.fragments.get(selection.name.value) : selection;
-      if (inner) total = plus(total, this.#ofMeta(inner.selectionSet, type, part));
-    }
-    known.set(part, total);
-    return total;
+    return [resolve?.(source, args, undefined, info)].flat().filter(isPart);
   }
 
   /** The page size that a field requests; null if the field has no size argument. */
@@ -192,6 +157,10 @@ class Counter {
 }
 
 const sizeNames: ReadonlySet<string> = new Set(["first", "last", "limit", "ids"]);
+
+function isPart(source: unknown): source is object {
+  return typeof source === "object" && source !== null;
+}
 
 /** Nested fragments can double the sum many times: it is capped to stay an exact integer. */
 function plus(one: number, other: number): number {

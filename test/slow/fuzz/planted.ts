@@ -20,9 +20,7 @@ export const planted: readonly Planted[] = [
   {
     error: "the cost of a query counts each fragment as often as it is spread",
     file: "src/web/graphql/cost.ts",
-    changes: [
-      ["    if (known !== undefined) return known;\n    const definition", "    const definition"],
-    ],
+    changes: [["before !== undefined || this.#steps", "this.#steps"]],
     attacks: ["fragments-double", "fragments-double-get"],
   },
   {
