@@ -1,7 +1,7 @@
 import { AddressError } from "../../base/public-address.ts";
 
 import { addressLookup, type AddressRules, destinationUrl } from "./address.ts";
-import { poster, type PostResponse } from "./post.ts";
+import { poster, type PostRequest, type PostResponse } from "./post.ts";
 import { bytesOf, type ConnectionParts, TransportError } from "./transport.ts";
 
 const maxAnswerBytes = 64 * 1024;
@@ -47,11 +47,8 @@ function decoded(text: string): string {
 const regionIn = (host: string) =>
   /(?:^|\.)([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$/.exec(host)?.[1];
 
-interface AwsRequest {
-  readonly method: "POST" | "PUT";
+interface AwsRequest extends Required<PostRequest> {
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
 export type AwsSend = (request: AwsRequest, signal: AbortSignal) => Promise<PostResponse>;

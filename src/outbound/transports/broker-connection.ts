@@ -6,9 +6,9 @@ import { hostToConnect } from "./broker-address.ts";
 import type { ThreadAnswer, ThreadMessage, ThreadStart } from "./broker-thread.ts";
 import { type SystemName, systems } from "./systems.ts";
 import {
-  type Client,
   type Connection,
   type ConnectionParts,
+  type Message,
   type Transport,
   TransportError,
 } from "./transport.ts";
@@ -17,16 +17,14 @@ const timeoutMs = 10_000;
 const notConfirmed = `not confirmed within ${timeoutMs / 1_000} s`;
 const idleMs = 60_000;
 
-/** A connection, as long as its thread. */
-interface Thread extends Client {
-  end(): void;
-}
-
-/** A thread that is starting or runs. */
-interface Held {
-  readonly thread: Promise<Thread>;
+/** The thread of a connection, starting or running. */
+interface Thread {
+  /** Aborts when the connection breaks. */
+  readonly broken: AbortSignal;
   /** How many messages wait for its answer. */
   sending: number;
+  send(message: Message): Promise<void>;
+  end(): void;
 }
 
 /** Sends by a library on a thread of its own for each destination. It takes some 5 MB while it is used. */
@@ -35,10 +33,10 @@ export function brokerTransport(name: SystemName): Transport {
   return {
     check: (address, rules) => system.check(address, rules),
     connect: (address, parts) =>
-      brokerConnection(parts, async (onEnd) => {
+      brokerConnection(parts, async () => {
         const { rules } = parts;
         const host = await hostToConnect(system.check(address, rules), parts);
-        return startThread({ name, address, rules, host }, onEnd);
+        return { name, address, rules, host };
       }),
   };
 }
@@ -49,33 +47,29 @@ export function brokerTransport(name: SystemName): Transport {
  */
 function brokerConnection(
   { clock }: ConnectionParts,
-  open: (onEnd: () => void) => Promise<Thread>,
+  place: () => Promise<ThreadStart>,
 ): Connection {
-  let held: Held | null = null;
+  let held: Thread | null = null;
   let cancelIdle = () => {};
 
-  function hold(): Held {
-    const own = { thread: open(() => drop(own)), sending: 0 };
-    return own;
-  }
-
   /** No other message uses it. The last one that does ends it. */
-  function drop(own: Held): void {
+  function drop(own: Thread): void {
     if (held === own) held = null;
-    if (own.sending === 0) own.thread.then((thread) => thread.end()).catch(() => {});
+    if (own.sending === 0) own.end();
   }
 
   return {
     async send(message, signal) {
       cancelIdle();
-      const own = (held ??= hold());
+      if (held?.broken.aborted === true) held = null;
+      const own = (held ??= startThread(place()));
       own.sending += 1;
       const tooLate = new AbortController();
       const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort(new Error(notConfirmed)));
       let isUsable = true;
       try {
-        const sent = own.thread.then((thread) => thread.send(message));
-        await unlessAborted(AbortSignal.any([signal, tooLate.signal]), sent);
+        const ended = AbortSignal.any([signal, tooLate.signal, own.broken]);
+        await unlessAborted(ended, own.send(message));
       } catch (error) {
         isUsable = error instanceof TransportError && !signal.aborted;
         if (error instanceof TransportError || error instanceof AddressError) throw error;
@@ -95,45 +89,43 @@ function brokerConnection(
   };
 }
 
-function startThread(start: ThreadStart, onEnd: () => void): Thread {
-  // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
-  const worker = new Worker(new URL("./broker-thread.ts", import.meta.url));
+function startThread(place: Promise<ThreadStart>): Thread {
+  const broken = new AbortController();
   const waiting = new Map<number, PromiseWithResolvers<void>>();
   let calls = 0;
-  let ended: Error | null = null;
-  const post = (message: ThreadMessage) => worker.postMessage(message);
-
-  function end(error: Error): void {
-    if (ended !== null) return;
-    ended = error;
-    worker.terminate();
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-    onEnd();
-  }
-
-  worker.addEventListener("error", ({ message }) => end(new Error(message)));
-  worker.addEventListener("close", () => end(new Error("the thread of the connection ended")));
-  worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer>) => {
-    const { call, error, isFinal } = data;
-    if (call === null) return end(new Error(error ?? ""));
-    const answered = waiting.get(call);
-    waiting.delete(call);
-    if (error === null) answered?.resolve();
-    else
-      answered?.reject(
-        isFinal === null ? new Error(error) : new TransportError(error, { isFinal }),
-      );
+  const starting = place.then((start) => {
+    // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
+    const worker = new Worker(new URL("./broker-thread.ts", import.meta.url));
+    worker.addEventListener("error", ({ message }) => fail(new Error(message)));
+    worker.addEventListener("close", () => fail(new Error("the thread of the connection ended")));
+    worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer>) => {
+      const { call, error, isFinal } = data;
+      if (call === null) return fail(new Error(error ?? ""));
+      const answered = waiting.get(call);
+      waiting.delete(call);
+      if (error === null) answered?.resolve();
+      else if (isFinal === null) answered?.reject(new Error(error));
+      else answered?.reject(new TransportError(error, { isFinal }));
+    });
+    worker.postMessage(start);
+    return worker;
   });
-  post(start);
+  const end = () => void starting.then((worker) => worker.terminate()).catch(fail);
+  const fail = (error: unknown) => {
+    if (broken.signal.aborted) return;
+    broken.abort(error);
+    end();
+  };
   return {
+    broken: broken.signal,
+    sending: 0,
     async send(message) {
-      if (ended !== null) throw ended;
+      const call = (calls += 1);
       const answered = Promise.withResolvers<void>();
-      waiting.set((calls += 1), answered);
-      post({ call: calls, message });
+      waiting.set(call, answered);
+      (await starting).postMessage({ call, message } satisfies ThreadMessage);
       await answered.promise;
     },
-    end: () => end(new Error("closed")),
+    end,
   };
 }

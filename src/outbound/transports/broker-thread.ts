@@ -1,5 +1,5 @@
-// The entry of a thread that holds the connection to one message system. Libraries read there what a stranger answers:
-// whatever it is, only this thread can fail, block or grow.
+// The entry of a thread that holds the connection to one message system. Libraries parse there what any server may
+// answer: only this thread can fail, block or grow.
 
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -7,7 +7,13 @@ import { Readable } from "node:stream";
 import { connectionError, errorMessage } from "../../base/errors.ts";
 
 import { type SystemName, systems } from "./systems.ts";
-import { bytesOf, type Client, type Message, type Opening, TransportError } from "./transport.ts";
+import {
+  bytesOf,
+  type Message,
+  type Opening,
+  type SendMessage,
+  TransportError,
+} from "./transport.ts";
 import { transports } from "./transports.ts";
 
 export interface ThreadStart extends Omit<Opening, "fail"> {
@@ -35,32 +41,34 @@ const maxAnswerBytes = 256 * 1024;
 const maxQuotedCharacters = 100;
 const maxErrorCharacters = 1_000;
 
-let client: Promise<Client> | null = null;
+let sender: Promise<SendMessage> | null = null;
 /** The bytes of messages that wait for an answer. */
 let waitingBytes = 0;
 let allowedBytes = maxAnswerBytes;
 
 self.addEventListener("message", ({ data }: MessageEvent<ThreadMessage>) => {
-  if ("name" in data) client = open(data);
-  else if (client !== null) void send(client, data.call, data.message);
+  if ("name" in data) sender = open(data);
+  else if (sender !== null) void send(sender, data.call, data.message);
 });
 process.on("uncaughtException", fail).on("unhandledRejection", fail);
 // Libraries print what they do not understand.
 for (const method of Object.keys(console)) Object.assign(console, { [method]: () => {} });
 
-function open({ name, address, ...place }: ThreadStart): Promise<Client> {
+function open({ name, address, ...place }: ThreadStart): Promise<SendMessage> {
   checkAnswers(name);
   const opening = systems[name].open(address, { ...place, fail });
   opening.catch(fail);
   return opening;
 }
 
-async function send(opened: Promise<Client>, call: number, message: Message): Promise<void> {
+async function send(opened: Promise<SendMessage>, call: number, message: Message): Promise<void> {
   const size = bytesOf(message.body).length + JSON.stringify(message.headers).length;
   waitingBytes += size;
   allowedBytes = maxAnswerBytes + waitingBytes;
   try {
-    await (await opened).send(message);
+    await (
+      await opened
+    )(message);
     answer({ call, error: null, isFinal: null });
   } catch (error) {
     const isFinal = error instanceof TransportError ? error.isFinal : null;

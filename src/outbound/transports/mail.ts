@@ -4,7 +4,7 @@ import { AddressError } from "../../base/public-address.ts";
 
 import type { AddressRules } from "./address.ts";
 import { type BrokerAddress, parsedAddress } from "./broker-address.ts";
-import { type Client, type Opening, type System, TransportError } from "./transport.ts";
+import { type Opening, type SendMessage, type System, TransportError } from "./transport.ts";
 
 /**
  * A mail server, and from whom to whom to send, from the URL of a destination. `isTls`: TLS from the first byte
@@ -77,7 +77,7 @@ function mayBeClear({ server, user }: Mailbox, { allowsPrivate }: AddressRules):
 export async function mailer(
   mailbox: Mailbox,
   { rules, host }: Pick<Opening, "rules" | "host">,
-): Promise<Client> {
+): Promise<SendMessage> {
   const { server, port, isTls, user, password, from, to } = mailbox;
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
@@ -95,22 +95,20 @@ export async function mailer(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return {
-    async send({ id, headers: { subject = "" }, body, event }) {
-      const content = {
-        subject,
-        text: String(body),
-        date: event.createdAt,
-        // Mail programs show a repeated message once.
-        messageId: `<${id}@${domainOf(from)}>`,
-        // No vacation reply answers it (RFC 3834 section 5).
-        headers: { "auto-submitted": "auto-generated" },
-      };
-      try {
-        await transport.sendMail({ ...content, from, to: [...to] });
-      } catch (error) {
-        throw new TransportError(connectionError(error) ?? errorMessage(error), { cause: error });
-      }
-    },
+  return async ({ id, headers: { subject = "" }, body, event }) => {
+    const content = {
+      subject,
+      text: String(body),
+      date: event.createdAt,
+      // Mail programs show a repeated message once.
+      messageId: `<${id}@${domainOf(from)}>`,
+      // No vacation reply answers it (RFC 3834 section 5).
+      headers: { "auto-submitted": "auto-generated" },
+    };
+    try {
+      await transport.sendMail({ ...content, from, to: [...to] });
+    } catch (error) {
+      throw new TransportError(connectionError(error) ?? errorMessage(error), { cause: error });
+    }
   };
 }

@@ -34,35 +34,33 @@ export const nats: System = {
     });
     void connection.closed().then((error) => fail(error ?? new Error("the server closed it")));
     const stored = jetstream(connection);
-    return {
-      async send(message) {
-        const sent = headers();
-        const entries = headersOf(message);
-        for (const [name, value] of entries) sent.append(name, value);
-        const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-        const body = bytesOf(message.body);
-        if (body.length + sizeOf(entries) > limit) {
-          throw new TransportError(`NATS takes at most ${limit} bytes`, { isFinal: true });
+    return async (message) => {
+      const sent = headers();
+      const entries = headersOf(message);
+      for (const [name, value] of entries) sent.append(name, value);
+      const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+      const body = bytesOf(message.body);
+      if (body.length + sizeOf(entries) > limit) {
+        throw new TransportError(`NATS takes at most ${limit} bytes`, { isFinal: true });
+      }
+      try {
+        // An acknowledgement of a repeated message says so, and is as good.
+        await stored.publish(placed(subject, message), body, {
+          msgID: message.id,
+          headers: sent,
+          timeout: libraryTimeoutMs,
+          ...(stream !== null && { expect: { streamName: stream } }),
+        });
+      } catch (error) {
+        if (error instanceof Error && error.message === notStored) {
+          const where = placed(subject, message);
+          throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
         }
-        try {
-          // An acknowledgement of a repeated message says so, and is as good.
-          await stored.publish(placed(subject, message), body, {
-            msgID: message.id,
-            headers: sent,
-            timeout: libraryTimeoutMs,
-            ...(stream !== null && { expect: { streamName: stream } }),
-          });
-        } catch (error) {
-          if (error instanceof Error && error.message === notStored) {
-            const where = placed(subject, message);
-            throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
-          }
-          if (error instanceof JetStreamApiError) {
-            throw new TransportError(`JetStream: ${error.message}`, { cause: error });
-          }
-          throw error;
+        if (error instanceof JetStreamApiError) {
+          throw new TransportError(`JetStream: ${error.message}`, { cause: error });
         }
-      },
+        throw error;
+      }
     };
   },
 };
@@ -77,15 +75,12 @@ function targetOf(text: string, rules: AddressRules) {
 
 /** With the attributes of the CloudEvent (CloudEvents' NATS binding 1.0, section 3.1.3). */
 function headersOf({ headers, attributes }: Message): readonly (readonly [string, string])[] {
-  const named = Object.entries(attributes ?? {}).map(([name, value]) => [
+  const named = Object.entries(attributes ?? {}).map(([name, value]): [string, string] => [
     `ce-${name}`,
     // Percent-encoded as in HTTP (section 3.1.3.2): headers are ASCII.
     value.replaceAll(/[^\x21-\x7e]|[%"]/gu, (character) => encodeURIComponent(character)),
   ]);
-  return [
-    ...Object.entries(headers),
-    ...named.map(([name = "", value = ""]) => [name, value] as const),
-  ];
+  return [...Object.entries(headers), ...named];
 }
 
 /** The bytes of all headers, each with a colon, a space and a line break, and of the lines around them. */

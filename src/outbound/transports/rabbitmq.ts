@@ -37,32 +37,30 @@ export const rabbitmq: System = {
     publisher.on("basic.return", ({ messageId = "", replyText }) => {
       returned.set(messageId, replyText);
     });
-    return {
-      async send(message) {
-        const envelope = {
-          exchange,
-          routingKey: placed(routingKey, message),
-          mandatory: true,
-          durable: true,
-          messageId: message.id,
-          contentType: message.headers["content-type"] ?? "",
-          timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
-          appId: "skyhook",
-          headers: headersOf(message),
-        };
-        try {
-          await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
-        } catch (error) {
-          throw tooLargeIn(error) ?? error;
-        }
-        // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
-        await nextTurn();
-        const reason = returned.get(message.id);
-        returned.delete(message.id);
-        if (reason !== undefined) {
-          throw new TransportError(`RabbitMQ routes the message to no queue: ${reason}`);
-        }
-      },
+    return async (message) => {
+      const envelope = {
+        exchange,
+        routingKey: placed(routingKey, message),
+        mandatory: true,
+        durable: true,
+        messageId: message.id,
+        contentType: message.headers["content-type"] ?? "",
+        timestamp: Math.floor(message.event.createdAt.getTime() / 1_000),
+        appId: "skyhook",
+        headers: headersOf(message),
+      };
+      try {
+        await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
+      } catch (error) {
+        throw tooLargeIn(error) ?? error;
+      }
+      // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
+      await nextTurn();
+      const reason = returned.get(message.id);
+      returned.delete(message.id);
+      if (reason !== undefined) {
+        throw new TransportError(`RabbitMQ routes the message to no queue: ${reason}`);
+      }
     };
   },
 };
@@ -70,14 +68,13 @@ export const rabbitmq: System = {
 function targetOf(text: string, rules: AddressRules) {
   const shape = { schemes: ["amqps", "amqp"], ports: [5_671, 5_672], example } as const;
   const address = brokerAddress(text, shape, rules);
-  const [exchange, routingKey] = ["exchange", "routingKey"].map(
-    (name) => address.query.get(name) ?? "",
-  );
+  const exchange = address.query.get("exchange") ?? "";
+  const routingKey = address.query.get("routingKey") ?? "";
   if (!exchange && !routingKey) {
     throw new AddressError(`The address must have exchange= or routingKey=, like ${example}`);
   }
-  requirePlaces(routingKey ?? "");
-  return { address, exchange: exchange ?? "", routingKey: routingKey ?? "" };
+  requirePlaces(routingKey);
+  return { address, exchange, routingKey };
 }
 
 /** With the attributes of the CloudEvent (CloudEvents' AMQP binding 1.0, section 3.1.3), as RabbitMQ passes them on. */

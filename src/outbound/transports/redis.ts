@@ -26,13 +26,11 @@ export const redis: System = {
       await send("AUTH", ...(user === "" ? [] : [user]), password);
     if (path !== "") await send("SELECT", path);
     const trim = maxLength === null ? [] : ["MAXLEN", "~", maxLength];
-    return {
-      async send(message) {
-        const { id, headers, body } = message;
-        const fields = Object.entries({ id, ...headers }).flat();
-        const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
-        if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
-      },
+    return async (message) => {
+      const { id, headers, body } = message;
+      const fields = Object.entries({ id, ...headers }).flat();
+      const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
+      if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
     };
   },
 };

@@ -92,20 +92,15 @@ export interface Opening {
   readonly fail: (error: unknown) => void;
 }
 
-/** An open connection of a library. */
-export interface Client {
-  /** Resolves when the system has confirmed. Throws a `TransportError` if the connection can still be used. */
-  send(message: Message): Promise<void>;
-}
+/** Resolves when the system has confirmed. Throws a `TransportError` if the connection can still be used. */
+export type SendMessage = (message: Message) => Promise<void>;
 
-/** A message system that is reached by a library. It runs on a thread, because what answers there may be anything. */
-export interface System {
+/** A message system that is reached by a library. It runs on a thread, because any server may answer there. */
+export interface System extends Pick<Transport, "check"> {
   /** One of these begins the first answer. */
   readonly firstBytes: string;
-  /** Returns the server that an address names. Throws an `AddressError` that repeats no secret. */
-  check(address: string, rules: AddressRules): Endpoint;
   /** Opens a connection, which ends with its thread. */
-  open(address: string, opening: Opening): Promise<Client>;
+  open(address: string, opening: Opening): Promise<SendMessage>;
 }
 
 /** The text or bytes of a body. */

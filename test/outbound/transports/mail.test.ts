@@ -51,7 +51,9 @@ const message: Message = {
 
 async function send(mailbox: ReturnType<typeof mailboxOf>, isStrict = false): Promise<void> {
   const place = { rules: isStrict ? rules : allowing, host: "127.0.0.1" };
-  await (await mailer(mailbox, place)).send(message);
+  await (
+    await mailer(mailbox, place)
+  )(message);
 }
 
 test("sends a message with login and all recipients", async () => {
