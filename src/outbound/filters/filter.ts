@@ -34,8 +34,13 @@ export function filterFor(
   isOwnService: boolean,
 ): Filter | null {
   if (!isOwnService || filter?.names(provider) === true) return filter;
-  return compileFilter(`event.provider != ${JSON.stringify(provider)}`);
+  return notFrom.getOrInsertComputed(provider, () =>
+    compileFilter(`event.provider != ${JSON.stringify(provider)}`),
+  );
 }
+
+/** By provider: compiling takes longer than storing an event. */
+const notFrom = new Map<Event["provider"], Filter>();
 
 /** An event with the severity of the notification that is to be delivered. */
 export type FilteredEvent = Pick<
