@@ -30,9 +30,9 @@ export function isNumber(value: unknown): value is number | ExactNumber {
   return typeof value === "number" || value instanceof ExactNumber;
 }
 
-/** Where a number can have more than 15 digits, or be infinite. Nearly all JSON has none such, and is parsed at once. */
-const long = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/;
-const escapeQuoteOrLong = /\\.|"|-?\d[\d.eE+-]{15,}|-?\d[\d.]*[eE]\+?\d{3,}/g;
+/** Where a number can have more than 15 digits, or be infinite or nearly zero. Nearly all JSON has none such, and is parsed at once. */
+const long = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
+const escapeQuoteOrLong = /\\.|"|-?\d[\d.eE+-]{15,}|-?\d[\d.]*[eE][+-]?\d{3,}/g;
 /** Marks a long number as a text, as no document has it. */
 const mark = `${crypto.randomUUID()} `;
 

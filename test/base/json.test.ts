@@ -104,6 +104,8 @@ describe("parseJson", () => {
     "1234567890123456789e5",
     "1e400",
     "-1.5E+999",
+    "1e-400",
+    "4.9e-324",
   ])("%s keeps its digits", (text) => {
     const value = parseJson(` [${text} , {"a":"\\\\","b":${text}}]`);
     expect(JSON.stringify(value)).toBe(`[${text},{"a":"\\\\","b":${text}}]`);

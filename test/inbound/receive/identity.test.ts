@@ -304,6 +304,7 @@ const again: readonly (readonly [provider: string, one: object, other: object])[
     { ...alert("resolved"), title: "[RESOLVED]", state: "ok", message: "Two" },
   ],
   ["xero", xero(1, "s1"), xero(7, "s2")],
+  ["facebook", change("page", { id: "9", time: 9 }), change("page", { time: 9, id: "9" })],
   [
     "okta",
     { eventId: "a", eventTime: "2026-11-28T10:00:00Z", data: { events: [{ uuid: "u-again" }] } },

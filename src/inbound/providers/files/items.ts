@@ -35,9 +35,9 @@ function below(paths: readonly (readonly string[])[], changes: ReadonlySet<strin
   return ({ value, text: json, context: outer }, path) => {
     const members = membersOf(json);
     const isList = Array.isArray(value);
-    const scalars = members.filter(
-      ({ name, text }) => !isList && !/^[[{]/.test(text) && !changes.has(`${path}/${name}`),
-    );
+    const scalars = members
+      .filter(({ name, text }) => !isList && !/^[[{]/.test(text) && !changes.has(`${path}/${name}`))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     // Short, since all items within the object have it.
     const around = new Bun.CryptoHasher("sha256").update(outer + JSON.stringify(scalars));
     const context = scalars.length === 0 ? outer : around.digest("hex");
