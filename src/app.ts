@@ -31,7 +31,7 @@ import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
 import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
 import { personsRest } from "./persons/persons.rest.ts";
 import type { Services } from "./services.ts";
-import { authenticated } from "./web/auth.ts";
+import { authenticate, authenticated } from "./web/auth.ts";
 import { type AddressOf, clientAddress } from "./web/client-address.ts";
 import { errorLog } from "./web/error-log.ts";
 import { problemResponse } from "./web/errors.ts";
@@ -70,7 +70,13 @@ export function createApp(services: Services) {
   const callers: Callers = {
     authenticated: authenticated(credentials),
     addressOf,
-    admit: (connection) => (fields) => services.work.begin(addressOf(connection), fields),
+    admit: (connection) => async (fields) => {
+      const counted = authenticate(connection.request, credentials).then(
+        () => null,
+        () => addressOf(connection),
+      );
+      await services.work.begin(await counted, fields);
+    },
   };
   const logError = errorLog(log, clock);
   const identity = new Elysia()

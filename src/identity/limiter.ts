@@ -100,19 +100,22 @@ export interface WorkLimiter {
   /**
    * Counts work before it is done, in fields of a response, and resolves in a turn of the event loop of its own unless
    * it is little. 0: a part of what was counted. Throws `too-many-requests` if the address has caused as much as is
-   * allowed in a minute. A null address is not counted.
+   * allowed. A null address is not counted.
    */
   begin(address: string | null, fields: number): Promise<void>;
 }
 
-/** The work of one address in a minute. A field takes 3 µs or a little more: this is a tenth of a processor. */
-const maxFields = 2_000_000;
+/** The work of one address in ten seconds. A field takes 3 µs or a little more: this is a quarter of a processor. */
+const maxFields = 800_000;
+/** Short, because an address can cause all of its work at once. */
+const workSeconds = 10;
 /** Less takes hardly longer than a turn of the event loop. */
 const minFieldsOfTurn = 200;
 
 export function workLimiter(clock: Clock): WorkLimiter {
   const detail = "Requests without a token from your address took too much time. Wait, then retry.";
-  const count = counter(clock, "work", maxFields, ["too-many-requests", detail], subscriber);
+  const error = ["too-many-requests", detail] as const;
+  const count = counter(clock, "work", maxFields, error, subscriber, workSeconds);
   const ownTurn = ownTurns();
   return {
     async begin(address, fields) {
@@ -131,19 +134,25 @@ function counter(
   limit: number,
   [code, detail]: readonly [ErrorCode, string],
   keyOf = (key: string) => key,
+  seconds = windowSeconds,
 ): Count {
-  const counted = limiter(clock, limit, keyOf);
+  const counted = limiter(clock, limit, keyOf, seconds);
   return (key, amount = 1) => {
     if (counted.fail(key, amount)) return;
     throw new AppError(code, detail, {
-      retryAfterSeconds: counted.blockedSeconds(key) ?? windowSeconds,
-      quota: { name, limit, windowSeconds },
+      retryAfterSeconds: counted.blockedSeconds(key) ?? seconds,
+      quota: { name, limit, windowSeconds: seconds },
     });
   };
 }
 
 /** Uses a fixed window that starts with the first failure of a key, which `keyOf` makes of the counted text. */
-function limiter(clock: Clock, limit: number, keyOf: (counted: string) => string): FailureLimiter {
+function limiter(
+  clock: Clock,
+  limit: number,
+  keyOf: (counted: string) => string,
+  seconds = windowSeconds,
+): FailureLimiter {
   // In order of the first failure, which is also the order in which windows end.
   const windows = new Map<string, Window>();
 
@@ -152,13 +161,13 @@ function limiter(clock: Clock, limit: number, keyOf: (counted: string) => string
     if (window === undefined) return undefined;
     const leftMs = window.endsAtMs - clock.now();
     // More than a whole window is left only if the clock was set back. Do not extend the block for that.
-    if (leftMs > 0 && leftMs <= windowSeconds * 1_000) return window;
+    if (leftMs > 0 && leftMs <= seconds * 1_000) return window;
     windows.delete(key);
     return undefined;
   }
 
   function open(key: string): Window {
-    const window = { failures: 0, endsAtMs: clock.now() + windowSeconds * 1_000 };
+    const window = { failures: 0, endsAtMs: clock.now() + seconds * 1_000 };
     setNewest(windows, key, window, maxAddresses);
     return window;
   }
