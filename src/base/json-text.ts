@@ -14,6 +14,8 @@ import {
 /** A member of an object, or an entry of an array with its index as name. */
 export interface Member {
   readonly name: string;
+  /** The name with its quotes, exactly as sent; null in an array. */
+  readonly key: string | null;
   /** Its value, exactly as sent. */
   readonly text: string;
 }
@@ -29,7 +31,7 @@ export function membersOf(json: string): readonly Member[] {
   const members: Member[] = [];
   let depth = 0;
   let start = 0;
-  let name: string | null = null;
+  let key: string | null = null;
   for (let at = json.indexOf(open); at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === quote) at = stringEnd(json, at);
@@ -38,15 +40,15 @@ export function membersOf(json: string): readonly Member[] {
       depth += 1;
     } else if (code === closeBrace || code === closeBracket) depth -= 1;
     if (code === colon && depth === 1 && isObject) {
-      name = nameOf(json.slice(start, at));
+      key = json.slice(start, at).trim();
       start = at + 1;
     }
     if (depth > 1 || (depth === 1 && code !== comma)) continue;
     const text = json.slice(start, at).trim();
-    if (text !== "" && isObject === (name !== null)) {
-      members.push({ name: name ?? String(members.length), text });
-    } else if (text !== "" || code === comma || members.length > 0 || name !== null) break;
-    name = null;
+    if (text !== "" && isObject === (key !== null)) {
+      members.push({ name: key === null ? String(members.length) : nameOf(key), key, text });
+    } else if (text !== "" || code === comma || members.length > 0 || key !== null) break;
+    key = null;
     start = at + 1;
     if (depth === 1) continue;
     if (code === close && json.slice(start).trim() === "") return members;
@@ -64,7 +66,7 @@ function nameOf(json: string): string {
 }
 
 /** The last quote of a string of which `start` is the first. */
-function stringEnd(json: string, start: number): number {
+export function stringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end > 0; end = json.indexOf('"', end + 1)) {
     let before = end;
     while (json.charCodeAt(before - 1) === backslash) before -= 1;
@@ -74,36 +76,27 @@ function stringEnd(json: string, start: number): number {
   throw new SyntaxError("A string does not end");
 }
 
-/** Strings, empty brackets, punctuation, and everything else (numbers and literals). */
-export const jsonToken = /"(?:[^"\\]|\\.)*"|\[\s*\]|\{\s*\}|[[\]{},:]|[^\s[\]{},:"]+/g;
-
 /**
  * Formats JSON with line breaks and indents of two spaces. Null if the text is not JSON or is nested more deeply: each
  * level indents all lines within it, so that 20 kB of brackets become 200 MB.
  */
 export function prettyJson(json: string, maxDepth = 16): string | null {
   try {
-    // On an unterminated string the pattern takes quadratic time.
     JSON.parse(json);
+    return indented(json.trim(), maxDepth, "\n");
   } catch {
     return null;
   }
-  let depth = 0;
-  const line = () => `\n${"  ".repeat(depth)}`;
-  let pretty = "";
-  for (const part of json.match(jsonToken) ?? []) {
-    if (part === "{" || part === "[") depth += 1;
-    if (part === "}" || part === "]") depth -= 1;
-    if (depth > maxDepth) return null;
-    pretty += formatted(part, line);
-  }
-  return pretty;
 }
 
-/** `line`: a line break followed by the indent of the next line. */
-function formatted(part: string, line: () => string): string {
-  if (part === "{" || part === "[" || part === ",") return part + line();
-  if (part === "}" || part === "]") return line() + part;
-  if (part === ":") return ": ";
-  return part.startsWith("{") ? "{}" : part.startsWith("[") ? "[]" : part;
+/** `line`: a line break followed by the indent of the value. Throws beyond `depth`. */
+function indented(json: string, depth: number, line: string): string {
+  const members = membersOf(json);
+  if (members.length === 0) return /^[[{]/.test(json) ? `${json[0]}${json.at(-1)}` : json;
+  if (depth === 0) throw new RangeError("This is nested too deeply");
+  const inner = `${line}  `;
+  const lines = members.map(
+    ({ key, text }) => inner + (key === null ? "" : `${key}: `) + indented(text, depth - 1, inner),
+  );
+  return `${json[0]}${lines.join(",")}${line}${json.at(-1)}`;
 }

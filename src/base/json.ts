@@ -1,5 +1,7 @@
 // JSON (RFC 8259) whose numbers keep their digits: a double has 15 to 17 of them, and services count beyond.
 
+import { stringEnd } from "./json-text.ts";
+
 declare global {
   interface JSON {
     rawJSON(text: string): unknown;
@@ -30,9 +32,9 @@ export function isNumber(value: unknown): value is number | ExactNumber {
   return typeof value === "number" || value instanceof ExactNumber;
 }
 
-/** Where a number can have more than 15 digits, or be infinite or nearly zero. Nearly all JSON has none such, and is parsed at once. */
+/** Finds numbers with more than 15 digits, infinite or nearly zero. Most JSON has none, and is parsed once. */
 const long = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
-const escapeQuoteOrLong = /\\.|"|-?\d[\d.eE+-]{15,}|-?\d[\d.]*[eE][+-]?\d{3,}/g;
+const quoteOrLong = /"|-?\d[\d.eE+-]{15,}|-?\d[\d.]*[eE][+-]?\d{3,}/g;
 /** Marks a long number as a text, as no document has it. */
 const mark = `${crypto.randomUUID()} `;
 
@@ -43,15 +45,19 @@ const mark = `${crypto.randomUUID()} `;
 export function parseJson(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!long.test(json)) return value;
-  let isText = false;
-  const marked = json.replaceAll(escapeQuoteOrLong, (part) => {
-    if (part === '"') isText = !isText;
-    return isText || !/^-?\d/.test(part) || String(Number(part)) === part
-      ? part
-      : `"${mark}${part}"`;
-  });
-  if (marked === json) return value;
-  const root: unknown[] = [JSON.parse(marked)];
+  let marked = "";
+  let from = 0;
+  let textEnd = -1;
+  for (const { 0: part, index } of json.matchAll(quoteOrLong)) {
+    if (index <= textEnd) continue;
+    if (part === '"') textEnd = stringEnd(json, index);
+    else if (String(Number(part)) !== part) {
+      marked += `${json.slice(from, index)}"${mark}${part}"`;
+      from = index + part.length;
+    }
+  }
+  if (from === 0) return value;
+  const root: unknown[] = [JSON.parse(marked + json.slice(from))];
   const open: Record<string | number, unknown>[] = [Object(root)];
   for (const holder of open) {
     for (const key of Array.isArray(holder) ? holder.keys() : Object.keys(holder)) {

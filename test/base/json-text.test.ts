@@ -21,6 +21,11 @@ describe("prettyJson", () => {
     expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
   });
 
+  test.each(["a", "\\n", '\\"'])("keeps a string of two million %p", (part) => {
+    const text = JSON.stringify({ long: part }).replace(part, part.repeat(2_000_000));
+    expect(pretty(text)).toBe(`{\n  ${text.slice(1, -1).replace(":", ": ")}\n}`);
+  });
+
   test("rejects an unterminated string with many quotes in bounded time", async () => {
     const body = `"${'\\"'.repeat(131_000)}`;
     const spent = await cpuMsOf(() => expect(pretty(body)).toBeNull());
@@ -55,9 +60,9 @@ describe("membersOf", () => {
 
   test("are as sent, equal and escaped keys too", () => {
     expect(membersOf(' { "a\\u0022" : [1, {"b":"}"}] , "c":-0,"c":1.0} ')).toEqual([
-      { name: 'a"', text: '[1, {"b":"}"}]' },
-      { name: "c", text: "-0" },
-      { name: "c", text: "1.0" },
+      { name: 'a"', key: '"a\\u0022"', text: '[1, {"b":"}"}]' },
+      { name: "c", key: '"c"', text: "-0" },
+      { name: "c", key: '"c"', text: "1.0" },
     ]);
     expect(membersOf(' "[1]"')).toEqual([]);
   });

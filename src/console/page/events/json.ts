@@ -1,4 +1,4 @@
-import { jsonToken } from "../../../base/json-text.ts";
+import { membersOf } from "../../../base/json-text.ts";
 
 /** Nesting beyond this is not formatted: indents grow with the square of the depth. */
 export const maxDepth = 60;
@@ -15,32 +15,26 @@ export interface JsonMember {
 }
 
 /** Larger documents are shown as text: each value is an element of the page. */
-const maxTokens = 20_000;
+const maxValues = 10_000;
 
-/** The values of a JSON text, to be folded. Null if it has too many, or is nested more than 60 levels deep. */
-export function jsonTree(text: string): JsonNode | null {
-  const tokens = text.match(jsonToken) ?? [];
-  if (tokens.length > maxTokens) return null;
-  let at = 0;
+/** The values of JSON, to be folded. Null if it has too many, or is nested more than 60 levels deep. */
+export function jsonTree(json: string): JsonNode | null {
+  let count = 0;
 
-  function read(depth: number): JsonNode | null {
-    const part = tokens[at] ?? "";
-    at += 1;
-    if (part !== "{" && part !== "[") return { text: part.replaceAll(/^([[{])\s+/g, "$1") };
-    if (depth === maxDepth) return null;
+  function read(text: string, depth: number): JsonNode | null {
+    const found = membersOf(text);
+    // Brackets without members are a text.
+    if (found.length === 0) return { text: text.replace(/^([[{])\s+/, "$1") };
+    count += found.length;
+    if (depth === maxDepth || count > maxValues) return null;
     const members: JsonMember[] = [];
-    while (at < tokens.length && tokens[at] !== "}" && tokens[at] !== "]") {
-      const key = part === "{" ? (tokens[at] ?? "") : null;
-      // The key and its colon.
-      if (key !== null) at += 2;
-      const value = read(depth + 1);
+    for (const { key, text: inner } of found) {
+      const value = read(inner, depth + 1);
       if (value === null) return null;
       members.push({ key, value });
-      if (tokens[at] === ",") at += 1;
     }
-    at += 1;
-    return { isList: part === "[", members };
+    return { isList: text.startsWith("["), members };
   }
 
-  return read(0);
+  return read(json.trim(), 0);
 }

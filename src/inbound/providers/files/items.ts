@@ -22,21 +22,16 @@ export function itemFinder(
 
 /** Finds the items at these paths. Paths with equal steps are one, in the order of the file. */
 function below(paths: readonly (readonly string[])[], changes: ReadonlySet<string>): Find {
-  const finds = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]) => ({
-    step,
-    find:
-      step === undefined
-        ? null
-        : below(
-            same.map(([, ...rest]) => rest),
-            changes,
-          ),
-  }));
+  const finds = [...Map.groupBy(paths, ([step]) => step)].map(([step, same]) => {
+    const rest = same.map(([, ...steps]) => steps);
+    return { step, find: step === undefined ? null : below(rest, changes) };
+  });
   return ({ value, text: json, context: outer }, path) => {
     const members = membersOf(json);
     const isList = Array.isArray(value);
     const scalars = members
       .filter(({ name, text }) => !isList && !/^[[{]/.test(text) && !changes.has(`${path}/${name}`))
+      .map(({ name, text }) => ({ name, text }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     // Short, since all items within the object have it.
     const around = new Bun.CryptoHasher("sha256").update(outer + JSON.stringify(scalars));
