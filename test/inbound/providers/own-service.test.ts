@@ -53,6 +53,7 @@ describe("what a destination of Skyhook causes is ignored, and nothing else is",
     ["pagerduty", incident({ incident_key: incidentKey("x".repeat(300)) }), "ignored"],
     ["mailgun", mailgun("20261122120000.1.ABC@example.com"), "accepted"],
     ["mailgun", mailgun(messageId), "ignored"],
+    ["mailgun", mailgun(`<${messageId}>`), "ignored"],
     ["sendgrid", sendgrid("<14c5d75ce93@example.com>"), "accepted"],
     ["sendgrid", sendgrid(`<${messageId}>`), "ignored"],
   ] as const)("%s: %j is %s", (id, payload, status) => {
@@ -109,6 +110,7 @@ test.each([
   ["slack", at("json", "slack.com.example.com"), false],
   ["slack", at("discord", "discord.com"), false],
   ["discord", at("discord", "discord.com"), true],
+  ["discord", at("json", "discordapp.com"), true],
   ["pagerduty", at("pagerduty", "events.eu.pagerduty.com"), true],
   ["mailgun", at("email", "smtp.example.com:465"), true],
   ["postmark", at("email", "smtp.example.com"), true],
@@ -120,6 +122,14 @@ test.each([
   ["aws_sns", at("email", "email-smtp.eu-west-1.amazonaws.com:465"), true],
   ["jira", at("json", "acme.atlassian.net"), true],
   ["telegram", at("json", "api.telegram.org"), true],
+  // An address that starts a build, a message or a document, which comes back.
+  ["netlify", at("json", "api.netlify.com"), true],
+  ["buildkite", at("json", "webhook.buildkite.com"), true],
+  ["azure_event_grid", at("json", "acme.westeurope-1.eventgrid.azure.net"), true],
+  ["google_pubsub", at("json", "pubsub.googleapis.com"), true],
+  ["svix", at("json", "api.eu.svix.com"), true],
+  ["sanity", at("json", "p1.api.sanity.io"), true],
+  ["x", at("json", "api.x.com"), true],
   ["alertmanager", at("json", "alerts.example.com"), false],
 ] as const)("%s and %j are at one service: %p", (id, destination, expected) => {
   expect(isAtService(provider(id), destination)).toBe(expected);
@@ -133,6 +143,8 @@ test.each(["json", "original"] as const)(
 );
 
 test("a provider with the name of a format is at its service, also from an older file", () => {
+  const team = provider("slack_of_a_team", catalogueFiles["slack"]);
+  expect(isAtService(team, at("slack", "proxy.example.com"))).toBe(true);
   expect(isAtService({ id: "slack" }, at("slack", "example.com"))).toBe(true);
   for (const { id } of catalogue) expect(isAtService({ id }, at("email", "x.com"))).toBe(false);
 });
