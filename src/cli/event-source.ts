@@ -25,7 +25,7 @@ export interface Source {
   readonly onConnected: () => void;
 }
 
-const maxProblemBytes = 64 * 1024;
+const maxBeginningBytes = 64 * 1024;
 
 /**
  * Yields the messages after `seq`, or new ones if null, until the signal aborts. Reconnects with growing
@@ -70,15 +70,15 @@ async function sent(request: Request, mint: () => Promise<string>): Promise<Resp
 }
 
 /** The beginning of a response's body. Does not wait for the rest. */
-export async function beginningOf(response: Response, maxBytes = maxProblemBytes): Promise<string> {
+export async function beginningOf(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    text += decoder.decode(chunk.subarray(0, maxBytes), { stream: true });
+    text += decoder.decode(chunk.subarray(0, maxBeginningBytes), { stream: true });
     // Leaving the loop cancels the rest.
-    if (bytes >= maxBytes) break;
+    if (bytes >= maxBeginningBytes) break;
   }
   return text;
 }

@@ -86,8 +86,12 @@ async function erase(
   console.log(rows.length === 0 ? "no rows of this person" : table([["table", "rows"], ...rows]));
   printNamed(erasure, bodies);
   if (file === null) note("PostgreSQL removes the old versions of the rows with its next vacuum");
-  else if (server !== null) note(oldCopiesStay(server));
-  else if (isVacuumed === true) await rewriteFile(file);
+  else if (server !== null) {
+    // Rewriting the files takes seconds, in which the server could not write.
+    note(
+      `Old copies stay in the files of the database, which a server uses (process ${server.pid}): stop it, and erase again.`,
+    );
+  } else if (isVacuumed === true) await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
   requireComplete(erasure);
 }
@@ -107,10 +111,6 @@ function printNamed({ named }: PersonErasure, bodies: boolean): void {
   if (kept > 0 && !bodies)
     note(`${counted(kept, "text")} kept: --bodies removes those with the address or id`);
 }
-
-/** To rewrite the files takes seconds, in which the server could not write. */
-const oldCopiesStay = ({ pid }: { readonly pid: number }) =>
-  `Old copies stay in the files of the database, which a server uses (process ${pid}): stop it, and erase again.`;
 
 async function rewriteFile(file: string): Promise<void> {
   const megabytes = Math.ceil(statSync(file).size / 1e6);

@@ -39,15 +39,16 @@ export async function* follow(
   options: FeedOptions = {},
   parse: (json: string) => unknown = JSON.parse,
 ): AsyncGenerator<FeedMessage, void> {
-  const { lastEventId = "", signal, onLost } = options;
-  let last = lastEventId;
+  const { signal, onLost } = options;
+  let { lastEventId = "" } = options;
+  const onId = (id: string) => void (lastEventId = id);
   let waitMs = firstWaitMs;
   while (!isAborted(signal)) {
     const startedMs = Date.now();
     let lost: unknown = new Error("the server ended the stream");
     try {
-      const onId = (id: string) => void (last = id);
-      for await (const message of connection(send, url, last, { ...options, onId, parse })) {
+      const reading = { ...options, lastEventId, onId, parse };
+      for await (const message of connection(send, url, reading)) {
         waitMs = firstWaitMs;
         yield message;
       }
@@ -75,7 +76,7 @@ const passing = (status: number) => status >= 500 || status === 408 || status ==
 /** It may be aborted during every pause. */
 const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true;
 
-interface Reading {
+interface Reading extends FeedOptions {
   readonly onId: (id: string) => void;
   readonly parse: (json: string) => unknown;
 }
@@ -83,8 +84,7 @@ interface Reading {
 async function* connection(
   send: (request: Request) => Promise<Response>,
   url: string,
-  last: string,
-  { signal, onOpen, onId, parse, idleTimeoutMs = 40_000 }: FeedOptions & Reading,
+  { lastEventId = "", signal, onOpen, onId, parse, idleTimeoutMs = 40_000 }: Reading,
 ): AsyncGenerator<FeedMessage, void> {
   const ended = new AbortController();
   const stop = () => ended.abort(signal?.reason);
@@ -96,8 +96,10 @@ async function* connection(
     return answer.finally(() => clearTimeout(timer));
   };
   try {
-    const headers = { accept: "text/event-stream", ...(last !== "" && { "last-event-id": last }) };
-    const response = await inTime(send(new Request(url, { headers, signal: ended.signal })));
+    const request = new Request(url, { signal: ended.signal });
+    request.headers.set("accept", "text/event-stream");
+    if (lastEventId !== "") request.headers.set("last-event-id", lastEventId);
+    const response = await inTime(send(request));
     if (!response.ok || response.body === null) {
       throw errorOf(response.status, await inTime(response.json()).catch(() => null));
     }

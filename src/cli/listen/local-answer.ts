@@ -13,8 +13,6 @@ interface LocalAnswer {
 
 /** How long a local program may take. Longer than any provider waits. */
 const timeoutMs = 30_000;
-/** How much of a response is read. It is not shown. */
-const maxAnswerBytes = 64 * 1024;
 /** Delay before a local address that refuses connections is tried again. */
 const refusedRetryMs = 1_000;
 
@@ -45,7 +43,8 @@ export async function localAnswer(
         decompress: false,
         signal: AbortSignal.any([signal, timeout]),
       });
-      await beginningOf(response, maxAnswerBytes);
+      // Nothing of it is shown.
+      await beginningOf(response);
       return { status: response.status, error: null, durationMs: since() };
     } catch (error) {
       if (signal.aborted) return null;

@@ -243,11 +243,8 @@ export function deliveryQueue(
     const made = await attempt(parts, to, batch, onSend, signal).catch(logged);
     onSend();
     lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
-    const { delivered, responseStatus } = made?.result ?? {
-      delivered: false,
-      responseStatus: null,
-    };
-    if (responseStatus === tooLarge && batch.length > 1)
+    const delivered = made?.result.delivered === true;
+    if (made?.result.responseStatus === tooLarge && batch.length > 1)
       largestBatch = Math.floor(batch.length / 2);
     // A failed attempt keeps its place until it is recorded: it may open the circuit.
     if (delivered) {
@@ -293,8 +290,8 @@ function leavesTime(ready: readonly Ready[], now: number): boolean {
 }
 
 /**
- * It may be why an attempt failed, or it has one attempt only, which no other may fail. After an outage these are few, because the
- * circuit opens after ten failed attempts.
+ * It may be why an attempt failed, or it has one attempt only, which no other may fail. After an outage few have
+ * attempts, because the circuit opens after ten failures.
  */
 function goesAlone({ claim: { delivery } }: Ready): boolean {
   return delivery.attemptCount > 0 || delivery.afterDead;

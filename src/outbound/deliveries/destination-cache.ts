@@ -18,7 +18,7 @@ import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
 import { compileFilter, type Filter, filterFor } from "../filters/filter.ts";
 
 import { orderKeyOf } from "./order-key.ts";
-import { type Sender, sender, type SendParts } from "./send.ts";
+import { failed, type Sender, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
 export interface CachedDestination extends Sender {
@@ -216,7 +216,6 @@ function senderTo(parts: Parts, stored: StoredDestination): Sender {
     const reason = errorMessage(error);
     const fields = { destination: nameInLogs(stored), err: error };
     parts.log.error(fields, "destination cannot be used");
-    const failed = { delivered: false, responseStatus: null, retryAfterMs: null, isFinal: false };
-    return { send: async () => ({ ...failed, error: reason }), close: () => {} };
+    return { send: async () => failed(reason, error), close: () => {} };
   }
 }

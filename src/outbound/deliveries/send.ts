@@ -96,7 +96,8 @@ const delivered: SendResult = {
   isFinal: false,
 };
 
-function failed(reason: string, error: unknown): SendResult {
+/** The result of an attempt that threw. */
+export function failed(reason: string, error: unknown): SendResult {
   const known = error instanceof TransportError ? error : null;
   return {
     delivered: false,
@@ -150,13 +151,13 @@ function sendByHttp(
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
     const response = await contained(() => post(url, request, signal));
     // Agents read errors, and the text of a stranger's endpoint could instruct them.
-    return resultOf(subscriber === null ? response : { ...response, excerpt: "" });
+    return resultOf(subscriber === null ? response : { ...response, text: "" });
   };
 }
 
-function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
+function resultOf({ status, retryAfterMs, text }: PostResponse): SendResult {
   if (status >= 200 && status < 300) return { ...delivered, responseStatus: status };
-  const error = `HTTP ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
+  const error = `HTTP ${status}${text === "" ? "" : `: ${text}`}`;
   const isFinal = status === gone || status === tooLarge;
   return { delivered: false, responseStatus: status, error, retryAfterMs, isFinal };
 }

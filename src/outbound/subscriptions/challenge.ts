@@ -36,9 +36,9 @@ export function challenger(parts: ConnectionParts): Challenge {
     const headers = { ...jsonType, ...signed, [subscriptionHeader]: subscriptionId };
     try {
       const { signal } = new AbortController();
-      const { status, bytes } = await post(url, { headers, body }, signal);
+      const { status, text } = await post(url, { headers, body }, signal);
       if (status < 200 || status >= 300) return callbackError(status, null);
-      return repeats(bytes, challenge) ? null : "challenge_failed";
+      return repeats(text, challenge) ? null : "challenge_failed";
     } catch (error) {
       return callbackError(null, errorMessage(error));
     }
@@ -47,9 +47,9 @@ export function challenger(parts: ConnectionParts): Challenge {
 
 const random = () => crypto.getRandomValues(new Uint8Array(24)).toBase64({ alphabet: "base64url" });
 
-function repeats(answer: Uint8Array | null, challenge: string): boolean {
+function repeats(answer: string, challenge: string): boolean {
   try {
-    const given: unknown = JSON.parse(new TextDecoder().decode(answer ?? new Uint8Array()));
+    const given: unknown = JSON.parse(answer);
     return sameText(textAt(given, "challenge") ?? "", challenge);
   } catch {
     return false;

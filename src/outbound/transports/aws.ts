@@ -89,10 +89,10 @@ export function awsSender(
     }).sign();
     const sent = { method, headers: Object.fromEntries(signed.headers), body };
     const response = await post(signed.url, sent, signal);
-    const { status, excerpt, retryAfterMs } = response;
+    const { status, text, retryAfterMs } = response;
     if (status >= 200 && status < 300) return response;
     const isFinal =
-      status === 413 || /EntityTooLarge|InvalidMessageContents|must be shorter/.test(excerpt);
-    throw new TransportError(`HTTP ${status}: ${excerpt}`, { status, isFinal, retryAfterMs });
+      status === 413 || /EntityTooLarge|InvalidMessageContents|must be shorter/.test(text);
+    throw new TransportError(`HTTP ${status}: ${text}`, { status, isFinal, retryAfterMs });
   };
 }

@@ -18,10 +18,8 @@ export interface PostRequest {
 export interface PostResponse {
   readonly status: number;
   readonly retryAfterMs: number | null;
-  /** The first bytes of the answer, on one line. */
-  readonly excerpt: string;
-  /** The whole of a success; null unless the poster reads answers, or if it is too large or damaged. */
-  readonly bytes: Uint8Array | null;
+  /** The beginning of the answer, on one line. If the poster reads answers, the whole of a success. */
+  readonly text: string;
 }
 
 /** A request without a usable answer. The message is shown to operators. */
@@ -62,9 +60,10 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
       return {
         status: response.status,
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
-        ...(response.ok && maxAnswerBytes !== undefined
-          ? { excerpt: "", bytes: await answerOf(response, maxAnswerBytes, either) }
-          : { excerpt: await excerptOf(response, clock), bytes: null }),
+        text:
+          response.ok && maxAnswerBytes !== undefined
+            ? await answerOf(response, maxAnswerBytes, either)
+            : await excerptOf(response, clock),
       };
     } catch (error) {
       if (tooLate.signal.aborted) throw new PostError(noAnswer);
@@ -94,18 +93,12 @@ function send(
   return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
-/** Null for an answer that is larger or damaged. */
-async function answerOf(
-  response: Response,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array | null> {
-  try {
-    return new TextEncoder().encode(await responseText(response, maxBytes));
-  } catch (error) {
+/** Empty for an answer that is larger or damaged. */
+function answerOf(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
+  return responseText(response, maxBytes).catch((error: unknown) => {
     if (signal.aborted) throw error;
-    return null;
-  }
+    return "";
+  });
 }
 
 /**

@@ -42,8 +42,11 @@ async function sendMessage(send: AwsSend, queue: URL, message: Message, signal: 
     "x-amz-target": "AmazonSQS.SendMessage",
   };
   const body = JSON.stringify(request);
-  const { bytes } = await send({ method: "POST", url: new URL("/", queue), headers, body }, signal);
-  if (!/"MessageId"/.test(new TextDecoder().decode(bytes ?? undefined))) {
+  const { text: answer } = await send(
+    { method: "POST", url: new URL("/", queue), headers, body },
+    signal,
+  );
+  if (!/"MessageId"/.test(answer)) {
     throw new TransportError("The answer is not that of SQS: it has no MessageId");
   }
 }

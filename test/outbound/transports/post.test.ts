@@ -31,8 +31,8 @@ test("connects to the checked address, not to what the name resolves to", async 
   );
   // This name does not exist: resolving it again would fail.
   const url = new URL(`http://hook.invalid:${server.port}/x`);
-  const { status, excerpt } = await toLoopback(url, request, never);
-  expect({ status, excerpt }).toEqual({ status: 400, excerpt: `hook.invalid:${server.port}` });
+  const { status, text } = await toLoopback(url, request, never);
+  expect({ status, text }).toEqual({ status: 400, text: `hook.invalid:${server.port}` });
 });
 
 test.each([
@@ -64,7 +64,7 @@ test("does not decompress the answer", async () => {
     return new Response(bomb, { status: 500, headers: { "content-encoding": "zstd" } });
   });
   const url = new URL(`http://a.invalid:${server.port}/`);
-  expect((await toLoopback(url, request, never)).excerpt).toBe("");
+  expect((await toLoopback(url, request, never)).text).toBe("");
   expect(String(asked)).toBe("identity");
 });
 
@@ -73,7 +73,7 @@ test("shows an answer without characters that change the line", async () => {
     () => new Response("a\u202eb\u2028c\u0007d \r\n e", { status: 500 }),
   );
   const url = new URL(`http://a.invalid:${server.port}/`);
-  expect((await toLoopback(url, request, never)).excerpt).toBe("a b c d e");
+  expect((await toLoopback(url, request, never)).text).toBe("a b c d e");
 });
 
 test("gives up after ten seconds, also while resolving", async () => {
@@ -158,8 +158,8 @@ test("the status decides, whatever becomes of the body, and no connection stays"
   const urlOf = (path: string) => new URL(`http://a.invalid:${server.port}/${path}`);
   const got: unknown[] = await Promise.all(
     paths.map(async (name, index) => {
-      const { status, excerpt } = await toLoopback(urlOf(String(index)), request, never);
-      return [name, status, excerpt];
+      const { status, text } = await toLoopback(urlOf(String(index)), request, never);
+      return [name, status, text];
     }),
   );
   expect(got).toEqual(Object.entries(answers).map(([name, [, , ...rest]]) => [name, ...rest]));
@@ -175,10 +175,10 @@ test("a success whose text is wanted is read, and fails without its end", async 
   await using server = serving(({ url }) =>
     url.endsWith("/whole") ? new Response("challenge") : new Response("c".repeat(1_001)),
   );
-  const bytesOf = async (path: string) =>
-    (await post(new URL(`http://127.0.0.1:${server.port}/${path}`), request, never)).bytes;
-  expect(new TextDecoder().decode((await bytesOf("whole")) ?? undefined)).toBe("challenge");
-  expect(await bytesOf("larger")).toBeNull();
+  const textOf = async (path: string) =>
+    (await post(new URL(`http://127.0.0.1:${server.port}/${path}`), request, never)).text;
+  expect(await textOf("whole")).toBe("challenge");
+  expect(await textOf("larger")).toBe("");
 });
 
 test("does not repeat the URL in an error, because it may hold a secret", async () => {
