@@ -1,4 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { checkDestinations } from "../../src/cli/checks/destinations.ts";
 import { checkOutbox } from "../../src/cli/checks/outbox.ts";
@@ -8,6 +10,7 @@ import { allDestinations, updateDestination } from "../../src/outbound/destinati
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, startApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
+import { removeFolder, temporaryFolder } from "../support/program.ts";
 import { notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 
@@ -37,6 +40,10 @@ test("doctor says of each destination whether it works, and what to do", async (
     },
   ]);
   expect(JSON.stringify(findings)).not.toContain("secret");
+  const providersDir = temporaryFolder();
+  writeFileSync(join(providersDir, "acme.yaml"), "displayName: [");
+  expect(await checkDestinations(storage, { ...config, providersDir }, env)).toEqual(findings);
+  removeFolder(providersDir);
   const other = { PERSONAL_DATA_KEY: Buffer.alloc(32, 8).toString("base64") };
   const lost = await checkDestinations(storage, config, other);
   expect(lost.map(({ level }) => level)).toEqual(["bad", "bad", "bad"]);

@@ -1,7 +1,6 @@
 import { connect } from "node:net";
 
 import { systemClock } from "../../base/clock.ts";
-import { lazy } from "../../base/lazy.ts";
 import { systemResolve } from "../../base/public-address.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Config, Environment } from "../../config/config.ts";
@@ -37,11 +36,20 @@ export async function checkDestinations(
   if (keys === null) return [];
   const stored = await storage.all(allDestinations, {});
   const own = stored.filter(({ ownerId }) => ownerId === null);
-  const registered = lazy(() => registeredProviders(config));
+  const registered = providersIn(config);
   const healthOf = await destinationHealth(storage, systemClock).of(own);
   return Promise.all(
     own.map((destination) => check(destination, healthOf(destination), config, keys, registered)),
   );
+}
+
+/** Another check reports what is wrong with their files. */
+function providersIn(config: Config): readonly Provider[] {
+  try {
+    return registeredProviders(config);
+  } catch {
+    return [];
+  }
 }
 
 async function check(
@@ -49,7 +57,7 @@ async function check(
   { circuit, dead, waiting, lastError }: DestinationHealth,
   config: Config,
   [first, ...others]: readonly Uint8Array[],
-  registered: () => readonly Provider[],
+  registered: readonly Provider[],
 ): Promise<Finding> {
   const { name, state } = destination;
   const about = `destination ${name}`;
@@ -57,32 +65,33 @@ async function check(
   if (first === undefined)
     return bad(about, "its address is sealed, but PERSONAL_DATA_KEY is missing");
   if (state === "disabled") return good(about, "disabled: stores no deliveries");
-  let problem: string | null;
-  let silent: readonly string[];
+  let problems: readonly (string | null)[];
   try {
-    silent = notNamed(destination, registered());
-    problem = await unreachable(destination, config, [first, ...others]);
+    problems = [
+      await unreachable(destination, config, [first, ...others]),
+      ...silentProviders(destination, registered),
+    ];
   } catch (error) {
     return bad(about, messageOf(error));
   }
   const troubles = [
-    problem,
+    ...problems,
     state === "paused" ? `paused, ${waiting} waiting: send them with ${run("resume")}` : null,
     circuit === "closed"
       ? null
       : `sending is suspended (${lastError ?? "no answer"}): try ${run("test")}`,
     dead > 0 ? `${dead} dead: send them again with ${run("retry")}` : null,
-    ...silent.map((id) => `gets no events of ${id}, its own service, unless its filter names it`),
   ].filter((trouble) => trouble !== null);
   if (troubles.length > 0) return odd(about, troubles.join("; "));
   return good(about, `reachable, ${waiting} waiting`);
 }
 
 /** The providers of its own service that its filter does not name. */
-function notNamed(destination: StoredDestination, providers: readonly Provider[]) {
+function silentProviders(destination: StoredDestination, providers: readonly Provider[]) {
   const filter = destination.filter === null ? null : compileFilter(destination.filter);
-  const isSilent = (one: Provider) => isAtService(one, destination) && !filter?.names(one.id);
-  return providers.filter(isSilent).map(({ id }) => id);
+  return providers
+    .filter((one) => isAtService(one, destination) && !filter?.names(one.id))
+    .map(({ id }) => `gets no events of ${id}, its own service, unless its filter names it`);
 }
 
 /** Why no connection can be made; null if one can. Throws if the secrets cannot be opened. */

@@ -130,8 +130,7 @@ function senderBy(
       await contained(() => connection.send(message, signal));
       return delivered;
     },
-    // It is closed whether or not the other side agrees.
-    close: () => void connection.close().catch(() => {}),
+    close: () => connection.close(),
   };
 }
 

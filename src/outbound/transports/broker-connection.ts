@@ -82,7 +82,7 @@ function brokerConnection(
         else if (own.sending === 0) cancelIdle = clock.after(idleMs, () => drop(own));
       }
     },
-    async close() {
+    close() {
       cancelIdle();
       if (held !== null) drop(held);
     },

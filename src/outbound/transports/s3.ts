@@ -26,7 +26,7 @@ export const s3: Transport = {
         url.pathname = placed(path, message);
         await send({ method: "PUT", url, headers: headersOf(message), body: message.body }, signal);
       },
-      close: async () => {},
+      close() {},
     };
   },
 };

@@ -19,7 +19,7 @@ export const sqs: Transport = {
     const send = awsSender(target, "sqs", parts);
     return {
       send: (message, signal) => sendMessage(send, target.url, message, signal),
-      close: async () => {},
+      close() {},
     };
   },
 };

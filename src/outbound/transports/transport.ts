@@ -30,24 +30,11 @@ export class TransportError extends Error {
   readonly isFinal: boolean;
   readonly retryAfterMs: number | null;
 
-  constructor(
-    message: string,
-    {
-      status = null,
-      isFinal = false,
-      retryAfterMs = null,
-      cause,
-    }: {
-      readonly status?: number | null;
-      readonly isFinal?: boolean;
-      readonly retryAfterMs?: number | null;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause });
-    this.status = status;
-    this.isFinal = isFinal;
-    this.retryAfterMs = retryAfterMs;
+  constructor(message: string, options: ErrorOptions & Partial<TransportError> = {}) {
+    super(message, options);
+    this.status = options.status ?? null;
+    this.isFinal = options.isFinal ?? false;
+    this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
 
@@ -58,7 +45,7 @@ export interface Connection {
    * or an `AddressError`. Ends within ten seconds, or when `signal` aborts.
    */
   send(message: Message, signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface ConnectionParts extends LookupParts {

@@ -123,7 +123,7 @@ test("a connection that breaks while it rests costs no attempt [BROKER-3]", asyn
     // Until the thread has noticed: nothing outside shows it.
     await Bun.sleep(200);
   }
-  await connection.close();
+  connection.close();
   fronted.stop();
 });
 
@@ -150,7 +150,7 @@ test.each([
   const connection = connectionTo("redis", redis.port);
   const sending = connection.send(message, never);
   expect(error === null ? ((await sending) ?? null) : await errorOf(sending)).toBe(error);
-  await connection.close();
+  connection.close();
 });
 
 test("the compiled program contains the thread", () => {
