@@ -59,31 +59,37 @@ export async function importFlights(
   storage: Storage,
   lines: readonly FlightLine[],
   now: Date,
-  options: ImportOptions = {},
+  { skipBad = false, smallMoveMinutes = 0, afterStep }: ImportOptions = {},
 ): Promise<Imported> {
   let first: PlannedChanges | null = null;
+  let notified = 0;
   for (let attempt = 1; ; attempt += 1) {
     const planned = await plannedChanges(storage, lines, now);
     first ??= planned;
-    if (options.skipBad !== true) requireNone(planned.bad, attempt > 1);
+    if (!skipBad) requireNone(planned.bad, attempt > 1);
+    const skipped = [...planned.bad];
     try {
-      const { late, notified } = await importPlanned(storage, planned, now, options);
-      if (options.skipBad !== true) requireNone(late, true);
-      const [moved, cancelled] = [first.moves.length, first.cancelled.length];
-      return { skipped: [...planned.bad, ...late], moved, cancelled, notified };
+      for await (const step of importInSteps(storage, planned, now, smallMoveMinutes)) {
+        skipped.push(...step.late);
+        notified += step.notified;
+        await afterStep?.(step.done, step.all);
+      }
     } catch (error) {
       if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
+      continue;
     }
+    if (!skipBad) requireNone(skipped, true);
+    return { skipped, moved: first.moves.length, cancelled: first.cancelled.length, notified };
   }
 }
 
-/** `late`: lines that cannot be imported because more seats were sold meanwhile. */
-async function importPlanned(
+/** Yields after each transaction. `late`: lines that cannot be imported because more seats were sold meanwhile. */
+async function* importInSteps(
   storage: Storage,
   { moves, cancelled, updates }: PlannedChanges,
   now: Date,
-  { smallMoveMinutes = 0, afterStep }: ImportOptions,
-): Promise<{ readonly late: readonly SkippedLine[]; readonly notified: number }> {
+  smallMoveMinutes: number,
+) {
   /** With ids that increase. */
   const newRecord = () => ({
     id: makeId("fch", now.getTime()),
@@ -107,9 +113,9 @@ async function importPlanned(
       write(upsertFlight, { ...plan, createdAt: now }),
     ]),
   ];
-  const late: SkippedLine[] = [];
-  let [done, size, notified] = [0, mostPerStep, 0];
-  while (done < changes.length) {
+  const all = changes.length;
+  let [done, size] = [0, mostPerStep];
+  while (done < all) {
     const step = changes.slice(done, done + size);
     const begunMs = performance.now();
     const imported = newRecord();
@@ -119,18 +125,16 @@ async function importPlanned(
       write(endOffers, { ...imported, updatedAt: now }),
       write(insertNotices, imported),
     );
-    for (const index of step.keys()) {
+    const late = [...step.keys()].flatMap((index): SkippedLine[] => {
       const update = updates[done + index - cancelled.length - moves.length];
-      if (update === undefined || results[index * 2 + 1]?.changes !== 0) continue;
-      late.push({ line: update.line, error: tooFewSeats(update.plan) });
-    }
-    notified += results.at(-1)?.changes ?? 0;
+      if (update === undefined || results[index * 2 + 1]?.changes !== 0) return [];
+      return [{ line: update.line, error: tooFewSeats(update.plan) }];
+    });
     done += step.length;
     const fits = Math.ceil((size * stepMs) / (performance.now() - begunMs));
     size = Math.min(fits, mostPerStep);
-    await afterStep?.(done, changes.length);
+    yield { done, all, late, notified: results.at(-1)?.changes ?? 0 };
   }
-  return { late, notified };
 }
 
 /** Throws the first of these lines. `isBegun`: others were imported. */

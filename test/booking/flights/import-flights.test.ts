@@ -276,7 +276,7 @@ describe("an import of several transactions", () => {
   );
 
   test("moves no flight twice that another import moves meanwhile", async () => {
-    const { flightNumber, ids } = await booked(0);
+    const { flightNumber, ids } = await booked(0, 100);
     await imported(flightNumber, many);
     const lines = [
       ...many.map((line) => ({ ...line, isCancelled: true as const })),
@@ -288,6 +288,8 @@ describe("an import of several transactions", () => {
       ...nothing,
       moved: 1,
       cancelled: 450,
+      // Before the flight was moved.
+      notified: 1,
     });
     expect(await departures(flightNumber, ids)).toEqual({ 2: "a" });
   });
