@@ -164,7 +164,7 @@ export function createApp(services: Services) {
   return app;
 }
 
-// One plugin per room: each `.use` of a chain nests its type one deeper, and TypeScript refuses deep types (TS2589).
+// One plugin per group: each `.use` nests the type of a chain one level deeper, which TypeScript limits (TS2589).
 
 const webhookRoutes = (services: Services, callers: Callers) =>
   new Elysia()

@@ -14,7 +14,7 @@ export async function within<Value>(
   }
 }
 
-/** Awaits a promise of what cannot be aborted, such as looking up a name. Throws the signal's reason when it aborts. */
+/** Awaits work that cannot be aborted, such as a DNS lookup. Throws the signal's reason when it aborts. */
 export async function unlessAborted<Value>(
   signal: AbortSignal,
   promise: Promise<Value>,

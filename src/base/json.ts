@@ -1,4 +1,4 @@
-// JSON (RFC 8259) whose numbers keep their digits: a double has 15 to 17 of them, and services count beyond.
+// Parses JSON (RFC 8259) without losing digits: a double holds 15 to 17 of them, and services use longer ids.
 
 import { stringEnd } from "./json-text.ts";
 
@@ -10,7 +10,7 @@ declare global {
 
 const digits = Symbol("digits");
 
-/** A number of which a double would lose digits. It has no keys, so it is no object to those who look for members. */
+/** A number that a double would round. Has no enumerable keys, so that it does not look like an object with members. */
 export class ExactNumber {
   readonly [digits]: string;
 
@@ -35,12 +35,12 @@ export function isNumber(value: unknown): value is number | ExactNumber {
 /** Finds numbers with more than 15 digits, infinite or nearly zero. Most JSON has none, and is parsed once. */
 const long = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
 const quoteOrLong = /"|-?\d[\d.eE+-]{15,}|-?\d[\d.]*[eE][+-]?\d{3,}/g;
-/** Marks a long number as a text, as no document has it. */
+/** Starts the string that replaces a long number. No document contains it. */
 const mark = `${crypto.randomUUID()} `;
 
 /**
- * Parses JSON as `JSON.parse` does. Numbers that a double would change are an `ExactNumber`. A reviver takes longer, and
- * fails on deep documents.
+ * Parses JSON as `JSON.parse` does. Numbers that a double would round become an `ExactNumber`. A reviver would take longer,
+ * and fail on deep documents.
  */
 export function parseJson(json: string): unknown {
   const value: unknown = JSON.parse(json);

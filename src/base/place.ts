@@ -42,7 +42,7 @@ export function lookup(place: string): Lookup {
 /** The value at a place as exact text, without cleaning; null for anything but text, numbers and booleans. */
 export function exactText(value: unknown): string | null {
   if (typeof value === "string") return value;
-  // A double cannot hold 1e400, and is no text of it.
+  // What was sent, such as 1e400, is not known.
   if (value === Infinity || value === -Infinity) return null;
   return isNumber(value) || typeof value === "boolean" ? String(value) : null;
 }

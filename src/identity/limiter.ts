@@ -10,15 +10,20 @@ export const maxFailures = 20;
 export const windowSeconds = 60;
 
 /** The error for requests from a blocked address. */
-export function tooManyFailures(retryAfterSeconds: number): AppError {
+export function tooManyFailures(limiter: FailureLimiter, address: string): AppError {
   return new AppError(
     "too-many-auth-failures",
     "Too many failed attempts from this address. Wait, then retry.",
     {
-      retryAfterSeconds,
+      retryAfterSeconds: limiter.blockedSeconds(address) ?? windowSeconds,
       quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
     },
   );
+}
+
+/** Throws `too-many-auth-failures` for a blocked address. */
+export function requireUnblocked(limiter: FailureLimiter, address: string): void {
+  if (limiter.blockedSeconds(address) !== null) throw tooManyFailures(limiter, address);
 }
 
 /** The addresses tracked at once. When more addresses fail, the oldest are dropped first. */

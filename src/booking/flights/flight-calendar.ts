@@ -19,7 +19,7 @@ type CalendarOf = (
   leavesAfter: Date,
 ) => Promise<FlightCalendar>;
 
-/** These throw `unavailable` if too many are in progress. */
+/** Reads price calendars. Throws `unavailable` if too many are in progress. */
 export function calendars(storage: Pick<Storage, "all">): CalendarOf {
   let inProgress = 0;
   return async (journey, dates, leavesAfter) => {

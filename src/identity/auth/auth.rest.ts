@@ -5,7 +5,7 @@ import { readBytes } from "../../web/body.ts";
 import type { AddressOf } from "../../web/client-address.ts";
 import { readJson } from "../../web/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
+import { type FailureLimiter, requireUnblocked, tooManyFailures } from "../limiter.ts";
 
 import {
   type AccessToken,
@@ -59,16 +59,13 @@ export const authRest = ({ clients, consoleCodes, limiter, addressOf }: Parts) =
       async (exchange): Promise<AccessToken> => {
         exchange.set.headers["cache-control"] = "no-store";
         const address = addressOf(exchange);
-        const blockedSeconds = limiter.blockedSeconds(address);
-        if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
+        requireUnblocked(limiter, address);
         const { id, secret } = await readCredentials(exchange.request, address);
         try {
           return await clients.grant(id, secret);
         } catch (error) {
           const isFailure = error instanceof AppError && error.code === "authentication-required";
-          if (isFailure && !limiter.fail(address)) {
-            throw tooManyFailures(limiter.blockedSeconds(address) ?? 1);
-          }
+          if (isFailure && !limiter.fail(address)) throw tooManyFailures(limiter, address);
           throw error;
         }
       },

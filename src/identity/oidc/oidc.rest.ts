@@ -8,7 +8,7 @@ import type { ErrorLog } from "../../web/error-log.ts";
 import { problems } from "../../web/problems.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { urlOf } from "../../web/url.ts";
-import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
+import { type FailureLimiter, requireUnblocked } from "../limiter.ts";
 import { cookieIn, type SessionCookies } from "../sessions/session-cookie.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
@@ -47,11 +47,6 @@ export const oidcRest = (parts: Parts) => {
     throw new AppError("not-found", "Sign-in by OpenID Connect is not configured: set OIDC_ISSUER");
   }
 
-  function requireUnblocked(address: string): void {
-    const blockedSeconds = limiter.blockedSeconds(address);
-    if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
-  }
-
   async function start({ request }: Exchange): Promise<Response> {
     const service = configured();
     const place = placeIn(urlOf(request).searchParams);
@@ -63,7 +58,7 @@ export const oidcRest = (parts: Parts) => {
     const { request, set } = exchange;
     const service = configured();
     const address = addressOf(exchange);
-    requireUnblocked(address);
+    requireUnblocked(limiter, address);
     try {
       const attempt = cookieIn(request, cookieName) ?? "";
       const { actor, place, replaced } = await service.finish(attempt, urlOf(request).searchParams);

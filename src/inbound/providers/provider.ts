@@ -11,7 +11,7 @@ import type { Handshake } from "./handshake.ts";
 export interface Sent<Value = unknown> {
   readonly value: Value;
   readonly text: string;
-  /** What identifies it besides itself: equal for equal texts, numbers and literals in the objects around it. */
+  /** Identifies it together with its text: a hash of the texts, numbers and literals in the objects around it. */
   readonly context: string;
 }
 

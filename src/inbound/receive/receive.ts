@@ -5,7 +5,7 @@ import type { MakeId } from "../../base/ids.ts";
 import { lazy } from "../../base/lazy.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import type { Storage } from "../../db/storage.ts";
-import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
+import { type FailureLimiter, requireUnblocked, tooManyFailures } from "../../identity/limiter.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
@@ -57,7 +57,7 @@ export interface ReceiveParts {
   readonly fetchUrl: GuardedFetch;
 }
 
-/** Stands for all names of no provider, so that strangers cannot make any number of rows and metrics. */
+/** One name for all unknown providers: strangers choose the paths, and must not create rows and metrics without limit. */
 const unknownProvider = "unknown";
 
 /** The response to a request or to a handshake. */
@@ -71,7 +71,7 @@ export type Receive = (request: WebhookRequest) => Promise<Acknowledgement | Han
  * `unavailable` if the event cannot be stored. Providers retry after `unavailable`.
  */
 export function receiver(parts: ReceiveParts): Receive {
-  const { registry, clock, metrics, tally, latency, tracer } = parts;
+  const { registry, clock, limiter, metrics, tally, latency, tracer } = parts;
   const ownTurn = ownTurns();
 
   async function receive(request: WebhookRequest): Promise<Acknowledgement | HandshakeAnswer> {
@@ -80,11 +80,11 @@ export function receiver(parts: ReceiveParts): Receive {
       await parts.rejections.keep(unknownProvider, "unknown-provider", request, null);
     const registered = requireRegistered(registry, request.providerId);
     requireMethod(registered.provider, request);
-    requireFewFailures(parts, request);
+    requireUnblocked(limiter, request.address);
     const bytes = await readRequest(parts, registered.provider, request);
     if (isSlowToRead(registered.provider, bytes)) await ownTurn();
     // Again: others in a burst may have failed meanwhile.
-    requireFewFailures(parts, request);
+    requireUnblocked(limiter, request.address);
     const payload = payloadReader(bytes);
     const greeting = bytes.length > maxHandshakeBytes ? () => undefined : payload;
     const unsigned = handshakeOf(registered.provider, request, greeting, "unsigned");
@@ -177,7 +177,7 @@ async function greet(
     { provider: registered.provider.id, address, requestId },
     `webhook handshake rejected: ${answer.rejectedBecause}`,
   );
-  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  if (!isWithinQuota) throw tooManyFailures(limiter, address);
   throw new AppError("invalid-signature", "The signature does not verify");
 }
 
@@ -193,11 +193,6 @@ function answerTo(
   const asked = handshakeOf(provider, request, read, "stored");
   const answer = asked?.handshake.answer(asked.source, null) ?? null;
   return answer === null ? stored : { ...answer, stored };
-}
-
-function requireFewFailures({ limiter }: ReceiveParts, { address }: WebhookRequest): void {
-  const retryAfterSeconds = limiter.blockedSeconds(address);
-  if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
 }
 
 /** Larger bodies can block the event loop for 100 ms when they are parsed. They are parsed only once they verify. */
@@ -262,7 +257,7 @@ async function verifyRequest(
   } catch (error) {
     // A key that cannot be fetched: anyone can name any number of them.
     if (limiter.fail(address)) throw error;
-    throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+    throw tooManyFailures(limiter, address);
   }
   if ("verified" in result) {
     if (request.isTest !== true) {
@@ -274,7 +269,7 @@ async function verifyRequest(
   const isWithinQuota = limiter.fail(address);
   const reason = reasonFor(provider, headers, result.rejection);
   log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
-  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  if (!isWithinQuota) throw tooManyFailures(limiter, address);
   await rejections.keep(provider.id, reason, request, bytes);
   throw new AppError("invalid-signature", "The signature does not verify");
 }

@@ -17,7 +17,7 @@ export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: 
     const { request, set } = exchange;
     const address = addressOf(exchange);
     const result = await receive({
-      // Match the raw path; do not percent-decode. A slash at the end is a common slip.
+      // Match the raw path; do not percent-decode. Settings forms often have a URL with a slash at the end.
       providerId: pathOf(request.url).slice("/webhooks/".length).replace(/\/$/, ""),
       method: request.method,
       url: publicUrl === null ? request.url : publicUrl + targetOf(request.url),

@@ -66,7 +66,7 @@ export const mcpRest = (parts: Parts) => {
     const body = await readBytes(request, maxBodyBytes, addressOf(exchange));
     await services.calls.begin(agent);
     // Many messages in one body would share a turn of the event loop. The protocol has had no batches since 2025-06-18.
-    if (new TextDecoder().decode(body).trimStart().startsWith("[")) return batchRefused();
+    if (new TextDecoder().decode(body).trimStart().startsWith("[")) return batchRejected();
     const { answerAgent } = await import("./server.ts");
     const { method, headers } = request;
     const init = { method, headers, ...(method === "POST" && { body }) };
@@ -92,7 +92,7 @@ export const mcpRest = (parts: Parts) => {
     );
 };
 
-const batchRefused = (): Response => {
+const batchRejected = (): Response => {
   const message = "Batches are not supported. Send each message in a request of its own.";
   const error = { code: -32_600, message };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });

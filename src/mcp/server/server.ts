@@ -81,8 +81,8 @@ function clientIn({ mcpReq }: ServerContext, userAgent: string): string {
 }
 
 /**
- * The tools with their schemas and what `tools/list` says of them, made once. Unknown arguments are refused: a misspelt filter would find everything. `read`
- * checks them, because its errors name the argument.
+ * The tools with their schemas and their entries in `tools/list`, created once. Unknown arguments are rejected: a misspelt
+ * filter would find everything. `read` checks them, because its errors name the argument.
  */
 const readyTools = lazy(() =>
   tools.map((tool) => {

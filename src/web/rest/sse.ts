@@ -14,9 +14,8 @@ const heartbeatMs = 15_000;
 /**
  * A response that streams server-sent events. It pulls events only as fast as the client reads, and ends
  * when `events` ends. If the client disconnects, calls `end` once and finishes `events`. If `events` throws,
- * calls `end` with the error and ends the stream, so that the client reconnects and resumes: after `position`, if it
- * has received no event. When `signal` aborts,
- * the server disconnects, whether or not the client has read everything.
+ * calls `end` with the error and ends the stream, so that the client reconnects and resumes, after `position` if it has
+ * received no event. When `signal` aborts, the server disconnects, whether or not the client has read everything.
  */
 export function eventStream(
   clock: Clock,
