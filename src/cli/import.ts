@@ -20,7 +20,7 @@ interface ImportOptions {
 /** Further errors are counted but not printed, nor are further lines with the same error. */
 const maxErrors = 20;
 const maxLinesOfError = 5;
-/** Between two transactions, in which a server beside it writes. */
+/** The pause after each transaction, in which a server can write. */
 const restMs = 25;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -80,7 +80,7 @@ async function readAll(
   format: ImportFormat | null,
 ): Promise<{ flights: FlightLine[]; bad: BadLines }> {
   const source = await inputFrom(file);
-  // Without an end: to write the flights takes longer than to read them.
+  // Shows no time left, because writing the flights takes longer than reading them.
   const bar = progress("reading", null);
   const flights: FlightLine[] = [];
   const bad = badLines();

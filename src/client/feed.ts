@@ -67,7 +67,7 @@ export async function* follow(
   }
 }
 
-/** Whether a later try cannot change it, as it can a restart, a proxy, a lost connection. */
+/** Whether another attempt fails in the same way, unlike after a restart or a lost connection. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ParseError || (error instanceof SkyhookError && !passing(error.status));
 
@@ -90,7 +90,7 @@ async function* connection(
   const stop = () => ended.abort(signal?.reason);
   signal?.addEventListener("abort", stop);
   const expire = () => ended.abort(new Error(`no data for ${idleTimeoutMs / 1_000} s`));
-  /** Only what the server takes counts: a slow consumer does not lose the connection. */
+  /** Limits only the time of the server, so that a slow consumer does not lose the connection. */
   const inTime = <Value>(answer: Promise<Value>): Promise<Value> => {
     const timer = setTimeout(expire, idleTimeoutMs);
     return answer.finally(() => clearTimeout(timer));
@@ -107,7 +107,7 @@ async function* connection(
     const waiting: FeedMessage[] = [];
     const parser = createParser({
       maxBufferSize: maxMessageLength,
-      // Also of a block without an event. All events of a chunk are yielded before the next connection needs it.
+      // Also of a block without an event. The events of a chunk are yielded before the id is used.
       onId,
       onEvent({ id = "", event = "message", data }) {
         waiting.push({ id, type: event, data: Object(data === "" ? {} : parse(data)) });

@@ -7,7 +7,7 @@ import type { ProgramLog } from "./log.ts";
 
 const failing = new AsyncLocalStorage<(error: unknown) => void>();
 
-/** Runs an exchange with another server. An error that one of its callbacks throws rejects it and does not end the program. */
+/** Runs an exchange with another server. An error in one of its callbacks rejects it and does not end the program. */
 export async function contained<Result>(exchange: () => Promise<Result>): Promise<Result> {
   const failed = new AbortController();
   return unlessAborted(
@@ -16,11 +16,11 @@ export async function contained<Result>(exchange: () => Promise<Result>): Promis
   );
 }
 
-/** How long the end waits for the last log lines. */
+/** How long the program waits for its last log lines before it ends. */
 const logPatienceMs = 500;
 
 /**
- * Handles errors that no caller does. A rejected promise of the storage may be a write that is missing, and an error in
+ * Handles uncaught errors and rejections. A rejected promise of the storage may be a write that is missing, and an error in
  * a callback may leave half a change in memory: then the program ends, because the next start recovers both.
  */
 export function handleUncaught(log: ProgramLog): void {

@@ -27,7 +27,7 @@ interface ImportOptions {
   readonly skipBad?: boolean;
   /** Owners are not asked about a move by less than this. */
   readonly smallMoveMinutes?: number;
-  /** Called after each transaction, with the flights that are done, of all. The next one begins when it resolves. */
+  /** Called after each transaction, with the number of flights written and of all. Delays the next transaction. */
   readonly afterStep?: (done: number, all: number) => Promise<void>;
 }
 
@@ -137,7 +137,7 @@ async function* importInSteps(
   }
 }
 
-/** Throws the first of these lines. `isBegun`: others were imported. */
+/** Throws an error for the first of these lines, if any. `isBegun`: others were imported. */
 function requireNone(bad: readonly SkippedLine[], isBegun: boolean): void {
   const [first] = bad.toSorted((one, other) => one.line - other.line);
   if (first === undefined) return;

@@ -99,7 +99,7 @@ function startThread(files: DatabaseFiles, onCheckpointDue: () => void) {
     else answer?.resolve(data);
   });
 
-  /** Each message has a promise of its own: what waits for one that lives as long as the thread stays in memory. */
+  /** One promise for each message: a promise for the life of the thread would keep all its waiters in memory. */
   async function ask(message: ThreadMessage, transfer: ArrayBuffer[] = []): Promise<GroupAnswer> {
     if (ended !== null) throw ended;
     worker.ref();
@@ -120,7 +120,7 @@ function startThread(files: DatabaseFiles, onCheckpointDue: () => void) {
       const group = encode(transactions);
       return ask(group, [group.bytes.buffer]);
     },
-    // The end of the thread rejects.
+    // Rejected when the thread ends.
     close: () => ask("close").catch(() => {}),
   };
 }

@@ -167,7 +167,7 @@ export function releasing(leases: readonly Lease[]): readonly Write<never>[] {
 
 /**
  * Ends the leases to HTTP destinations, except those of blocked deliveries. Used at the start of a single process, where
- * remaining leases are stale. The others expire: if a message to a library ended the process, it does not at once again.
+ * remaining leases are stale. The others expire, so that a message that ended the process does not end it again at once.
  */
 export const releaseLeases = statement()((db, { deliveries, destinations }) =>
   db

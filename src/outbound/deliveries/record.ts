@@ -110,7 +110,7 @@ async function store(
   const settled = [...outcomes].map(([{ claim }, outcome]) => settledBy(claim, outcome));
   const failed = batch.filter(({ result }) => !result.delivered);
   const ending = [...outcomes].filter(([, { dueAt }]) => dueAt === null);
-  // What cannot be sent to any destination says nothing about this one.
+  // A message that no destination can receive says nothing about the health of this one.
   const messages = withoutRepeatedMessage(batch).filter(
     ({ result }) => !result.isFinal || result.responseStatus !== null,
   );

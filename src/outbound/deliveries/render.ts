@@ -60,7 +60,7 @@ export function renderer(
     const renderings = others.map((other) => ({ ...other, ...common }));
     const request = await rendered([{ ...first, ...common }, ...renderings]);
     const traced = trace === null ? {} : traceHeaders(trace.attempt);
-    // Of a batch, one notification is enough to recognise it. What led to one of its events did not lead to the others.
+    // One notification identifies a batch. What led to one of its events did not lead to the others.
     const earlier = others.length === 0 ? (first.headers?.[viaHeader] ?? "") : "";
     const via = { [viaHeader]: `${earlier} ${first.notification.id}`.slice(-1_000).trim() };
     return { ...request, headers: { ...request.headers, ...via, ...traced, ...secrets.headers } };

@@ -25,8 +25,8 @@ export interface Filter {
 }
 
 /**
- * The filter of a destination for events of a provider; null for all. What a destination receives can come back as an
- * event of its own service, so it gets none of them unless its filter names their provider.
+ * The filter of a destination for events of a provider; null for all. What is sent to a service can come back as an
+ * event, so a destination receives no events of its own service unless its filter names their provider.
  */
 export function filterFor(
   filter: Filter | null,

@@ -66,7 +66,7 @@ export function awsSender(
   const post = poster({
     clock,
     addressesOf: addressLookup(parts),
-    // Only the answer of a queue says that it is one.
+    // Any web server could answer 200. The answer of a queue names the message.
     ...(service === "sqs" && { maxAnswerBytes }),
   });
   return async ({ method, url, headers, body }, signal) => {

@@ -45,7 +45,7 @@ export function brokerAddress(text: string, shape: Shape, rules: AddressRules): 
   return address;
 }
 
-/** As `brokerAddress`, which also checks the server. */
+/** As `brokerAddress`, without checks of the server. */
 export function parsedAddress(
   text: string,
   { schemes: [secure, plain], ports: [securePort, plainPort], example }: Shape,

@@ -27,7 +27,7 @@ interface Thread {
   end(): void;
 }
 
-/** Sends by a library on a thread of its own for each destination. It takes some 5 MB while it is used. */
+/** Sends with a library, on one thread for each destination. A thread uses about 5 MB. */
 export function brokerTransport(name: SystemName): Transport {
   const system = systems[name];
   return {
@@ -52,7 +52,7 @@ function brokerConnection(
   let held: Thread | null = null;
   let cancelIdle = () => {};
 
-  /** No other message uses it. The last one that does ends it. */
+  /** New messages do not use it. It ends when no message waits for it. */
   function drop(own: Thread): void {
     if (held === own) held = null;
     if (own.sending === 0) own.end();

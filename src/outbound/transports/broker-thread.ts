@@ -21,7 +21,7 @@ export interface ThreadStart extends Omit<Opening, "fail"> {
   readonly address: string;
 }
 
-/** First where to connect to, then messages, each of which is answered. */
+/** First the server to connect to, then messages, each of which has an answer. */
 export type ThreadMessage = ThreadStart | { readonly call: number; readonly message: Message };
 
 /** `call` null: the connection is broken. */
@@ -29,15 +29,15 @@ export interface ThreadAnswer {
   readonly call: number | null;
   /** Null once the message is confirmed. */
   readonly error: string | null;
-  /** As of `TransportError`; null if the connection cannot be used any more. */
+  /** As in `TransportError`; null if the connection cannot be used any more. */
   readonly isFinal: boolean | null;
 }
 
 declare const self: Worker;
 
-/** The most that a system answers before the next message, besides messages that it returns. */
+/** The most that a system may answer before the next message, in addition to messages that it returns. */
 const maxAnswerBytes = 256 * 1024;
-/** Of what a system answered. */
+/** The most that an error repeats of an answer. */
 const maxQuotedCharacters = 100;
 const maxErrorCharacters = 1_000;
 
@@ -87,7 +87,7 @@ const answer = (value: ThreadAnswer) => self.postMessage(value);
 const textOf = (error: unknown) =>
   (connectionError(error) ?? errorMessage(error)).slice(0, maxErrorCharacters);
 
-/** Libraries have no limit for what they read, and open their sockets themselves. */
+/** Checks what sockets read, because libraries open them and have no limit. */
 function checkAnswers(name: SystemName): void {
   let isFirst = true;
   Socket.prototype.push = function pushChecked(chunk: Uint8Array | null, encoding) {

@@ -5,7 +5,7 @@ import { redis } from "./redis.ts";
 import type { System } from "./transport.ts";
 import type { TransportName } from "./transports.ts";
 
-/** What is reached by a library. Each loads it when its connection is opened. */
+/** The systems that need a library, which each loads when it opens a connection. */
 export const systems = { smtp: mail, rabbitmq, nats, redis } as const satisfies Partial<
   Record<TransportName, System>
 >;

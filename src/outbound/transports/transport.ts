@@ -73,9 +73,9 @@ export interface Transport {
 
 export interface Opening {
   readonly rules: AddressRules;
-  /** To connect to: a name, or an IP address that was checked. */
+  /** The name or the checked IP address to connect to. */
   readonly host: string;
-  /** To be called when the connection breaks. */
+  /** Call it when the connection breaks. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -84,7 +84,7 @@ export type SendMessage = (message: Message) => Promise<void>;
 
 /** A message system that is reached by a library. It runs on a thread, because any server may answer there. */
 export interface System extends Pick<Transport, "check"> {
-  /** One of these begins the first answer. */
+  /** The first answer begins with one of these characters. */
   readonly firstBytes: string;
   /** Opens a connection, which ends with its thread. */
   open(address: string, opening: Opening): Promise<SendMessage>;
