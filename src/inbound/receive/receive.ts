@@ -10,6 +10,7 @@ import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+import { requireUncompressed } from "../../web/body.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret, payloadOf } from "../providers/interpret.ts";
 import { isEcho } from "../providers/own-service.ts";
@@ -214,21 +215,15 @@ async function readRequest(
   { id, maxBodyBytes }: Provider,
   request: WebhookRequest,
 ): Promise<Uint8Array> {
-  const coding = request.headers.get("content-encoding") ?? "identity";
-  if (coding.toLowerCase() !== "identity") {
-    // Decompressing an unverified body would allow decompression bombs.
-    await rejections.keep(id, "unsupported-encoding", request, null);
-    const detail = "Content-Encoding is not supported. Send the body uncompressed.";
-    throw new AppError("unsupported-media-type", detail, {
-      accept: "application/json",
-      acceptCoding: "identity",
-    });
-  }
   try {
+    // Decompressing an unverified body would allow decompression bombs.
+    requireUncompressed(request.headers);
     return await request.readBody(maxBodyBytes);
   } catch (error) {
-    if (error instanceof AppError && error.code === "body-too-large") {
-      await rejections.keep(id, "body-too-large", request, null);
+    const code = error instanceof AppError ? error.code : null;
+    const reason = code === "unsupported-media-type" ? "unsupported-encoding" : code;
+    if (reason === "unsupported-encoding" || reason === "body-too-large") {
+      await rejections.keep(id, reason, request, null);
     }
     throw error;
   }

@@ -5,7 +5,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
-import { payloadReader } from "../signatures/payload-reader.ts";
+import { sourceOf } from "../signatures/payload-reader.ts";
 import type { PublicKeyScheme, TextScheme } from "../signatures/scheme.schema.ts";
 import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
@@ -166,13 +166,12 @@ function verifiesNow(role: keyof Secrets): Explanation {
 }
 
 function stale(scheme: TextScheme, request: SignedRequest): Explanation {
-  const { headers, url, bytes, receivedAtMs } = request;
-  const source = { headers, url, payload: payloadReader(bytes) };
+  const source = sourceOf(request);
   const sent = placesOf(scheme).map((place) => exactText(lookup(place)(source)));
   const signature = sent.find((value) => value !== null) ?? "";
   const { unit, toleranceSeconds = 0 } = scheme.timestamp ?? {};
   const signedAtMs = millisecondsOf(claimedTime(scheme, source, signature), unit ?? "seconds") ?? 0;
-  const offSeconds = Math.round((signedAtMs - receivedAtMs) / 1_000);
+  const offSeconds = Math.round((signedAtMs - request.receivedAtMs) / 1_000);
   const off = `${Math.abs(offSeconds)} s ${offSeconds < 0 ? "before" : "after"}`;
   const allowed = offSeconds < 0 ? toleranceSeconds : aheadSeconds(toleranceSeconds);
   return {

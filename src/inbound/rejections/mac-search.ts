@@ -1,7 +1,7 @@
 import { ownTurns } from "../../base/own-turn.ts";
 import { exactText, lookup } from "../../base/place.ts";
 import { secretKey } from "../signatures/keys.ts";
-import { payloadReader } from "../signatures/payload-reader.ts";
+import { payloadReader, sourceOf } from "../signatures/payload-reader.ts";
 import type { HmacScheme } from "../signatures/scheme.schema.ts";
 import type { Secrets, SignedRequest } from "../signatures/signed-request.ts";
 import { signedBody, signedTexts } from "../signatures/signed-text.ts";
@@ -111,10 +111,6 @@ function written(scheme: HmacScheme, request: SignedRequest): Explanation | null
   return oddity === null
     ? null
     : odd(oddity, scheme, " Decoded, it matches none of the configured secrets either.");
-}
-
-function sourceOf({ headers, url, bytes, payload = payloadReader(bytes) }: SignedRequest) {
-  return { headers, url, payload };
 }
 
 /**

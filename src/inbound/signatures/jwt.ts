@@ -7,7 +7,7 @@ import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
 import type { KeyStore } from "./key-store.ts";
 import { isKind, type KeyKind, publicKey, secretKey } from "./keys.ts";
-import { payloadReader } from "./payload-reader.ts";
+import { sourceOf } from "./payload-reader.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric, isWeak } from "./scheme.ts";
 import type {
@@ -38,7 +38,7 @@ export function jwtVerifier(
   const readToken = tokenReader(scheme);
   const findSecret = scheme.secretAt === undefined ? null : lookup(scheme.secretAt);
   return async (request) => {
-    const source = { ...request, payload: request.payload ?? payloadReader(request.bytes) };
+    const source = sourceOf(request);
     const token = await readToken(source, request.bytes);
     if ("rejection" in token) return token;
     let rejection: SignatureRejection = "wrong-signature";

@@ -1,7 +1,7 @@
 import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup } from "../../base/place.ts";
 
-import { payloadReader } from "./payload-reader.ts";
+import { sourceOf } from "./payload-reader.ts";
 import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
 import type {
   RoleSecret,
@@ -36,8 +36,8 @@ export function tokenVerifier(
 
 function secretReader({ from, prefix = "" }: SharedSecretScheme): ReadSecret {
   const find = lookup(from);
-  return ({ headers, url, bytes, payload = payloadReader(bytes) }) => {
-    const value = find({ headers, url, payload });
+  return (request) => {
+    const value = find(sourceOf(request));
     if (value === undefined) return { rejection: "missing-signature" };
     const text = exactText(value) ?? "";
     if (!text.startsWith(prefix) || text === prefix) return { rejection: "malformed-signature" };

@@ -8,7 +8,7 @@ import { jwtVerifier } from "./jwt.ts";
 import { type KeyStore, noKeys } from "./key-store.ts";
 import { isKind, publicKey } from "./keys.ts";
 import { keyMatcher, macMatcher, type Matches } from "./matchers.ts";
-import { payloadReader } from "./payload-reader.ts";
+import { sourceOf } from "./payload-reader.ts";
 import type { HmacScheme, KeySource, PublicKeyScheme, TextScheme } from "./scheme.schema.ts";
 import type { SignatureScheme } from "./scheme.ts";
 import { tokenVerifier } from "./shared-secret.ts";
@@ -96,10 +96,6 @@ function textVerifier(
 ): (request: SignedRequest) => Verification {
   const check = checker(scheme);
   return (request) => check(request, sourceOf(request), keys);
-}
-
-function sourceOf({ headers, url, bytes, payload }: SignedRequest): PlaceSource {
-  return { headers, url, payload: payload ?? payloadReader(bytes) };
 }
 
 /** Verifies with a key that the service publishes. Synchronous while the key is cached. */
