@@ -48,7 +48,7 @@ import { noPipelining } from "./web/rest/no-pipelining.ts";
 import { observed } from "./web/rest/observed.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
 import type { Callers } from "./web/rest/route.ts";
-import { allowedMethods, type Route } from "./web/rest/routes.ts";
+import { allowedMethods } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
 import { requireSentPath, routesBySentPath } from "./web/rest/sent-path.ts";
 import { pathOf } from "./web/url.ts";
@@ -85,13 +85,12 @@ export function createApp(services: Services) {
     .use(auditRest(services.audit, services, callers))
     .use(sessionsRest({ ...services, cookies, callers, credentials }))
     .use(oidcRest({ ...services, publicUrl: config.publicUrl, cookies, logError, addressOf }));
-  const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
+  const routes = (): readonly DeclaredRoute[] => app.routes;
+  const crossOrigin = cors(config.corsOrigins ?? [], routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const handler = { standardHostname: false };
   const app = new Elysia({ strictPath: true, handler, systemRouter: false })
-    .wrap(
-      observed({ metrics: services.requests, tracer, routes: (): readonly Route[] => app.routes }),
-    )
+    .wrap(observed({ metrics: services.requests, tracer, routes }))
     .wrap(noPipelining)
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
@@ -100,7 +99,7 @@ export function createApp(services: Services) {
       requireSentPath(request);
       return crossOrigin(request, set.headers);
     })
-    .onBeforeHandle(requireKnownParameters((): readonly DeclaredRoute[] => app.routes))
+    .onBeforeHandle(requireKnownParameters(routes))
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const appError = toAppError(code, error, request, app);

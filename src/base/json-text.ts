@@ -91,8 +91,9 @@ export function prettyJson(json: string, maxDepth = 16): string | null {
 
 /** `line`: a line break followed by the indent of the value. Throws beyond `depth`. */
 function indented(json: string, depth: number, line: string): string {
+  if (!json.startsWith("{") && !json.startsWith("[")) return json;
   const members = membersOf(json);
-  if (members.length === 0) return /^[[{]/.test(json) ? `${json[0]}${json.at(-1)}` : json;
+  if (members.length === 0) return `${json[0]}${json.at(-1)}`;
   if (depth === 0) throw new RangeError("This is nested too deeply");
   const inner = `${line}  `;
   const lines = members.map(
