@@ -120,7 +120,10 @@ function senderBy(
       : renderer(parts, destination, secrets);
   if (transport === "http")
     return { send: sendByHttp(parts, render, destination, secrets), close: () => {} };
-  if (!Object.hasOwn(brokers, transport)) throw new Error(unknownTransport(transport));
+  if (!Object.hasOwn(brokers, transport))
+    throw new Error(
+      `This version of Skyhook does not know the transport ${transport}. Upgrade this instance.`,
+    );
   const connection = brokers[transport].connect(secrets.address, parts);
   return {
     async send(contents, trace, signal) {
@@ -133,9 +136,6 @@ function senderBy(
     close: () => connection.close(),
   };
 }
-
-const unknownTransport = (name: string) =>
-  `This version of Skyhook does not know the transport ${name}. Upgrade this instance.`;
 
 function sendByHttp(
   parts: RuledParts,

@@ -192,13 +192,18 @@ function brokenByFormat(
 
 const named = (which: (name: FormatName) => boolean) => formatNames.filter(which).join(", ");
 
-/** What a reader of a field says is wrong with it. */
-function thrown(pointer: string, read: () => unknown): BrokenRule | null {
+/** What a reader of a field says is wrong with it. `kind`: throws errors of any other class. */
+function thrown(
+  pointer: string,
+  read: () => unknown,
+  kind: typeof Error | typeof AddressError | typeof FilterError = Error,
+): BrokenRule | null {
   try {
     read();
     return null;
   } catch (error) {
-    return [pointer, errorMessage(error)];
+    if (error instanceof kind) return [pointer, errorMessage(error)];
+    throw error;
   }
 }
 
@@ -208,24 +213,11 @@ function templateError(text: string): BrokenRule | null {
 }
 
 function addressError(transport: TransportName, url: string, rules: AddressRules) {
-  try {
-    if (transport === "http") destinationUrl(url, rules);
-    else brokers[transport].check(url, rules);
-    return null;
-  } catch (error) {
-    if (error instanceof AddressError) return ["/url", error.message] as const;
-    throw error;
-  }
+  const check = transport === "http" ? destinationUrl : brokers[transport].check;
+  return thrown("/url", () => check(url, rules), AddressError);
 }
 
 /** The place and description of an error in a filter; null if it has none. */
-export function filterError(filter: string | null): readonly ["/filter", string] | null {
-  if (filter === null) return null;
-  try {
-    compileFilter(filter);
-    return null;
-  } catch (error) {
-    if (error instanceof FilterError) return ["/filter", error.message];
-    throw error;
-  }
+export function filterError(filter: string | null): BrokenRule | null {
+  return filter === null ? null : thrown("/filter", () => compileFilter(filter), FilterError);
 }

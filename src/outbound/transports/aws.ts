@@ -1,6 +1,7 @@
 import { AddressError } from "../../base/public-address.ts";
 
 import { addressLookup, type AddressRules, destinationUrl } from "./address.ts";
+import { decoded } from "./broker-address.ts";
 import { poster, type PostRequest, type PostResponse } from "./post.ts";
 import { bytesOf, type ConnectionParts, TransportError } from "./transport.ts";
 
@@ -33,14 +34,6 @@ export function awsTarget(text: string, example: string, rules: AddressRules): A
   [parsed.username, parsed.password, parsed.search] = ["", "", ""];
   const url = destinationUrl(parsed.href, rules);
   return { url, accessKeyId, secretAccessKey, sessionToken, region };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new AddressError("The key and the secret must be percent-encoded");
-  }
 }
 
 /** `eu-west-1` in `sqs.eu-west-1.amazonaws.com`. */

@@ -69,11 +69,12 @@ export function parsedAddress(
   };
 }
 
-function decoded(text: string): string {
+/** Decodes a part of an address. Throws an `AddressError`. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new AddressError("User name, password and path must be percent-encoded");
+    throw new AddressError("The login and the path must be percent-encoded");
   }
 }
 

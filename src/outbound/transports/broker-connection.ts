@@ -31,7 +31,7 @@ interface Thread {
 export function brokerTransport(name: SystemName): Transport {
   const system = systems[name];
   return {
-    check: (address, rules) => system.check(address, rules),
+    check: system.check,
     connect: (address, parts) =>
       brokerConnection(parts, async () => {
         const { rules } = parts;

@@ -66,7 +66,7 @@ export function endpointOf(server: URL): Endpoint {
 
 export interface Transport {
   /** Returns the server that an address names. Throws an `AddressError` that repeats no secret. */
-  check(address: string, rules: AddressRules): Endpoint;
+  readonly check: (address: string, rules: AddressRules) => Endpoint;
   /** Opens nothing before the first message. */
   connect(address: string, parts: ConnectionParts): Connection;
 }
