@@ -65,7 +65,19 @@ describe("requests without a token are counted by what they cost", () => {
     ["a query that is not valid", invalid, invalid.length],
   ])("%s in GraphQL", async (_, query, cost) => {
     await spend();
-    expect(await allowedOf("/graphql", query)).toBe(Math.floor(25_000 / cost));
+    const body = Math.floor(JSON.stringify({ query }).length / 10);
+    expect(await allowedOf("/graphql", query)).toBe(Math.floor(25_000 / (cost + body)));
+  });
+
+  test("variables in GraphQL, before they are parsed", async () => {
+    await spend();
+    const body = JSON.stringify({ query: "{ __typename }", variables: { a: "a".repeat(80_000) } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const headers = { "x-forwarded-for": "192.0.2.1", "content-type": "application/json" };
+      statuses.push((await app.fetch("/graphql", { method: "POST", headers, body })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
   test("15 calendars in GraphQL", async () => {

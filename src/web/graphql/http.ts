@@ -21,6 +21,9 @@ import { logged } from "./request-errors.ts";
 const jsonTypes = ["application/graphql-response+json", "application/json"] as const;
 type JsonType = (typeof jsonTypes)[number];
 
+/** Of JSON, variables with many keys take longest to parse: this many bytes as long as a field. */
+const bytesOfField = 10;
+
 /**
  * Parses requests and selects the media type of responses (GraphQL over HTTP). Stricter than
  * graphql-yoga: a POST must be JSON, its size is limited, `q` in Accept counts, and a request whose
@@ -36,9 +39,9 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
       const { method } = request;
       const read = method === "GET" ? readQueryString : method === "POST" ? readBody : null;
       if (read === null) return;
-      const { address, requestId, admit } = serverContext;
+      const { requestId, admit } = serverContext;
       const parse = async (sent: Request) => {
-        const params = await read(sent, address);
+        const params = await read(sent, serverContext);
         // To parse and validate a character takes about as long as a field.
         await admit(typeof params.query === "string" ? params.query.length : 0);
         return params;
@@ -83,7 +86,10 @@ function readQueryString(request: Request): GraphQLParams {
  * Requires `application/json`. An HTML form on another site cannot send that type, and a script there
  * needs a CORS preflight, which fails: this prevents cross-site request forgery.
  */
-async function readBody(request: Request, address: string): Promise<GraphQLParams> {
+async function readBody(
+  request: Request,
+  { address, admit }: ServerContext,
+): Promise<GraphQLParams> {
   const { headers } = request;
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
@@ -93,7 +99,9 @@ async function readBody(request: Request, address: string): Promise<GraphQLParam
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
   requireUncompressed(headers);
-  const body = jsonOf(await readBytes(request, limits.maxBodyBytes, address));
+  const bytes = await readBytes(request, limits.maxBodyBytes, address);
+  await admit(Math.floor(bytes.length / bytesOfField));
+  const body = jsonOf(bytes);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new AppError("bad-request", "The body must be a JSON object with the field query");
   }
