@@ -53,7 +53,7 @@ beforeEach(async () => {
     privateAllowed: "true",
     resolve: () => Promise.resolve([]),
     keys: () => [Buffer.alloc(32, 7)],
-    originalOf: () => Promise.reject(new Error("there is none")),
+    originalOf: () => Promise.reject(new Error("no original")),
   });
 });
 

@@ -10,7 +10,7 @@ const parts = {
   clock: systemClock,
   privateAllowed: "true",
   resolve: async () => [],
-  originalOf: () => Promise.reject(new Error("there is none")),
+  originalOf: () => Promise.reject(new Error("no original")),
 } as const;
 
 const createdAt = new Date(0);

@@ -19,7 +19,7 @@ const topic = `s${crypto.randomUUID().slice(0, 8)}`;
 const measuredMs = 2_000;
 const mostMoreMegabytes = 300;
 
-/** What stands in the place of the systems, and what the failed attempts at some of them say. */
+/** What replaces the systems, and the errors of failed attempts at some of them. */
 const strangers: readonly (readonly [Stranger, Partial<Record<FrontedName, RegExp>>])[] = [
   [
     "a web server",

@@ -19,7 +19,7 @@ function turns() {
 const limiter = workLimiter(systemClock);
 const admit = (fields: number) => limiter.begin(null, fields);
 
-test("work begins in turns of the event loop of its own, whoever asks for it", async () => {
+test("work begins in turns of the event loop of its own, for each client", async () => {
   using turn = turns();
   const work = Array.from({ length: 20 }, async (_, n) => {
     await limiter.begin(n % 2 === 0 ? null : `192.0.2.${n}`, n < 10 ? 0 : 200);

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 interface Kind {
   readonly path: string;
-  /** Whoever sends it, and may read the list of what it makes. */
+  /** The sender, who may read the list of what it makes. */
   readonly role: Role;
   /** The list of what it makes. */
   readonly list: string;
@@ -161,7 +161,7 @@ async function counted({ list, role }: Kind): Promise<number> {
   return count;
 }
 
-/** Sends the packets on a connection of its own. The first answer's status, or that there is none. */
+/** Sends the packets on a connection of its own. Returns the status of the first answer, if any. */
 async function answerTo(packets: readonly string[]): Promise<string> {
   using client = await RawClient.connect(url);
   for (const [index, packet] of packets.entries()) {
