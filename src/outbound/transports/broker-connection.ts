@@ -71,7 +71,7 @@ function brokerConnection(
         const ended = AbortSignal.any([signal, tooLate.signal, own.broken]);
         await unlessAborted(ended, own.send(message));
       } catch (error) {
-        isUsable = error instanceof TransportError && !signal.aborted;
+        isUsable = error instanceof TransportError;
         if (error instanceof TransportError || error instanceof AddressError) throw error;
         const reason = connectionError(error) ?? errorMessage(error);
         throw new TransportError(signal.aborted ? "interrupted" : reason, { cause: error });

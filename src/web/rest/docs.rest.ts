@@ -30,7 +30,7 @@ const searchHeaders = pageHeaders({ "form-action": "'self'" });
 const files = async () => (await import("../docs/files.ts")).docs;
 
 /** What a search costs, in fields of a response (see `Admit`). It reads all pages. */
-const searchFields = 600;
+const searchFields = 1_200;
 
 type AgentTool = Readonly<Record<"name" | "title", string>>;
 
@@ -49,11 +49,13 @@ export const docsRest = (
   let index: ReturnType<typeof indexOf> | undefined;
   const found = async (exchange: Connection): Promise<Response> => {
     const { request } = exchange;
+    index ??= files().then(indexOf);
+    const sections = await index;
+    // After the index, for which all first searches wait: then each has a turn of its own.
     await admit(exchange)(searchFields);
     const query = requestUrl(request).searchParams.get("q") ?? "";
-    index ??= files().then(indexOf);
     const words = wordsIn(query);
-    const results = words.length === 0 ? null : search(await index, words);
+    const results = words.length === 0 ? null : search(sections, words);
     const headers = { ...searchHeaders, "content-type": "text/html; charset=utf-8" };
     return new Response(resultsOf(await files(), query, results), { headers });
   };
