@@ -56,11 +56,11 @@ function otherSecret(signature: Readonly<Record<string, string>>): Record<string
   return Object.fromEntries(Object.entries(signature).map(([name, value]) => [name, swap(value)]));
 }
 
-/** A request that is not a delivery is rejected before the limiter, and does not count. */
+/** A request that is not a delivery is rejected before the limiter, and does not count. Operators see a wrong path. */
 export const misdeliver = command(
   "Misdeliver",
   fc.record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress }),
-  async (args, _, server) => {
+  async (args, model, server) => {
     const init = { headers: { "x-forwarded-for": args.address } };
     const isUnknown = args.what === "unknown";
     const response = isUnknown
@@ -69,6 +69,7 @@ export const misdeliver = command(
     const code = at(await response.json(), "code");
     const expected = isUnknown ? [404, "unknown-provider"] : [405, "method-not-allowed"];
     same("misdelivery", [response.status, code], expected);
+    if (isUnknown) model.refusals.push({ provider: "unknown", atMs: server.clock.now() });
   },
 );
 
