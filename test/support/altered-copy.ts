@@ -17,7 +17,7 @@ export const root = join(import.meta.dir, "../..");
 const copied = ["src", "test"];
 
 /** Without the vendors' packages, which one test installs into its folder. */
-const isOwn = { recursive: true, filter: (path: string) => !path.endsWith("/node_modules") };
+export const isOwn = { recursive: true, filter: (path: string) => !path.endsWith("/node_modules") };
 
 /** Copies the tree with changes. Throws as `altered` does. */
 export function alteredCopy(changes: readonly Change[]): AlteredCopy {

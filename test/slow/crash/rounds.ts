@@ -63,8 +63,16 @@ export interface Round {
 export async function playRound(
   service: CrashService,
   ledger: Ledger,
-  { point }: Death,
+  death: Death,
 ): Promise<Round> {
+  try {
+    return await roundOf(service, ledger, death);
+  } catch (cause) {
+    throw new Error(`Killed ${death.name}: ${Bun.inspect(cause)}`, { cause });
+  }
+}
+
+async function roundOf(service: CrashService, ledger: Ledger, { point }: Death): Promise<Round> {
   const server = await service.running();
   await ledger.retry(server);
   const before = ledger.acknowledged;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { commandsOf } from "../../docs/markdown.ts";
+import { isOwn } from "../../support/altered-copy.ts";
 import { ended, plainEnvironment } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
@@ -77,7 +78,7 @@ const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
 
 beforeAll(() => {
   for (const entry of entries) {
-    cpSync(join(root, entry), join(copy, entry), { recursive: true });
+    cpSync(join(root, entry), join(copy, entry), isOwn);
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   for (const { language, file, code } of blocks) {
