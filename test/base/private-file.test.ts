@@ -13,16 +13,16 @@ import { join } from "node:path";
 import { createFile, writePrivately } from "../../src/base/private-file.ts";
 import { secretStore } from "../../src/config/secrets.ts";
 import { resources } from "../support/resources.ts";
-import { skips } from "../support/skips.ts";
+import { notInstalled, skips } from "../support/skips.ts";
 
 const taken = resources();
 
 /** The reason why strace does not work here; null if it works. */
 function straceError(): string | null {
-  const strace = Bun.which("strace");
-  if (strace === null) return "strace is not installed";
-  const tried = Bun.spawnSync([strace, "-o", "/dev/null", "true"]);
-  return tried.success ? null : `strace does not work (${tried.stderr.toString().trim()})`;
+  const missing = notInstalled("strace");
+  if (missing !== null) return missing;
+  const tried = Bun.spawnSync(["strace", "-o", "/dev/null", "true"]);
+  return tried.success ? null : "strace does not work here";
 }
 const noStrace = straceError();
 

@@ -6,7 +6,7 @@ import { endsAfterEach } from "../support/ends.ts";
 import { movableAddress } from "../support/movable-address.ts";
 import { removeFolder, temporaryFolder } from "../support/program.ts";
 import { serveApp } from "../support/served-app.ts";
-import { skips } from "../support/skips.ts";
+import { notInstalled, skips } from "../support/skips.ts";
 
 setDefaultTimeout(30_000);
 
@@ -44,7 +44,6 @@ const rows = runtimes.flatMap(([name, path]) => [
   [name, "notifications", path] as const,
   [name, "events", path] as const,
 ]);
-const noNode = node === null ? "node is not installed" : null;
 
 /** Follows a feed through an address, in a process of the runtime. What it prints is in `lines`. */
 async function following(path: string | null, feed: string, target?: string) {
@@ -74,7 +73,7 @@ async function following(path: string | null, feed: string, target?: string) {
   };
 }
 
-test.skipIf(skips(noNode)).each(rows)(
+test.skipIf(skips(notInstalled("node"))).each(rows)(
   "%s, %s: a connection that goes silent is replaced, and nothing is missed",
   async (_, feed, path) => {
     const { address, lines, messages, prints, send } = await following(path, feed);

@@ -6,6 +6,7 @@ import { prettyJson } from "../../src/base/json-text.ts";
 import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
 import { curlOf } from "../../src/console/page/events/curl.ts";
 import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/events/json.ts";
+import { notInstalled, skips } from "../support/skips.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
 
@@ -30,7 +31,7 @@ test.each([
 });
 
 describe("copy as cURL", () => {
-  test.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)(
+  test.skipIf(skips(notInstalled("curl", "bash")))(
     "posts exactly the same bytes and executes nothing else",
     async () => {
       const received: { body: string; note: string | null }[] = [];

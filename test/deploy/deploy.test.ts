@@ -9,7 +9,7 @@ import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
 import { noLoadBalancer } from "../support/load-balancer.ts";
-import { skips } from "../support/skips.ts";
+import { notInstalled, skips } from "../support/skips.ts";
 
 const root = join(import.meta.dir, "../..");
 const textOf = (path: string): string => readFileSync(join(root, "deploy", path), "utf8");
@@ -171,8 +171,7 @@ describe("deploy/skyhook.service", () => {
     expect(new Set(valuesOf("LoadCredential"))).toEqual(secretFiles);
   });
 
-  const analyze = Bun.which("systemd-analyze");
-  test.skipIf(skips(analyze === null ? "systemd-analyze is not installed" : null))(
+  test.skipIf(skips(notInstalled("systemd-analyze")))(
     "is what systemd understands, and is well closed off",
     () => {
       const folder = mkdtempSync(join(tmpdir(), "skyhook-unit-"));

@@ -24,6 +24,7 @@ import { dataOf } from "../support/graphql.ts";
 import { itemsOf } from "../support/operator.ts";
 import { deliveryRow, destinationRow, eventRow, notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
+import { skips } from "../support/skips.ts";
 
 const idOf = (number: number) => destinationRow(number).id;
 
@@ -316,7 +317,7 @@ test.each([
   ]);
 });
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "a page on PostgreSQL reads the same indexes in order",
   async () => {
     await using database = await postgresDatabase();

@@ -160,6 +160,9 @@ export async function brokerHere(name: ServerName): Promise<Broker | null> {
   return { ...client(port), crash: null, stop: async () => {} };
 }
 
+/** Why tests with a server on its usual port are skipped if none runs. */
+export const noBroker = (name: string): string => `${name} does not listen on its usual port`;
+
 /** Null: the program is not installed. */
 export const serverProgram = (name: ServerName): string | null => {
   // Debian's own command of RabbitMQ changes the user, who cannot write into our folder.

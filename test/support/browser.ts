@@ -11,8 +11,7 @@ const chromium =
     .find((path) => path !== null) ?? null;
 
 /** Why tests in a browser are skipped; null if they run. */
-export const noChromium =
-  chromium === null ? "Chromium is not installed (apt-get install chromium)" : null;
+export const noChromium = chromium === null ? "Chromium is not installed" : null;
 
 /** Much longer than a page needs, for busy machines. */
 const waitTimeoutMs = 20_000;

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 
+import { notInstalled } from "./skips.ts";
+
 const openssl = Bun.which("openssl");
 
 /** Why tests with certificates are skipped; null when they run. */
-export const noCertificates = openssl === null ? "openssl is not installed" : null;
+export const noCertificates = notInstalled("openssl");
 
 /** The files of a certificate and its key. */
 export interface Certificate {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { databaseIn } from "./load.ts";
 import type { RunningServer } from "./program.ts";
 import type { resources } from "./resources.ts";
+import { notInstalled, notRoot, onlyLinux } from "./skips.ts";
 
 /** A small disk that a test fills and frees. */
 export interface SmallDisk {
@@ -17,16 +18,14 @@ export interface SmallDisk {
 
 /** Why tests on a mounted file system are skipped; null when they run. */
 export const whyNoMount = ((): string | null => {
-  if (process.platform !== "linux") return "only Linux has tmpfs";
-  const { success, stderr } = Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "-", "/mnt"]);
-  return success ? null : stderr.toString().trim();
+  if (process.platform !== "linux") return onlyLinux;
+  const { success } = Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "-", "/mnt"]);
+  if (success) return null;
+  return notRoot ?? "the tests may not mount a file system";
 })();
 
 /** Why tests with a file size limit are skipped; null when they run. */
-export const whyNoLimit =
-  Bun.which("prlimit") !== null && Bun.which("bash") !== null
-    ? null
-    : "bash and prlimit are not found";
+export const whyNoLimit = notInstalled("prlimit", "bash");
 
 /** A tmpfs of 16 MiB, which fills up like a disk. Only root may mount one. */
 export function mountedDisk(taken: ReturnType<typeof resources>): SmallDisk {

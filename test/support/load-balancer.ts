@@ -10,8 +10,7 @@ const config = join(import.meta.dir, "../../deploy/haproxy.cfg");
 const haproxy = Bun.which("haproxy", { PATH: `${process.env["PATH"]}:/usr/sbin` });
 
 /** Why tests with a load balancer are skipped; null when they run. */
-export const noLoadBalancer =
-  haproxy === null ? "haproxy is not installed: apt-get install haproxy" : null;
+export const noLoadBalancer = haproxy === null ? "haproxy is not installed" : null;
 
 export interface LoadBalancer {
   readonly url: string;

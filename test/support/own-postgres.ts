@@ -7,6 +7,7 @@ import { until } from "./app.ts";
 import type { Certificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
+import { notInstalled } from "./skips.ts";
 
 /** A PostgreSQL server that a test may crash. */
 export interface OwnPostgres {
@@ -37,9 +38,9 @@ export const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", 
 /** Why tests with their own server are skipped; null when they run. */
 export const noOwnPostgres =
   tools === null
-    ? "PostgreSQL's initdb and pg_ctl are not installed"
-    : asOther.length > 0 && Bun.which("runuser") === null
-      ? "PostgreSQL does not run as root, and runuser is not installed"
+    ? "initdb and pg_ctl of PostgreSQL are not installed"
+    : asOther.length > 0
+      ? notInstalled("runuser")
       : null;
 
 /** The folder of initdb and pg_ctl. Debian has one per version, which is not in PATH. */

@@ -12,8 +12,7 @@ import { removeFolder, temporaryFolder } from "./program.ts";
 const pgbouncer = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
 
 /** Why tests with a pooler are skipped; null when they run. */
-export const noPooler =
-  pgbouncer === null ? "pgbouncer is not installed: apt-get install pgbouncer" : null;
+export const noPooler = pgbouncer === null ? "pgbouncer is not installed" : null;
 
 /** Starts PgBouncer in front of the server at `url`, with additional configuration lines. */
 export async function pooler(url: string, ...lines: string[]) {

@@ -2,14 +2,10 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { resources } from "./resources.ts";
+import { notInstalled, onlyLinux } from "./skips.ts";
 
 /** Why tests with a disk that stops are skipped; null when they run. */
-export const whyNoSlowDisk =
-  process.platform !== "linux"
-    ? "only Linux has LD_PRELOAD"
-    : Bun.which("cc") === null
-      ? "a disk that stops needs a C compiler (cc)"
-      : null;
+export const whyNoSlowDisk = process.platform !== "linux" ? onlyLinux : notInstalled("cc");
 
 /** Makes each sync to disk wait while the gate file exists; `<gate>.waits` then exists as well. */
 const source = `

@@ -7,6 +7,7 @@ import { runInSpan, type Span } from "../../src/telemetry/tracing/span.ts";
 import { until } from "../support/app.ts";
 import { run } from "../support/disk.ts";
 import { resources } from "../support/resources.ts";
+import { noPipes, skips } from "../support/skips.ts";
 
 const taken = resources();
 
@@ -17,7 +18,7 @@ const span: Span = {
   end() {},
 };
 
-test.skipIf(process.platform === "win32")(
+test.skipIf(skips(noPipes))(
   "a log line has the ids of the active span; the line about dropped lines has none",
   async () => {
     const file = join(taken.newFolder(), "log");

@@ -10,6 +10,7 @@ import { compile } from "../../../src/db/sqlite/compile.ts";
 import type { Statement } from "../../../src/db/statement.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { skips } from "../../support/skips.ts";
 
 const journey = { origin: "JFK", destination: "LHR", passengers: 1, cabinClass: null };
 const leavesAfter = new Date("2027-02-01T00:00:00Z");
@@ -53,7 +54,7 @@ test("SQLite reads a calendar and trips by the index of the route", async () => 
 /** Rows that a plan of PostgreSQL read and rejected, of each run of a node. */
 const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "PostgreSQL reads them by it too, with and without statistics",
   async () => {
     await using database = await postgresDatabase();

@@ -25,6 +25,7 @@ import { endsAfterEach } from "../../support/ends.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
+import { skips } from "../../support/skips.ts";
 
 /** On a busy machine, PostgreSQL takes this long. */
 const patienceMs = 30_000;
@@ -175,7 +176,7 @@ test("the statements of a queue read no delivery that waits for others", () => {
 /** Rows that a plan of PostgreSQL read and rejected. */
 const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "on PostgreSQL, they read none either, with and without statistics",
   async () => {
     await using database = await postgresDatabase();

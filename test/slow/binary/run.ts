@@ -1,7 +1,16 @@
 // Compiles the program and runs the black-box tests on it: those that use it only as a process. Where
 // possible, they run as an unprivileged user and without a network. With a file name as argument, it tests
 // that compiled program instead. Ends with bun test's summary. --list prints the slow tests that it runs in full.
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -15,9 +24,7 @@ const slowFiles = [
   ...["bulk-replay", "listen", "one-server", "program", "reconcile"].map(ofCli),
   ...["replay", "selling", "send", "sign", "tail"].map(ofCli),
   "test/slow/shutdown.test.ts",
-  ...["clients", "connections", "damage", "database", "disk", "log"].map(
-    (name) => `test/slow/faults/${name}.test.ts`,
-  ),
+  ...["clients", "connections", "damage"].map(ofFaults),
   "test/slow/security/files.test.ts",
 ];
 
@@ -25,12 +32,18 @@ const slowFiles = [
 const files = [
   ...slowFiles,
   "test/cli/",
-  ...["backup", "copy", "copy-refusals", "doctor", "listen-hour"].map(ofCli),
+  // Some of their tests need root, and run on the source only.
+  ...["database", "disk", "log"].map(ofFaults),
+  ...["backup", "copy", "copy-refusals", "doctor"].map(ofCli),
   "test/slow/docs/readme.test.ts",
   "test/slow/rivals.test.ts",
   "test/slow/crash/load.test.ts",
   "test/security/attacks.test.ts",
 ];
+
+function ofFaults(name: string): string {
+  return `test/slow/faults/${name}.test.ts`;
+}
 
 function ofCli(name: string): string {
   return `test/slow/cli/${name}.test.ts`;
@@ -140,14 +153,24 @@ async function testProgram(given: string | undefined): Promise<number> {
     mkdirSync(own);
     chmodSync(own, 0o777);
     const through = possible([withoutNetwork, asNobody]);
+    const skipped = join(own, "skips.jsonl");
     // Without ignore patterns, slow tests are found too.
     const test = [process.execPath, "test", "--parallel=3", "--path-ignore-patterns=", ...files];
     const child = Bun.spawn([...through, ...test], {
       cwd: root,
-      env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: own,
+        TMPDIR: own,
+        SKYHOOK_PROGRAM: program,
+        TEST_SKIPS: skipped,
+      },
       stdio: ["ignore", "inherit", "inherit"],
     });
-    return await child.exited;
+    const code = await child.exited;
+    const { TEST_SKIPS: list = "" } = process.env;
+    if (list !== "" && existsSync(skipped)) appendFileSync(list, readFileSync(skipped));
+    return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -18,7 +18,7 @@ import { book, flightsIn } from "../../support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";
 import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
-import { skips } from "../../support/skips.ts";
+import { notInstalled, skips } from "../../support/skips.ts";
 
 const taken = resources();
 
@@ -176,22 +176,17 @@ describe("skyhook backup", () => {
     expect((await keysListed(server)).length).toBe(2);
   });
 
-  const canLimit = Bun.which("bash") !== null;
-
-  test.skipIf(skips(canLimit ? null : "bash is not installed"))(
-    "reports a full disk and leaves no file",
-    async () => {
-      const { folder, server, file } = await setUp();
-      fatten(folder, 20);
-      // A write beyond the limit then fails, as on a full disk, instead of ending the process.
-      const through = ["bash", "-c", `trap '' XFSZ; ulimit -f 10000; exec "$0" "$@"`];
-      const { code, err } = await runSkyhook(["backup", file], { ...server, through });
-      expect(code).toBe(1);
-      expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has free space\n$/);
-      expect(readdirSync(folder)).toEqual(["data"]);
-      await deliver(server, 1, 1);
-    },
-  );
+  test.skipIf(skips(notInstalled("bash")))("reports a full disk and leaves no file", async () => {
+    const { folder, server, file } = await setUp();
+    fatten(folder, 20);
+    // A write beyond the limit then fails, as on a full disk, instead of ending the process.
+    const through = ["bash", "-c", `trap '' XFSZ; ulimit -f 10000; exec "$0" "$@"`];
+    const { code, err } = await runSkyhook(["backup", file], { ...server, through });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has free space\n$/);
+    expect(readdirSync(folder)).toEqual(["data"]);
+    await deliver(server, 1, 1);
+  });
 
   test("of a damaged database fails and leaves nothing", async () => {
     const { folder, server, file } = await setUp();

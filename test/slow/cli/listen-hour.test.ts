@@ -6,7 +6,7 @@ import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
 import type { TestGateway } from "../../support/gateway.ts";
 import { deliverTask, sentTo, taskBody } from "../../support/listener.ts";
-import { compiledProgram, type RunningServer } from "../../support/program.ts";
+import type { RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 
 const { skyhook } = commandLine();
@@ -71,8 +71,7 @@ function deliveries() {
 
 const connections = (text: string) => text.match(/sending webhooks of/g)?.length ?? 0;
 
-// A compiled program cannot load the clock.
-test.skipIf(compiledProgram !== null)(
+test(
   "three listeners, one asleep for an hour, miss no event, although the server and listeners are killed",
   async () => {
     const { pass, server: start, listener } = world();
@@ -119,7 +118,7 @@ test.skipIf(compiledProgram !== null)(
   testTimeoutMs,
 );
 
-test.skipIf(compiledProgram !== null)(
+test(
   "a listener whose local program is gone for two hours sends it everything afterwards",
   async () => {
     const { pass, server: start, listener } = world();
@@ -142,7 +141,7 @@ test.skipIf(compiledProgram !== null)(
   testTimeoutMs,
 );
 
-test.skipIf(compiledProgram !== null)(
+test(
   "a listener whose OPERATOR_TOKEN expires ends with advice, and continues with another token",
   async () => {
     const { pass, server: start, listener, command } = world();

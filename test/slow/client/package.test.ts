@@ -58,10 +58,9 @@ const packed = await run(["npm", "pack", built]);
 const tarball = join(folder, packed.out.trim().split("\n").at(-1) ?? "");
 writeFileSync(join(folder, "package.json"), '{"name":"trial","private":true,"type":"module"}');
 const installed = await run(["npm", "install", "--no-audit", "--no-fund", tarball, ...judges]);
+if (installed.code !== 0) console.log(installed.err);
 const isSkipped = skips(
-  installed.code === 0
-    ? null
-    : `the client's judges could not be installed: ${installed.err.slice(0, 200)}`,
+  installed.code === 0 ? null : "the package registry does not return the client's judges",
 );
 
 const compilerOptions = {
@@ -185,7 +184,8 @@ test.skipIf(isSkipped).each(runtimes)(
   },
 );
 
-test.skipIf(isSkipped || skips(noChromium))("a browser lists flights with it", async () => {
+const isSkippedInBrowser = skips(noChromium) || isSkipped;
+test.skipIf(isSkippedInBrowser)("a browser lists flights with it", async () => {
   const { outputs } = await Bun.build({
     entrypoints: [join(folder, "node_modules/skyhook-client/index.js")],
     target: "browser",

@@ -7,7 +7,7 @@ import { asOperator, deliverTo } from "../../support/load.ts";
 import { plainEnvironment, type RunningServer } from "../../support/program.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
-import { skips } from "../../support/skips.ts";
+import { notInstalled, onlyLinux, skips } from "../../support/skips.ts";
 
 const taken = resources();
 const wanted = 10_000;
@@ -33,9 +33,9 @@ function possible(): number {
   return Math.min(wanted, files - spareFiles, last - first - 1_000);
 }
 
-const isLinux = process.platform === "linux" && Bun.which("bash") !== null;
-const count = isLinux ? possible() : 0;
-if (isLinux && count < wanted) {
+const missing = process.platform === "linux" ? notInstalled("bash") : onlyLinux;
+const count = missing === null ? possible() : 0;
+if (missing === null && count < wanted) {
   console.log(
     `${count} idle connections instead of ${wanted}: ulimit -Hn or the port range allow no more`,
   );
@@ -69,42 +69,39 @@ async function memoryOf({ url }: RunningServer): Promise<number> {
 const filesOf = ({ pid }: RunningServer) =>
   Number(Bun.spawnSync(["sh", "-c", `ls /proc/${pid}/fd | wc -l`]).stdout.toString());
 
-describe.skipIf(skips(isLinux ? null : "thousands of connections need bash and Linux's /proc"))(
-  "idle connections",
-  () => {
-    test("by the thousand block no other client and use little memory [CLIENT-10]", async () => {
-      const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
-      expect(await deliverTo(server, 1)).toBe(200);
-      // The first ones also make the server load code and grow its pools.
-      const first = await idleClients(server, count / 4);
-      expect(await first.connected()).toBe(count / 4);
-      expect((await asOperator(server, "/v1/events")).status).toBe(200);
-      const before = await memoryOf(server);
-      const others = await idleClients(server, (count * 3) / 4);
-      expect(await others.connected()).toBe((count * 3) / 4);
-      expect(filesOf(server)).toBeGreaterThan(count);
-      expect(await deliverTo(server, 2)).toBe(200);
-      expect((await asOperator(server, "/v1/events")).status).toBe(200);
-      expect((await memoryOf(server)) - before).toBeLessThan(((count * 3) / 4) * mostBytesEach);
-      await Promise.all([first.end(), others.end()]);
-      await until(() => filesOf(server) < spareFiles, 20_000);
-      expect(await deliverTo(server, 3)).toBe(200);
-    });
+describe.skipIf(skips(missing))("idle connections", () => {
+  test("by the thousand block no other client and use little memory [CLIENT-10]", async () => {
+    const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
+    expect(await deliverTo(server, 1)).toBe(200);
+    // The first ones also make the server load code and grow its pools.
+    const first = await idleClients(server, count / 4);
+    expect(await first.connected()).toBe(count / 4);
+    expect((await asOperator(server, "/v1/events")).status).toBe(200);
+    const before = await memoryOf(server);
+    const others = await idleClients(server, (count * 3) / 4);
+    expect(await others.connected()).toBe((count * 3) / 4);
+    expect(filesOf(server)).toBeGreaterThan(count);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect((await asOperator(server, "/v1/events")).status).toBe(200);
+    expect((await memoryOf(server)) - before).toBeLessThan(((count * 3) / 4) * mostBytesEach);
+    await Promise.all([first.end(), others.end()]);
+    await until(() => filesOf(server) < spareFiles, 20_000);
+    expect(await deliverTo(server, 3)).toBe(200);
+  });
 
-    test("beyond the limit of open files: open ones are served, new ones wait for free ones [CLIENT-11]", async () => {
-      const limit = 200;
-      const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
-      using inside = await RawClient.connect(server.url);
-      expect(await inside.get("/livez")).toStartWith("HTTP/1.1 200");
-      const clients = await idleClients(server, 2 * limit);
-      await until(() => filesOf(server) === limit, 20_000);
-      const outside = deliverTo(server, 1);
-      expect(await inside.get("/readyz")).toStartWith("HTTP/1.1 200");
-      expect(await inside.get("/v1/api/flights/1")).toStartWith("HTTP/1.1 404");
-      await clients.end();
-      expect(await outside).toBe(200);
-      expect(await deliverTo(server, 2)).toBe(200);
-      expect(server.log()).not.toContain('"level":50');
-    });
-  },
-);
+  test("beyond the limit of open files: open ones are served, new ones wait for free ones [CLIENT-11]", async () => {
+    const limit = 200;
+    const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
+    using inside = await RawClient.connect(server.url);
+    expect(await inside.get("/livez")).toStartWith("HTTP/1.1 200");
+    const clients = await idleClients(server, 2 * limit);
+    await until(() => filesOf(server) === limit, 20_000);
+    const outside = deliverTo(server, 1);
+    expect(await inside.get("/readyz")).toStartWith("HTTP/1.1 200");
+    expect(await inside.get("/v1/api/flights/1")).toStartWith("HTTP/1.1 404");
+    await clients.end();
+    expect(await outside).toBe(200);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect(server.log()).not.toContain('"level":50');
+  });
+});

@@ -14,7 +14,7 @@ import {
 } from "../../support/load.ts";
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
-import { skips } from "../../support/skips.ts";
+import { notInstalled, notRoot, skips } from "../../support/skips.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
 const taken = resources();
@@ -23,7 +23,7 @@ const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
 
 /** Like a file system that the kernel has remounted read-only: not even root can write. */
 function makeImmutable(files: readonly string[], on: boolean): boolean {
-  if (Bun.which("chattr") === null) return false;
+  if (notInstalled("chattr") !== null) return false;
   return Bun.spawnSync(["chattr", on ? "+i" : "-i", ...files]).success;
 }
 
@@ -34,7 +34,9 @@ const canMakeImmutable = (() => {
   rmSync(file);
   return can;
 })();
-const notImmutable = canMakeImmutable ? null : "chattr +i needs root and a file system that has it";
+const notImmutable = canMakeImmutable
+  ? null
+  : (notRoot ?? "the tests may not make a file immutable: chattr +i fails");
 
 describe("a database that another process has locked", () => {
   test("waits briefly, then answers 503, and recovers when the lock is released [DB-6]", async () => {

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 
 import { until } from "../../support/app.ts";
+import { notInstalled } from "../../support/skips.ts";
 
 /** Every system call that can change a file or its name, and those that tell others of it. */
 const traced = [
@@ -35,12 +36,11 @@ export function recordedIn(file: string): readonly string[] {
 
 /** Why nothing can be recorded on this machine; null if it can. */
 export function noRecording(): string | null {
-  if (Bun.which("strace") === null) return "power cuts: strace is not installed";
+  const missing = notInstalled("strace");
+  if (missing !== null) return missing;
   const trial = Bun.spawnSync([...recordedIn("/dev/null"), "true"]);
-  const why = trial.stderr.toString().trim();
-  return trial.exitCode === 0 && why === ""
-    ? null
-    : `power cuts: strace does not work here: ${why}`;
+  const isUsable = trial.exitCode === 0 && trial.stderr.length === 0;
+  return isUsable ? null : "strace does not work here";
 }
 
 /** A system call that succeeded, or was still running at the end. */

@@ -2,16 +2,18 @@ import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 
 import { until } from "../../support/app.ts";
-import { brokerHere } from "../../support/brokers.ts";
+import { brokerHere, noBroker } from "../../support/brokers.ts";
 import { front, type FrontedName, type Stranger } from "../../support/front.ts";
 import { authorization, keepDelivering, startIn } from "../../support/load.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
 import { smtpServer } from "../../support/smtp-server.ts";
 
-const brokers = await Promise.all((["rabbitmq", "nats", "redis"] as const).map(brokerHere));
+const servers = ["rabbitmq", "nats", "redis"] as const;
+const brokers = await Promise.all(servers.map(brokerHere));
 const ports = { rabbitmq: 5_672, nats: 4_222, redis: 6_379 };
-const isSkipped = skips(brokers.includes(null) ? "RabbitMQ, NATS and Redis must listen" : null);
+const missing = servers.filter((_, index) => brokers[index] === null);
+const isSkipped = missing.map((name) => skips(noBroker(name))).includes(true);
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 

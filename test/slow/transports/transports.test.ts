@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 
 import { json, startApp, until } from "../../support/app.ts";
-import { type Broker, brokerHere, emulators, type Taken } from "../../support/brokers.ts";
+import { type Broker, brokerHere, emulators, noBroker, type Taken } from "../../support/brokers.ts";
 import { skips } from "../../support/skips.ts";
 
 const servers = await Promise.all(
@@ -38,8 +38,7 @@ const cases: readonly (readonly [string, Broker | null])[] = [
 ];
 
 for (const [name, broker] of cases) {
-  const isSkipped = skips(broker === null ? `no ${name} listens on this machine` : null);
-  test.skipIf(isSkipped)(
+  test.skipIf(skips(broker === null ? noBroker(name) : null))(
     `${name} carries the request of HTTP, so that a consumer verifies it the same way`,
     async () => {
       if (broker === null) return;
@@ -143,7 +142,7 @@ const refused: readonly (readonly [string, string, (broker: Broker) => string, R
 
 for (const [name, what, addressOf, error] of refused) {
   const broker = cases.find(([each]) => each === name)?.[1] ?? null;
-  test.skipIf(skips(broker === null ? `no ${name} listens on this machine` : null))(
+  test.skipIf(skips(broker === null ? noBroker(name) : null))(
     `${name} with ${what}: nothing is lost, and the error says why`,
     async () => {
       if (broker === null) return;

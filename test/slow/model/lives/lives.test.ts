@@ -51,7 +51,7 @@ test("changed bookings and waiting lists on SQLite obey their rules", async () =
   const runs = 45;
   const tally = await live(1, openSqlite, { seed: 2, runs });
   // On a slow machine, the time limit comes first.
-  if (tally.get(runsKey) !== runs) return console.log("skipped: what random lives must contain");
+  if (tally.get(runsKey) !== runs && skips("the machine was too slow for all lives")) return;
   expect(wanted.filter((what) => !tally.has(what))).toEqual([]);
 });
 

@@ -1,0 +1,33 @@
+/** Reasons for which a complete machine skips tests too, and where else their subject is tested. */
+export const expectedSkips: Readonly<Record<string, string>> = {
+  "bench/peers is not installed: run `npm ci` there":
+    "the servers of other makers are for comparisons only, and the benchmark installs them",
+  "the compiled program is tested without PostgreSQL":
+    "it runs without a network; the same tests run from source on PostgreSQL",
+  "the tests do not run as root":
+    "the compiled program runs as an unprivileged user; the same tests run from source as root",
+  "the machine was too slow for all lives":
+    "the lives that fit into two minutes are checked; only what all together contain is not",
+};
+
+interface Skip {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** The reasons in the lines that `skips` has written, each with its files. */
+export function skipsByReason(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  // Guarantee: `skips` writes these lines.
+  const skips = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Skip);
+  const grouped = Map.groupBy(skips, ({ reason }) => reason);
+  return new Map(
+    Array.from(grouped, ([reason, all]) => [reason, [...new Set(all.map(({ file }) => file))]]),
+  );
+}
+
+/** A text for each reason for which a complete machine skips no test. */
+export function unexpectedSkips(lines: readonly string[]): readonly string[] {
+  return Array.from(skipsByReason(lines))
+    .filter(([reason]) => !Object.hasOwn(expectedSkips, reason))
+    .map(([reason, files]) => `${reason} (skips tests of ${files.join(", ")})`);
+}
