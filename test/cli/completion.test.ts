@@ -28,6 +28,10 @@ describe("skyhook completion bash", () => {
     return text.split("\n").filter((word) => word !== "");
   }
 
+  test("completes in a shell", async () => {
+    expect(await offered("send", "code_host", "pack")).toEqual(["package.published"]);
+  });
+
   test.each([
     [["re"], ["rejections", "replay", "register", "reconcile", "restore"]],
     [
@@ -35,7 +39,6 @@ describe("skyhook completion bash", () => {
       ["resume", "retry", "remove"],
     ],
     [["send", "git"], ["github"]],
-    [["send", "code_host", "pack"], ["package.published"]],
     [["send", "--secret", "x", "github", "pack"], ["package.published"]],
     [["events", "--provider", "deploy"], ["deploy_platform"]],
     [
@@ -49,7 +52,11 @@ describe("skyhook completion bash", () => {
     ],
     [["import", ""], []],
   ])("completes %j", async (words, expected) => {
-    expect((await offered(...words)).toSorted()).toEqual(expected.toSorted());
+    const { out } = await skyhook(["complete", "--", ...words]);
+    const begun = out
+      .split("\n")
+      .filter((word) => word !== "" && word.startsWith(words.at(-1) ?? ""));
+    expect(begun.toSorted()).toEqual(expected.toSorted());
   });
 });
 

@@ -1,12 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
 
-import { sameEverywhere } from "../../scripts/build.ts";
 import { at, textAt } from "../../src/base/payload.ts";
 import { commandLine } from "../support/cli.ts";
 
-const root = join(import.meta.dir, "../..");
 const { skyhook } = commandLine();
 let document: unknown;
 beforeAll(async () => {
@@ -57,28 +53,5 @@ test("each component is listed once, and what it needs is listed too", () => {
   for (const { ref, dependsOn } of dependencies.map((one) => Object(one))) {
     expect(known).toContain(ref);
     for (const needed of dependsOn) expect(known).toContain(needed);
-  }
-});
-
-test("all packages that the build puts into the program are listed, and no development tool", async () => {
-  const { metafile } = await Bun.build({
-    entrypoints: [join(root, "src/main.ts")],
-    target: "bun",
-    metafile: true,
-    splitting: true,
-    plugins: [sameEverywhere],
-  });
-  const folders = Object.keys(metafile?.inputs ?? {}).flatMap((input) => {
-    const path = relative(root, join(root, input));
-    return /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [];
-  });
-  const inside = [...new Set(folders)].map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    return `pkg:npm/${String(name).replace("@", "%40")}@${version}`;
-  });
-  expect(inside.length).toBeGreaterThan(20);
-  expect(inside.filter((one) => !addresses().includes(one))).toEqual([]);
-  for (const tool of ["typescript", "oxlint", "fast-check", "supports-color"]) {
-    expect(addresses().filter((address) => address.startsWith(`pkg:npm/${tool}@`))).toEqual([]);
   }
 });

@@ -56,6 +56,7 @@ describe("skyhook secrets init", () => {
   test("reaches the running server, and doctor names a secret that has not", async () => {
     const cwd = newFolder();
     const server = await serve({ cwd, env: { WEBHOOK_PROVIDERS: "code_host,task_tracker" } });
+    await server.printed(`open ${server.url}/console and sign in with`);
     const run = (...args: string[]) => skyhook(args, server);
     const made = await run("secrets", "init");
     expect(made.out).toContain("The running server (process ");
@@ -98,8 +99,13 @@ describe("skyhook secrets init", () => {
 });
 
 describe("a first start", () => {
-  test("warns of nothing, and names the command that makes the missing secrets", async () => {
-    const server = await serve({ env: { WEBHOOK_PROVIDERS: "task_tracker,code_host" } });
+  test("warns of nothing, names the command that makes secrets, and links to localhost", async () => {
+    const env = { WEBHOOK_PROVIDERS: "task_tracker,code_host", HOST: "0.0.0.0" };
+    const server = await serve({ env });
+    const link = await skyhook(["console"], server);
+    // Not to all interfaces, on which it listens.
+    const page = `http://localhost:${server.env.PORT}/console`;
+    expect(link.out).toStartWith(`${page}#code=`);
     await server.stop();
     const lines = server.log().trim().split("\n");
     const entries = lines.map((line): Record<string, unknown> => JSON.parse(line));
@@ -110,18 +116,7 @@ describe("a first start", () => {
       expect(line).toContain(`\`${programName} secrets init\``);
       expect(others).toEqual([]);
     }
-    expect(messages).toContain(
-      `open ${server.url}/console and sign in with \`${programName} console\``,
-    );
-  });
-
-  test("links to localhost when it listens on all interfaces", async () => {
-    const cwd = newFolder();
-    const server = await serve({ cwd, env: { HOST: "0.0.0.0" } });
-    const link = await skyhook(["console"], server);
-    expect(link.out).toStartWith(`http://localhost:${server.env.PORT}/console#code=`);
-    await server.stop();
-    await server.printed(`open http://localhost:${server.env.PORT}/console and`);
+    expect(messages).toContain(`open ${page} and sign in with \`${programName} console\``);
   });
 });
 

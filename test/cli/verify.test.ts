@@ -3,10 +3,11 @@ import { join } from "node:path";
 
 import { textAt } from "../../src/base/payload.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
-import { providerOf } from "../support/app.ts";
-import { allSecrets, besideServer, secretOf } from "../support/cli.ts";
+import { json, providerOf, startApp } from "../support/app.ts";
+import { allSecrets, commandLine, secretOf } from "../support/cli.ts";
+import { manualClock } from "../support/clock.ts";
 
-const { running, skyhook, newFolder } = besideServer();
+const { skyhook, newFolder } = commandLine();
 
 describe("skyhook verify", () => {
   const cwd = newFolder();
@@ -31,11 +32,10 @@ describe("skyhook verify", () => {
     expect(out).toContain("title  Task completed: Größe 💡\n");
     expect(code).toBe(0);
 
-    const url = `${running().url}/webhooks/task_tracker`;
+    await using app = await startApp(allSecrets, manualClock(Date.now()));
     const headers = { "x-tasktracker-hmac-sha256": mac };
-    const answer: unknown = await (
-      await fetch(url, { method: "POST", body: bytes, headers })
-    ).json();
+    const init = { method: "POST", body: bytes, headers };
+    const answer = await json(await app.fetch("/webhooks/task_tracker", init));
     expect(out).toContain(`key    ${textAt(answer, "idempotencyKey")}\n`);
 
     const keyed = await verify(

@@ -40,10 +40,8 @@ const runtimes: readonly (readonly [name: string, path: string | null])[] = [
   ["Bun", process.execPath],
   ["Node", node],
 ];
-const rows = runtimes.flatMap(([name, path]) => [
-  [name, "notifications", path] as const,
-  [name, "events", path] as const,
-]);
+const feeds = ["notifications", "events"] as const;
+const rows = runtimes.map(([name, path], index) => [name, feeds[index] ?? "", path] as const);
 
 /** Follows a feed through an address, in a process of the runtime. What it prints is in `lines`. */
 async function following(path: string | null, feed: string, target?: string) {

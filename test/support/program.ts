@@ -72,7 +72,7 @@ export async function runSkyhook(
   surroundings: Surroundings,
 ): Promise<Ended> {
   if (canRunHere(args, surroundings)) {
-    return runHere(args, surroundings.cwd, minimal(surroundings.env));
+    return runHere(args, surroundings.cwd, minimal(surroundings.env), surroundings.input);
   }
   return ended(spawnSkyhook(args, surroundings));
 }
@@ -91,10 +91,9 @@ export async function ended({
 const serving = new Set(["serve", "demo"]);
 
 function canRunHere([command = ""]: readonly string[], how: Surroundings): boolean {
-  const isOrdinary = how.input === undefined && how.through === undefined;
-  const isUnchanged = how.preload === undefined && how.main === undefined;
+  const isOwn = (how.through ?? how.preload ?? how.main) !== undefined;
   const isWanted = compiledProgram === null && process.env["TEST_PROCESSES"] === undefined;
-  return isWanted && isOrdinary && isUnchanged && !serving.has(command);
+  return isWanted && !isOwn && !serving.has(command);
 }
 
 /** A running server. `env` is the environment in which other commands find it. */

@@ -9,7 +9,7 @@ export interface Ended {
   readonly code: number;
 }
 
-/** Commands share this process's folder, output and exit code, so one runs at a time. */
+/** Commands share this process's folder, standard streams and exit code, so one runs at a time. */
 let turn: Promise<unknown> = Promise.resolve();
 
 /** Runs a command in this process, which takes 4 ms where a process of its own takes 110 ms. */
@@ -17,8 +17,9 @@ export function runHere(
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
+  input = "",
 ): Promise<Ended> {
-  const ended = turn.then(() => captured(args, cwd, env));
+  const ended = turn.then(() => captured(args, cwd, env, input));
   turn = ended.catch(() => {});
   return ended;
 }
@@ -27,9 +28,10 @@ async function captured(
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
+  input: string,
 ): Promise<Ended> {
   const printed = { out: "", err: "" };
-  const restore = [redirect(printed, "out"), redirect(printed, "err"), enter(cwd)];
+  const restore = [redirect(printed, "out"), redirect(printed, "err"), enter(cwd), give(input)];
   try {
     process.exitCode = 0;
     // Like a process of its own, which has no variables but these.
@@ -52,8 +54,12 @@ function redirect(printed: { out: string; err: string }, to: "out" | "err"): () 
   const stream = to === "out" ? process.stdout : process.stderr;
   const method = to === "out" ? "log" : "error";
   const wasTerminal = stream.isTTY;
-  const collect = (chunk: string | Uint8Array) => {
+  const collect = (
+    chunk: string | Uint8Array,
+    ...[first, last = first]: (string | (() => void) | undefined)[]
+  ) => {
     printed[to] += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
+    if (typeof last === "function") queueMicrotask(last);
     return true;
   };
   stream.write = collect;
@@ -63,6 +69,19 @@ function redirect(printed: { out: string; err: string }, to: "out" | "err"): () 
     stream.write = own[to].write;
     stream.isTTY = wasTerminal;
     console[method] = own[to].print;
+  };
+}
+
+/** Replaces standard input, which is no terminal meanwhile. Returns what undoes that. */
+function give(input: string): () => void {
+  const { stdin } = Bun;
+  const wasTerminal = process.stdin.isTTY;
+  const setInput = (value: Blob) => Object.defineProperty(Bun, "stdin", { value });
+  setInput(new Blob([input]));
+  process.stdin.isTTY = false;
+  return () => {
+    setInput(stdin);
+    process.stdin.isTTY = wasTerminal;
   };
 }
 

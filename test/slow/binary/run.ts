@@ -34,7 +34,7 @@ const files = [
   "test/cli/",
   // Some of their tests need root, and run on the source only.
   ...["database", "disk", "log"].map(ofFaults),
-  ...["backup", "copy", "copy-refusals", "doctor"].map(ofCli),
+  ...["backup", "copy", "copy-refusals", "doctor", "person", "sbom"].map(ofCli),
   "test/slow/docs/readme.test.ts",
   "test/slow/rivals.test.ts",
   "test/slow/crash/load.test.ts",

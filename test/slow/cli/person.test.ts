@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { until } from "../support/app.ts";
-import { everything } from "../support/cli.ts";
-import { bookingBody, passenger, post } from "../support/flights.ts";
-import { runSkyhook } from "../support/program.ts";
-import { resources } from "../support/resources.ts";
+import { until } from "../../support/app.ts";
+import { everything } from "../../support/cli.ts";
+import { bookingBody, passenger, post } from "../../support/flights.ts";
+import { runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
 const taken = resources();
 
