@@ -78,3 +78,15 @@ function isCalled(wanted: string, name: string, flag: string): boolean {
   if (flag !== "database") return name === wanted;
   return name.toLowerCase().startsWith(wanted.toLowerCase());
 }
+
+/** So many of them as `--sample` says, chosen by `--seed`. */
+export function sampleOf<Item extends { readonly name: string }>(
+  all: readonly Item[],
+  options: Options,
+): readonly Item[] {
+  const chosenBy = BigInt(options.number("seed") >>> 0);
+  const order = ({ name }: Item) => Bun.hash.wyhash(name, chosenBy);
+  return all
+    .toSorted((one, other) => (order(one) < order(other) ? -1 : 1))
+    .slice(0, options.number("sample"));
+}

@@ -5,19 +5,20 @@ import { builtCommit } from "../../scripts/build.ts";
 
 import type { LongRun } from "./long-run.ts";
 
-/** What `bun run long` runs each night, with the date as seed. */
-const searches: readonly (readonly string[])[] = [
-  ["crash", "--rounds", "20"],
-  ["crash", "--power-cut", "--images", "500"],
-  ["fuzz", "--minutes", "5"],
-  ["fuzz", "--attacks"],
-  ["fuzz", "--planted"],
-  ["model", "--runs", "20"],
-  ["histories", "--rounds", "2"],
-  ["histories", "--planted"],
-  ["mutants"],
-  ["reads"],
-  ["transports", "--deliveries", "2000"],
+/** What `bun run` runs each night: all of which CI takes samples, and searches with the date as seed. */
+const tests = ["test:depth", "test:slow", "test:postgres"];
+const searches = [
+  "crash --rounds 20",
+  "crash --power-cut --images 500",
+  "fuzz --minutes 5",
+  "fuzz --attacks",
+  "fuzz --planted",
+  "model --runs 20",
+  "histories --rounds 2",
+  "histories --planted",
+  "mutants",
+  "reads",
+  "transports --deliveries 2000",
 ];
 
 /** A table with a row for each night, the last one at its end. */
@@ -25,11 +26,11 @@ const records = join(import.meta.dir, "nightly.md");
 
 export const nightly: LongRun = {
   name: "nightly",
-  about: "runs all searches, one after the other, and records when",
-  description: `Runs, with the date as seed:
-${searches.map((search) => `  bun run ${search.join(" ")}`).join("\n")}
+  about: "runs all tests and searches, one after the other, and records when",
+  description: `Runs all cases of properties, and searches with the date as seed:
+${[...tests, ...searches].map((command) => `  bun run ${command}`).join("\n")}
 
-Adds a row to test/slow/nightly.md, and ends with 1 if a search finds something.`,
+Adds a row to test/slow/nightly.md, and ends with 1 if one finds something.`,
   flags: { last: { takes: "nothing", about: "prints when it last ran, and runs nothing" } },
 
   async run(options) {
@@ -39,12 +40,11 @@ Adds a row to test/slow/nightly.md, and ends with 1 if a search finds something.
     }
     const startedMs = Date.now();
     const date = new Date(startedMs).toISOString().slice(0, 10);
+    const seeded = searches.map((search) => `${search} --seed ${date.replaceAll("-", "")}`);
     const found: string[] = [];
-    for (const search of searches) {
-      console.log(`== ${search.join(" ")}`);
-      if (!(await passes([...search, "--seed", date.replaceAll("-", "")]))) {
-        found.push(search.join(" "));
-      }
+    for (const command of [...tests, ...seeded]) {
+      console.log(`== ${command}`);
+      if (!(await passes(command))) found.push(command);
     }
     const minutes = Math.round((Date.now() - startedMs) / 60_000);
     const result = found.length === 0 ? "nothing" : found.join(", ");
@@ -54,9 +54,11 @@ Adds a row to test/slow/nightly.md, and ends with 1 if a search finds something.
   },
 };
 
-async function passes(args: readonly string[]): Promise<boolean> {
-  const command = [process.execPath, join(import.meta.dir, "long.ts"), ...args];
-  const child = Bun.spawn(command, { stdio: ["ignore", "inherit", "inherit"] });
+async function passes(command: string): Promise<boolean> {
+  const child = Bun.spawn([process.execPath, "run", ...command.split(" ")], {
+    env: { ...process.env, FULL_PROPERTIES: "1" },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   return (await child.exited) === 0;
 }
 
@@ -66,6 +68,7 @@ function lastRecord(): string {
     .split("|")
     .slice(1)
     .map((cell) => cell.trim());
-  if (!/^\d{4}-/.test(date)) return "The searches of bun run nightly have not run yet.";
-  return `${date}: the searches of bun run nightly took ${minutes} min on commit ${commit} and found ${found}.`;
+  if (!/^\d{4}-/.test(date)) return "The tests and searches of `bun run nightly` have not run yet.";
+  const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000);
+  return `Last night: ${days} days ago (${date}), commit ${commit}, ${minutes} min, found ${found}.`;
 }

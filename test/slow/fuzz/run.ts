@@ -1,4 +1,4 @@
-import { chosen, type LongRun, minutes, seed } from "../long-run.ts";
+import { chosen, type LongRun, minutes, rounds, sampleOf, seed } from "../long-run.ts";
 
 import { runAttacks } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
@@ -136,6 +136,7 @@ ${attacks.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}`
       about: "instead of cases: every attack once, each on a watched server",
     },
     attack: { takes: "text", about: "one attack alone" },
+    sample: rounds(1_000, "so many attacks, chosen by the seed"),
     planted: {
       takes: "nothing",
       about: "attacks on copies of the program with known errors, which they must find",
@@ -145,7 +146,12 @@ ${attacks.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}`
   async run(options) {
     if (options.has("planted")) return (await runPlanted()) === 0;
     const attack = options.text("attack");
-    if (options.has("attacks") || attack !== undefined) return (await runAttacks(attack)) === 0;
+    if (options.has("attacks") || attack !== undefined) {
+      const named = attacks.filter(({ name }) => name === (attack ?? name));
+      if (named.length === 0) throw new Error(`There is no attack "${attack}". Try --help.`);
+      const sample = options.has("sample") ? sampleOf(named, options) : named;
+      return (await runAttacks(sample)) === 0;
+    }
     const path = options.text("path");
     if (path !== undefined && !options.has("target")) {
       throw new Error("--path goes with --target and --seed, as a failure prints them");

@@ -1,5 +1,5 @@
-import { root } from "../../support/altered-copy.ts";
-import { type LongRun, type Options, rounds, seed } from "../long-run.ts";
+import { changedSince } from "../../ci/sample.ts";
+import { type LongRun, type Options, rounds, sampleOf, seed } from "../long-run.ts";
 
 import { forEach, judge, unchangedResults, type Verdict } from "./judge.ts";
 import type { Mutant } from "./mutants.ts";
@@ -61,30 +61,9 @@ function wantedBy(options: Options): readonly Mutant[] {
   const changed = changedSince(since);
   const isChanged = ({ changes, noticedBy: [test] }: Mutant) =>
     changed.has(test) || changes.some(([file]) => changed.has(file));
-  const seedOfSample = options.number("seed");
-  console.log(`Files changed since ${since}: ${changed.size}. Seed of the sample: ${seedOfSample}`);
-  const others = named.filter((mutant) => !isChanged(mutant));
-  return [...named.filter(isChanged), ...sampleOf(others, options, seedOfSample)];
-}
-
-/** The paths, from the top of the tree, of what differs from `commit` now. */
-function changedSince(commit: string): ReadonlySet<string> {
-  const command = ["git", "diff", "--name-only", "--end-of-options", commit];
-  const { stdout, stderr, success } = Bun.spawnSync(command, { cwd: root });
-  if (!success) throw new Error(`git diff: ${stderr.toString().trim()}`);
-  return new Set(stdout.toString().split("\n").filter(Boolean));
-}
-
-function sampleOf(
-  others: readonly Mutant[],
-  options: Options,
-  seedOfSample: number,
-): readonly Mutant[] {
-  if (!options.has("sample")) return [];
-  const order = (mutant: Mutant) => Bun.hash.wyhash(mutant.name, BigInt(seedOfSample >>> 0));
-  return others
-    .toSorted((one, other) => (order(one) < order(other) ? -1 : 1))
-    .slice(0, options.number("sample"));
+  console.log(`Files changed since ${since}: ${changed.size}. Seed: ${options.number("seed")}`);
+  const others = options.has("sample") ? named.filter((mutant) => !isChanged(mutant)) : [];
+  return [...named.filter(isChanged), ...sampleOf(others, options)];
 }
 
 const isFault = ({ is }: Verdict): boolean => is === "survived" || is === "broken";
