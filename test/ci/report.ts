@@ -54,7 +54,10 @@ export function skipLines(
   const byFile = Map.groupBy(skipped, ({ file }) => file);
   const lines = Array.from(skipsByReason(written), ([reason, files]) => {
     const titles = files.flatMap((file) => byFile.get(file) ?? [{ file, title: "" }]);
-    return [`${reason}:`, ...unique(titles.map(({ file, title }) => `  ${file} ${title}`.trimEnd()))];
+    return [
+      `${reason}:`,
+      ...unique(titles.map(({ file, title }) => `  ${file} ${title}`.trimEnd())),
+    ];
   });
   const explained = new Set([...skipsByReason(written).values()].flat());
   const others = skipped.filter(({ file }) => !explained.has(file));

@@ -93,15 +93,16 @@ async function runCommand(command: Command, skips: string): Promise<Outcome> {
   const exitCode = await child.exited;
   const text = texts.join("\n");
   const output = readOutput(text);
-  const { passed, failed } = countsOf(command, output, exitCode);
+  const { passed, failed } = countsOf(command, output, exitCode, text);
   const failures = failed === 0 ? [] : failureLines(title, command, output, text);
   const cpuTime = child.resourceUsage()?.cpuTime.total ?? 0;
   return { output, passed, failed, failures, processorSeconds: Number(cpuTime) / 1e6 };
 }
 
 /** A runner that died without a summary has failed, whatever it counted; so has one that ran nothing. */
-function countsOf({ isTest }: Command, { counts }: Output, exitCode: number) {
-  if (!isTest) return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+function countsOf({ isTest }: Command, { counts }: Output, exitCode: number, text: string) {
+  if (!isTest && exitCode !== 0) return { passed: 0, failed: 1 };
+  if (!isTest) return { passed: /^skipped: /m.test(text) ? 0 : 1, failed: 0 };
   const { passed, failed } = counts ?? { passed: 0, failed: 0 };
   const isBroken = exitCode !== 0 || passed === 0;
   return { passed, failed: isBroken ? Math.max(1, failed) : failed };

@@ -78,7 +78,7 @@ describe("the package audit", () => {
     async (_, answer) => {
       const { out, code } = await audit(answer);
       expect(code).toBe(0);
-      expect(out).toStartWith("audit: NOT CHECKED, the registry returned no advisories (");
+      expect(out).toContain("skipped: the registry returned no advisories");
     },
   );
 });

@@ -74,7 +74,9 @@ describe("in a storm of failures", () => {
   test("a retry reads each batch in its own turn of the event loop", async () => {
     const destination = await newDestination("a");
     await kill(destination, 1_001);
-    const issue = (await listed(app, "/v1/issues")).find(({ cause }) => cause === `cause ${stored}`);
+    const issue = (await listed(app, "/v1/issues")).find(
+      ({ cause }) => cause === `cause ${stored}`,
+    );
     const path = `/v1/issues/${String(issue?.["id"])}/retry`;
     const reads = await readsPerTurn(async () => {
       const response = await app.as("operator", path, { method: "POST" });
