@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { resources } from "../support/resources.ts";
 
@@ -42,7 +42,7 @@ describe("skipped tests", () => {
     });
     expect(await child.exited).toBe(0);
     const noted = skipsByReason(readFileSync(list, "utf8").split("\n")).get("no tool") ?? [];
-    expect(noted.map((file) => file.split("/").at(-1)).toSorted()).toEqual(names);
+    expect(noted.map((file) => basename(file)).toSorted()).toEqual(names);
   });
 
   test("all have a reason", () => {

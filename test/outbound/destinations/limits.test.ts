@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 
+import { isNotNull } from "drizzle-orm";
+
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { destinationsTable, type StoredDestination } from "../../../src/outbound/destination.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
@@ -15,7 +17,7 @@ import { agentOf, callback, wanted } from "../subscriptions/callback.ts";
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";
 const deleteDestinations = statementsOver({ destinations: destinationsTable })()(
-  (db, { destinations }) => db.delete(destinations),
+  (db, { destinations }) => db.delete(destinations).where(isNotNull(destinations.id)),
 );
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 
