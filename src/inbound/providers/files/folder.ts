@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 
+import { setNewest } from "../../../base/bounded-map.ts";
 import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
@@ -43,10 +44,17 @@ export function readProviderFolder(folder: string, taken: readonly string[]): re
   return [...providers.values()];
 }
 
+/** What was read before, by id and revision: a reload parses only the files that changed. */
+const parsed = new Map<string, Provider>();
+
 /** Reads one file as a provider. Throws a `FileError`. */
 export function readProvider(id: string, path: string): Provider {
   const text = textOf(path);
-  return { ...fileProvider(id, path, readProviderFile(path, text)), revision: revisionOf(text) };
+  const revision = revisionOf(text);
+  const key = `${id} ${revision}`;
+  const provider = parsed.get(key) ?? fileProvider(id, path, readProviderFile(path, text));
+  setNewest(parsed, key, provider, maxFiles);
+  return { ...provider, path, revision };
 }
 
 /** The name of a new provider's file is taken. */
