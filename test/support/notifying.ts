@@ -13,7 +13,7 @@ export const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task
 /** Advances the clock in small increments until the condition holds. */
 export const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =>
   until(() => {
-    app.clock.advance(10);
+    app.clock.advance(20);
     return condition();
   });
 

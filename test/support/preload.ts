@@ -4,6 +4,7 @@ import { plugin } from "bun";
 import fc from "fast-check";
 
 import { dropIdleDatabases } from "./databases.ts";
+import { runs } from "./runs.ts";
 
 /** Timeout of each test: suites on PostgreSQL take long on a busy machine. */
 const timeoutMs = 120_000;
@@ -21,6 +22,6 @@ plugin({
 });
 
 // Makes a failing property report the failed expectation, not only the values.
-fc.configureGlobal({ includeErrorInReport: true });
+fc.configureGlobal({ includeErrorInReport: true, numRuns: runs(100) });
 
 afterAll(dropIdleDatabases);

@@ -14,9 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import {
+  catalogueFile,
+  catalogueFiles,
+} from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { hasSharedSecret } from "../../../src/inbound/signatures/scheme.ts";
 import {
@@ -26,6 +28,7 @@ import {
 import { json, jsonWith, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
+import { runs } from "../../support/runs.ts";
 
 const path = "/v1/providers";
 const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
@@ -62,7 +65,7 @@ const fixtures = join(import.meta.dir, "../providers/oracles/fixtures");
 const fixtureSecrets = readdirSync(fixtures).flatMap((file): [string, string][] => {
   const name = file.replace(".json", "");
   const recorded: unknown = JSON.parse(readFileSync(join(fixtures, file), "utf8"));
-  const { signature } = readProviderFile(`${name}.yaml`, catalogueFiles[name] ?? "");
+  const { signature } = catalogueFile(catalogueFiles[name] ?? "");
   return hasSharedSecret(signature) ? [[name, String(Object(recorded).secret)]] : [];
 });
 
@@ -189,32 +192,35 @@ describe("adding a provider", () => {
     expect([right.status, filesIn(providersDir)]).toEqual([201, ["acme.yaml"]]);
   });
 
-  test.each([
-    ["neither catalogue nor file", {}, ""],
-    ["both", { catalogue: "slack", file: "displayName: A", id: "a" }, ""],
-    ["a file without a name", { file: "displayName: A" }, "/id"],
-    ["an unknown service", { catalogue: "slak" }, "/catalogue"],
-    ["an inherited key", { catalogue: "constructor" }, "/catalogue"],
-    ["a path", { catalogue: "slack", id: "../slack" }, "/id"],
-    ["an absolute path", { catalogue: "slack", id: "/tmp/slack" }, "/id"],
-    ["an upper-case name", { catalogue: "slack", id: "Slack" }, "/id"],
-    ["a name with a NUL", { catalogue: "slack", id: "slack\0" }, "/id"],
-    ["a name with a line break", { catalogue: "slack", id: "slack\n" }, "/id"],
-    ["a long name", { catalogue: "slack", id: "s".repeat(41) }, "/id"],
-    ["a built-in provider", { catalogue: "slack", id: "code_host" }, "/id"],
-    ["a reserved name", { catalogue: "slack", id: "bookings" }, "/id"],
-    ["both secrets", { catalogue: "slack", secret, makeSecret: true }, "/secret"],
-    ["a short secret", { catalogue: "slack", secret: " 15 characters! " }, "/secret"],
-    ["an example", { catalogue: "slack", secret: "8f742231b10e8888abcd99yyyzzz85a5" }, "/secret"],
-    ["another's secret", { catalogue: "slack", secret: testSecret("code_host") }, "/secret"],
-    ["a blank secret", { catalogue: "slack", secret: " " }, "/secret"],
-    ["a long secret", { catalogue: "slack", secret: "s".repeat(16_385) }, "/secret"],
-    ["a secret of another form", { catalogue: "standard_webhooks", secret: "!" }, "/secret"],
-    ["no public key", { catalogue: "discord", secret: "00" }, "/secret"],
-    ["a made account", { catalogue: "paypal", makeSecret: true }, "/makeSecret"],
-  ])("rejects %s", async (_, body, pointer) => {
-    const answer = await problemOf(await add(body));
-    expect(answer).toMatchObject({ status: 422, errors: [{ pointer }] });
+  test("rejects what is incomplete, contradictory or unsafe", async () => {
+    const rows: readonly (readonly [string, object, string])[] = [
+      ["neither catalogue nor file", {}, ""],
+      ["both", { catalogue: "slack", file: "displayName: A", id: "a" }, ""],
+      ["a file without a name", { file: "displayName: A" }, "/id"],
+      ["an unknown service", { catalogue: "slak" }, "/catalogue"],
+      ["an inherited key", { catalogue: "constructor" }, "/catalogue"],
+      ["a path", { catalogue: "slack", id: "../slack" }, "/id"],
+      ["an absolute path", { catalogue: "slack", id: "/tmp/slack" }, "/id"],
+      ["an upper-case name", { catalogue: "slack", id: "Slack" }, "/id"],
+      ["a name with a NUL", { catalogue: "slack", id: "slack\0" }, "/id"],
+      ["a name with a line break", { catalogue: "slack", id: "slack\n" }, "/id"],
+      ["a long name", { catalogue: "slack", id: "s".repeat(41) }, "/id"],
+      ["a built-in provider", { catalogue: "slack", id: "code_host" }, "/id"],
+      ["a reserved name", { catalogue: "slack", id: "bookings" }, "/id"],
+      ["both secrets", { catalogue: "slack", secret, makeSecret: true }, "/secret"],
+      ["a short secret", { catalogue: "slack", secret: " 15 characters! " }, "/secret"],
+      ["an example", { catalogue: "slack", secret: "8f742231b10e8888abcd99yyyzzz85a5" }, "/secret"],
+      ["another's secret", { catalogue: "slack", secret: testSecret("code_host") }, "/secret"],
+      ["a blank secret", { catalogue: "slack", secret: " " }, "/secret"],
+      ["a long secret", { catalogue: "slack", secret: "s".repeat(16_385) }, "/secret"],
+      ["a secret of another form", { catalogue: "standard_webhooks", secret: "!" }, "/secret"],
+      ["no public key", { catalogue: "discord", secret: "00" }, "/secret"],
+      ["a made account", { catalogue: "paypal", makeSecret: true }, "/makeSecret"],
+    ];
+    for (const [what, body, pointer] of rows) {
+      const answer = { what, ...(await problemOf(await add(body))) };
+      expect(answer).toMatchObject({ what, status: 422, errors: [{ pointer }] });
+    }
     nothing();
   });
 
@@ -380,8 +386,10 @@ describe("a secret that others can guess or know", () => {
     expect((await add({ catalogue: "zoom", secret: "a secret of Zoom only" })).status).toBe(201);
   });
 
-  test.each(fixtureSecrets)("is that of the fixture %s", (_, given) => {
-    expect(given.length < leastSecretLength || isDocumentedSecret(given)).toBe(true);
+  test("is that of any fixture", () => {
+    const isWeak = (given: string) => given.length < leastSecretLength || isDocumentedSecret(given);
+    expect(fixtureSecrets).not.toBeEmpty();
+    expect(fixtureSecrets.filter(([, given]) => !isWeak(given))).toEqual([]);
   });
 
   test("is no matter for a public key, which anyone may know", async () => {
@@ -476,22 +484,26 @@ describe("a test event", () => {
     expect((await tested("nobody")).status).toBe(404);
   });
 
-  test.each(Object.keys(catalogueFiles))(
-    "of %s arrives, if it can be signed here",
-    async (name) => {
-      const made = await add({ catalogue: name, makeSecret: true });
+  test("of each service of the catalogue arrives, if it can be signed here", async () => {
+    for (const name of Object.keys(catalogueFiles)) {
+      // Tests are limited for each caller.
+      const send = (at: string, body: object) => app.as("admin", path + at, post(body), name);
+      const made = await send("", { catalogue: name, makeSecret: true });
       // Their keys cannot be made here.
       const canMake = !["aws_sns", "google_pubsub", "paypal", "plaid"].includes(name);
-      expect(made.status).toBe(canMake ? 201 : 422);
-      if (!canMake) return;
+      expect([name, made.status]).toEqual([name, canMake ? 201 : 422]);
+      if (!canMake) continue;
       const { samples, canTest } = await json(made);
-      expect(canTest).toBe(true);
+      expect([name, canTest]).toEqual([name, true]);
       expect(samples).not.toBeEmpty();
-      for (const event of Object.values(Object(samples)).map(String)) {
-        const answer = await tested(name, { event });
-        expect([event, answer.status]).toEqual([event, 200]);
+      const events = Object.values(Object(samples)).map(String);
+      for (const event of events.slice(0, runs(events.length))) {
+        const answer = await send(`/${name}/test`, { event });
+        expect([name, event, answer.status]).toEqual([name, event, 200]);
         expect(["accepted", "ignored"]).toContain(String((await json(answer))["status"]));
       }
-    },
-  );
+      // Each request that adds a provider reads all files.
+      rmSync(join(providersDir, `${name}.yaml`));
+    }
+  });
 });

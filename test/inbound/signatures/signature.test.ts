@@ -5,8 +5,10 @@ import fc from "fast-check";
 
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { codeHost } from "../../../src/inbound/providers/code_host.ts";
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import {
+  catalogueFile,
+  catalogueFiles,
+} from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
 import type { SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { signatureHeaders, signsCompactJson } from "../../../src/inbound/signatures/scheme.ts";
@@ -28,8 +30,8 @@ for (const { id, signature } of catalogue) {
 }
 for (const [name, scheme] of Object.entries(schemes)) signatureSuite(name, scheme);
 
-test.each(Object.entries(catalogueFiles))("the scheme of %s conforms", (name, text) => {
-  const { signature } = readProviderFile(`${name}.yaml`, text);
+test.each(Object.entries(catalogueFiles))("the scheme of %s conforms", (_, text) => {
+  const { signature } = catalogueFile(text);
   if (signsAnyBody(signature)) expect(wrongRows(signature)).toEqual([]);
 });
 
@@ -64,7 +66,7 @@ describe.skipIf(skips(notInstalled("openssl")))("signatures made by openssl", ()
           const header = await opensslHeader(scheme, secret, bytes);
           expect(outcomeOf(scheme, secret, bytes, header)).toBe("current");
         }),
-        { numRuns: 10 },
+        { numRuns: runs(10) },
       );
     });
 
@@ -78,7 +80,7 @@ describe.skipIf(skips(notInstalled("openssl")))("signatures made by openssl", ()
           expect(sign(scheme, secret, sent, now * 1_000)).toBe(header);
           expect(outcomeOf(scheme, secret, sent, header)).toBe("current");
         }),
-        { numRuns: 10 },
+        { numRuns: runs(10) },
       );
     });
   }

@@ -30,8 +30,8 @@ export function signatureSuite(name: string, scheme: TextScheme): void {
       describe(section, () => {
         for (const [behaviour, outcome, attempt] of rowsOf(by)) {
           test(`${behaviour}: ${outcome}`, () => {
-            const found: string = outcomeOf(by, attempt);
-            expect(isExpected(outcome, outcomeOf(by, attempt)) ? outcome : found).toBe(outcome);
+            const found = outcomeOf(by, attempt);
+            expect<string>(isExpected(outcome, found) ? outcome : found).toBe(outcome);
           });
         }
       });

@@ -45,8 +45,8 @@ export function changedSignatureRows(by: Signer): readonly Row[] {
     ["non-ASCII last character", malformed, sent(`${text.slice(0, -1)}\u00e9`)],
     ["non-ASCII, the right number of characters", malformed, sent("\u00e9".repeat(text.length))],
     ["non-ASCII, the right number of UTF-8 bytes", malformed, sent("\u00e9".repeat(half))],
-    ["1 MB of ASCII", malformed, sent("a".repeat(1_000_000))],
-    ["1 MB of non-ASCII", malformed, sent("\u00e9".repeat(1_000_000))],
+    ["100 kB of ASCII", malformed, sent("a".repeat(100_000))],
+    ["100 kB of non-ASCII", malformed, sent("\u00e9".repeat(100_000))],
   ];
 }
 

@@ -22,10 +22,10 @@ interface TestKeys {
 
 export function testKeys(scheme: TextScheme): TestKeys {
   const made = new Map<string, TestKey>();
-  const service = lazy(() => pairFor(scheme));
+  const service = lazy(() => pairFor(scheme, "of the service"));
   const make = (name: string): TestKey => {
     if (scheme.kind === "hmac") return macKey(scheme, name);
-    const pair = scheme.key === undefined ? pairFor(scheme) : service();
+    const pair = scheme.key === undefined ? pairFor(scheme, name) : service();
     const { publicKey, privateKey } = pair;
     const pem = publicKey.export({ format: "pem", type: "spki" }).toString();
     const secret = scheme.key === undefined ? pem : name;
@@ -52,9 +52,14 @@ function macKey(scheme: TextScheme & { kind: "hmac" }, name: string): TestKey {
   };
 }
 
-function pairFor({ kind }: TextScheme) {
+/** By kind and name. One of RSA takes 100 ms. */
+const pairs = new Map<string, ReturnType<typeof newKeyPair>>();
+
+function pairFor({ kind }: TextScheme, name: string) {
   if (kind === "hmac") throw new Error("An HMAC has no pair of keys");
-  return newKeyPair(kind);
+  const pair = pairs.get(kind + name) ?? newKeyPair(kind);
+  pairs.set(kind + name, pair);
+  return pair;
 }
 
 function signerOf(scheme: TextScheme, key: KeyObject): TestKey["sign"] {
