@@ -81,8 +81,8 @@ describe.each(pages)("$file", ({ file, text }) => {
 const elsewhere = [
   "PERSONAL_DATA_KEY",
   "NODE_EXTRA_CA_CERTS",
-  "TEST_DATABASE",
   "TEST_POSTGRES_URL",
+  "TEST_SKIPS",
   "FULL_PROPERTIES",
   "UPDATE_DOCS",
   "DEPLOY_API_TOKEN",
