@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { until } from "../support/app.ts";
@@ -7,8 +7,6 @@ import { movableAddress } from "../support/movable-address.ts";
 import { removeFolder, temporaryFolder } from "../support/program.ts";
 import { serveApp } from "../support/served-app.ts";
 import { notInstalled, skips } from "../support/skips.ts";
-
-setDefaultTimeout(30_000);
 
 const ends = endsAfterEach();
 const folder = temporaryFolder();
@@ -63,7 +61,7 @@ async function following(path: string | null, feed: string, target?: string) {
     address,
     lines,
     messages: () => lines.filter((line) => /^(?:event|notification) /.test(line)),
-    prints: (line: string) => until(() => lines.includes(line), 10_000),
+    prints: (line: string) => until(() => lines.includes(line)),
     send: async () => {
       const { status } = await served.app.deliverSample("task_tracker", "task.completed");
       expect(status).toBe(200);
@@ -80,7 +78,7 @@ test.skipIf(skips(notInstalled("node"))).each(rows)(
     for (const count of [1, 2, 3]) {
       address.goSilent();
       await send();
-      await until(() => messages().length === count, 10_000);
+      await until(() => messages().length === count);
     }
     expect(new Set(messages()).size).toBe(3);
     expect(lines).toContain("lost: no data for 0.5 s");

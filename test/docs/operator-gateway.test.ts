@@ -24,7 +24,7 @@ beforeAll(async () => {
   void (async () => {
     for await (const text of gateway.stdout.pipeThrough(new TextDecoderStream())) printed += text;
   })();
-  await until(() => /Listening at \S+\n/.test(printed), 15_000);
+  await until(() => /Listening at \S+\n/.test(printed));
   url = /Listening at (\S+)/.exec(printed)?.[1] ?? "";
 });
 afterAll(async () => {
@@ -59,7 +59,7 @@ test("a notification is verified and printed once; a copy that was tampered with
     OPERATOR_GATEWAY_SECRET: gatewaySecret,
   });
   expect(await deliverTo(server, 7)).toBe(200);
-  await until(() => printed.includes("[success] Task completed: Task 7\n"), 15_000);
+  await until(() => printed.includes("[success] Task completed: Task 7\n"));
 
   const [sent] = between.received;
   if (sent === undefined) throw new Error("Nothing came");

@@ -68,7 +68,7 @@ describe("access to the operator API", () => {
 
   test.each(routes)("%s %s allows admins as well as operators", async (method, path) => {
     const response = await app.as("admin", path, { method });
-    expect([200, 404]).toContain(response.status);
+    expect(response.status).toBe(path.includes("_1") ? 404 : 200);
     await response.body?.cancel();
   });
 

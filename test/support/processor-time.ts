@@ -1,6 +1,7 @@
 /**
  * The processor time of this thread that `work` takes, in milliseconds: the least of up to five tries, because a busy
  * machine or a collection of garbage makes some longer. Tries end when one takes at most `enoughMs`.
+ * Never less than 1: some clocks do not show less.
  */
 export async function leastMs(work: () => unknown, enoughMs = 0): Promise<number> {
   let least = Infinity;
@@ -10,7 +11,7 @@ export async function leastMs(work: () => unknown, enoughMs = 0): Promise<number
     const { user, system } = process.threadCpuUsage(before);
     least = Math.min(least, (user + system) / 1_000);
   }
-  return least;
+  return Math.max(least, 1);
 }
 
 /** How many times the processor time of `usual` `work` takes. Exact only above `enough`. */

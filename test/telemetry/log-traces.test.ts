@@ -43,7 +43,7 @@ test.skipIf(skips(noPipes))(
         // The pipe is still empty.
       }
       return logged.includes("log output resumed") && logged.endsWith("\n");
-    }, 20_000);
+    });
     const entries: { msg: string; trace_id?: string; span_id?: string }[] = logged
       .trimEnd()
       .split("\n")

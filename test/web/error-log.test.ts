@@ -103,4 +103,4 @@ test("shares one log entry for an outage between REST and GraphQL", async () => 
   await server.stop();
   // On a slow machine the requests take over ten seconds, which adds a second entry.
   expect(entries().length).toBeLessThan(3);
-}, 30_000);
+});

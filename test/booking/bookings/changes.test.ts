@@ -123,15 +123,16 @@ describe("cancelling a part", () => {
   });
 
   test.each([
-    ["no positions", []],
-    ["a position twice", [1, 1]],
-    ["a position that does not exist", [3]],
-    ["a text", "1"],
-  ])("rejects %s", async (_, passengers) => {
+    ["no positions", [], 422],
+    ["a position twice", [1, 1], 422],
+    ["a position that does not exist", [3], 422],
+    ["a text", "1", 400],
+  ])("rejects %s", async (_, passengers, status) => {
     const { id } = await booked(await flightIn(100), 2);
     const response = await offerPart(id, passengers);
-    expect([422, 400]).toContain(response.status);
-    expect(await json(response)).toMatchObject({ errors: [{ pointer: expect.any(String) }] });
+    expect(await jsonWith(response, status)).toMatchObject({
+      errors: [{ pointer: expect.any(String) }],
+    });
   });
 
   test("repeats the original response of a booking that was made with a key", async () => {
@@ -357,7 +358,7 @@ describe("correcting a passenger", () => {
     expect(await json(await get(id))).toMatchObject({
       passengers: [{ lastName: "Lovelace" }, { lastName: "Byron", passportNumber: "*****45" }],
     });
-    const audit = await json(await app.as("admin", "/v1/audit?action=booking.corrected"));
+    const audit = await json(await app.as("admin", "/v1/audit?action=booking.corrected&limit=1"));
     expect(audit["data"]).toMatchObject([
       { subject: id, detail: "passenger 2: lastName, passportNumber" },
     ]);

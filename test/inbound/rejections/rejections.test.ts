@@ -20,7 +20,10 @@ describe("GET /v1/rejections", () => {
       headers: { "content-type": "application/json" },
       body: "{}",
     };
-    await app.deliver("code_host", "{}", { secret: "another secret" });
+    await app.deliver("code_host", '{"action":"published","package":{"name":"web"}}', {
+      secret: "another secret",
+      headers: { "x-github-event": "package" },
+    });
     app.clock.advance(minuteMs);
     await app.fetch("/webhooks/task_tracker", unsigned);
     app.clock.advance(minuteMs);
@@ -51,13 +54,10 @@ describe("GET /v1/rejections", () => {
   });
 
   test("adds cause and claimed type of each only if asked for", async () => {
-    await app.deliver("code_host", '{"action":"published","package":{"name":"web"}}', {
-      secret: "another secret",
-      headers: { "x-github-event": "package" },
-    });
-    const [newest] = await listed(app, "/v1/rejections?include=cause&limit=1");
-    expect(newest).toMatchObject({ cause: "unknown", type: "package.published" });
-    const [plain] = await listed(app, "/v1/rejections?limit=1");
+    const query = "to=2026-11-21T09:01:00Z";
+    const [oldest] = await listed(app, `/v1/rejections?include=cause&${query}`);
+    expect(oldest).toMatchObject({ cause: "unknown", type: "package.published" });
+    const [plain] = await listed(app, `/v1/rejections?${query}`);
     expect(Object.keys(plain ?? {})).not.toContain("cause");
   });
 

@@ -60,7 +60,7 @@ describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
     until(() => {
       app.clock.advance(stepMs);
       return condition();
-    }, 30_000);
+    });
 
   test("that is open sends one probe every 30 s, and records no attempt that was not made", async () => {
     const { app, times, attempts, deliveries, health } = await failing({ maxConcurrent: 1 });

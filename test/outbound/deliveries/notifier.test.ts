@@ -46,7 +46,7 @@ describe("an operator gateway that hangs", () => {
         // As long as it takes to claim a probe: no more time may pass until it is sent.
         await app.services.storage.atomically();
         return condition();
-      }, 20_000);
+      });
     const path = "/v1/destinations?include=health";
     const health = async () => Object((await listed(app, path, "admin"))[0]?.["health"]);
     await passing(async () => (await health()).circuit === "open");

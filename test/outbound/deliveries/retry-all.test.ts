@@ -119,4 +119,4 @@ test("after a recovery, what fails again meanwhile keeps its delay", async () =>
   const [shown] = await storage.all(notificationsOfEvent, { eventId: eventRow(2).id });
   expect(shown?.dueAt).toEqual(new Date(clock.now()));
   await storage.close();
-}, 30_000);
+});

@@ -80,16 +80,16 @@ test("GraphQL names what is wrong with a new destination", async () => {
 
 test("GraphQL shows the health of destinations and sends dead deliveries again", async () => {
   const input = { name: "health", format: "json", url: "http://127.0.0.1:1099/" };
-  const made = await ask(create, { input });
+  const made = await ask(create, { input }, "hal");
   const { destinationId } = Object(made["data"]).createDestination.destination;
   const health =
     "{ destinations { nodes { ownerId openUntil health { circuit outcomes waiting dead oldestSeconds successRate p50Ms p95Ms lastError lastAttemptAt } } } }";
-  expect(await ask(health, {})).toEqual({
+  expect(await ask(health, {}, "hal")).toEqual({
     data: {
       destinations: {
         nodes: [
           {
-            ownerId: "ada",
+            ownerId: "hal",
             openUntil: null,
             health: {
               circuit: "closed",
@@ -109,7 +109,7 @@ test("GraphQL shows the health of destinations and sends dead deliveries again",
     },
   });
   const retry = "mutation ($id: ID!) { retryDestination(destinationId: $id) }";
-  expect(await ask(retry, { id: destinationId })).toEqual({ data: { retryDestination: 0 } });
+  expect(await ask(retry, { id: destinationId }, "hal")).toEqual({ data: { retryDestination: 0 } });
   expect(await ask(retry, { id: destinationId }, "bob")).toMatchObject({
     errors: [{ extensions: { code: "not-found" } }],
   });

@@ -141,7 +141,7 @@ describe("skyhook listen", () => {
     const ignored = JSON.stringify({ event_name: "item:updated", event_data: { id: "9" } });
     await skyhook(["send", "deploy_platform", "deploy.error"], server);
     await deliverTask(server, ignored);
-    await deliverTask(server, "no JSON");
+    await deliverTask(server, "no JSON", {}, 400);
     await deliverTask(server, taskBody(1));
     await until(() => all.received.length === 3 && some.received.length > 0);
     expect(sentTo(all)).toEqual([ignored, "no JSON", taskBody(1)]);

@@ -160,7 +160,7 @@ describe("compiled queries", () => {
       }),
       { numRuns: runs(100) },
     );
-  }, 120_000);
+  });
 
   test("are bounded in size, with fragments expanded", async () => {
     const schema = buildSchema("type Query { one: Query other: Query name: String }");

@@ -162,7 +162,7 @@ describe("a server on a real port", () => {
     expect(await raw(server.url, huge)).toMatch(/^HTTP\/1\.1 413 [\s\S]*problem\+json/);
     expect(await server.stop()).toBe(0);
     removeFolder(cwd);
-  }, 20_000);
+  });
 
   test("acknowledges no delivery after its write-ahead log was deleted", async () => {
     const cwd = temporaryFolder();
@@ -173,5 +173,5 @@ describe("a server on a real port", () => {
     expect((await fetch(`${server.url}/webhooks/task_tracker`, request)).status).toBe(503);
     expect(await server.stop()).toBe(0);
     removeFolder(cwd);
-  }, 20_000);
+  });
 });
