@@ -79,8 +79,9 @@ async function expectRejected(response: Response, status: number, code: string):
   return String(problem["detail"]);
 }
 
-const unavailable = [503, "unavailable"] as const;
-const invalid = [401, "invalid-token"] as const;
+type Rejection = readonly [status: number, code: string];
+const unavailable: Rejection = [503, "unavailable"];
+const invalid: Rejection = [401, "invalid-token"];
 
 describe("sign-in by OpenID Connect", () => {
   test("opens a session, keeps the deep link, and is audited", async () => {
@@ -341,7 +342,7 @@ describe("an issuer that fails", () => {
   const asJson = { "content-type": "application/json" };
   const metadataPath = "/.well-known/openid-configuration";
 
-  test.each<readonly [string, () => Response, (typeof invalid | typeof unavailable)?]>([
+  test.each<readonly [string, () => Response, Rejection?]>([
     ["an error", () => new Response("down", { status: 500 })],
     ["a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
     ["a huge response", huge],
