@@ -21,7 +21,7 @@ const commands = [
 ].concat(["backup", "restore"]);
 
 describe("skyhook", () => {
-  test.concurrent.each(commands)("%s --help shows an example", async (command) => {
+  test.each(commands)("%s --help shows an example", async (command) => {
     const { out, err, code } = await skyhook([command, "--help"]);
     expect(out).toContain(`Usage: skyhook ${command}`);
     expect(out).toMatch(new RegExp(`Examples?:\n  \\$ .*skyhook ${command}`));
@@ -40,7 +40,7 @@ describe("skyhook", () => {
     });
   });
 
-  test.concurrent.each([
+  test.each([
     [[], "Usage: skyhook"],
     [["sned"], "Did you mean send?"],
     [["serve", "now"], "too many arguments"],

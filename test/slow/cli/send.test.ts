@@ -22,7 +22,7 @@ describe("skyhook send", () => {
     expect(code).toBe(0);
   });
 
-  test.concurrent.each(all)("%s %s is accepted and listed", async (provider, type) => {
+  test.each(all)("%s %s is accepted and listed", async (provider, type) => {
     const { out, err, code } = await beside("send", provider, type);
     const answer = answerIn(out);
     const { id, idempotencyKey } = answer;
@@ -66,7 +66,7 @@ describe("skyhook send", () => {
     return ways.map((way) => [id, type, way] as const);
   });
 
-  test.concurrent.each(tampered)("%s %s --tamper %s is refused", async (provider, type, way) => {
+  test.each(tampered)("%s %s --tamper %s is refused", async (provider, type, way) => {
     const { out, code } = await beside("send", provider, type, "--tamper", way);
     expect(out).toStartWith("401 invalid-signature: ");
     expect(answerIn(out)).toMatchObject({ status: 401 });

@@ -57,7 +57,10 @@ await buildClient(built);
 const packed = await run(["npm", "pack", built]);
 const tarball = join(folder, packed.out.trim().split("\n").at(-1) ?? "");
 writeFileSync(join(folder, "package.json"), '{"name":"trial","private":true,"type":"module"}');
-const installed = await run(["npm", "install", "--no-audit", "--no-fund", tarball, ...judges]);
+const installing = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", tarball];
+/** Of this clone: each package is downloaded once. */
+const cache = join(import.meta.dir, "../../../node_modules/.cache/npm");
+const installed = await run([...installing, ...judges], folder, { npm_config_cache: cache });
 if (installed.code !== 0) console.log(installed.err);
 const isSkipped = skips(
   installed.code === 0 ? null : "the package registry does not return the client's judges",

@@ -154,7 +154,7 @@ function copied(file: string): Left {
 const connectionsOfDead = `select pid from pg_stat_activity
   where application_name = current_setting('application_name') and pid <> pg_backend_pid()`;
 /** A margin for busy machines. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 const schemaOnServer = `
   select 'table' as type, table_name as name,

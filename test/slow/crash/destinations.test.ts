@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 
 import { compiledProgram } from "../../support/program.ts";
 import { isFull } from "../../support/runs.ts";
@@ -7,6 +7,9 @@ import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
 import { type Death, deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
+
+// By night, and on a busy machine.
+setDefaultTimeout(300_000);
 
 /**
  * From outside and at one point, which differs from run to run; by night at all points. Crash points work only in the source;

@@ -102,7 +102,7 @@ export type AsAdmin = (path: string, init: RequestInit) => Promise<Response>;
 
 /** Statuses of a balancer without a reachable instance, and of an instance without a database. */
 const unavailable = [502, 503, 504];
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** Repeats a request while the server is unavailable. */
 export const asAdminAt =

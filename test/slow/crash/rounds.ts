@@ -47,7 +47,7 @@ const mostAcknowledgedOfFleet = 30;
 /** Maximum number of transactions of a kind in one round. */
 const mostTransactions = 20;
 /** A margin for busy machines. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 export interface Round {
   readonly acknowledged: number;

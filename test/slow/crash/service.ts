@@ -22,7 +22,7 @@ import type { Server } from "./requests.ts";
 /** The exit code of a process killed by SIGKILL: 128 + 9. */
 const killedCode = 137;
 /** A margin for busy machines. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 /** Fifty times as many deliveries. */
 const fleetPatienceMs = 40_000;
 /** The longest time until a dead process's lease on a notification expires. */

@@ -12,7 +12,7 @@ import { Instances } from "./instances.ts";
 export const noOutages = noLoadBalancer ?? noOwnPostgres;
 
 /** A margin for busy machines. */
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 /** Statuses of a balancer without a reachable instance, and of an instance without a database. */
 const unavailable = [502, 503, 504];
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 
 import { startIn } from "../../support/load.ts";
@@ -12,6 +12,9 @@ import { Recorder } from "./recorder.ts";
 import { scenarioOf, scenarios } from "./scenarios.ts";
 import type { Step } from "./steps.ts";
 import { noRecording } from "./strace.ts";
+
+// strace stops the program at each call.
+setDefaultTimeout(300_000);
 
 const requests = 160;
 /** Enough for every combination of names in every scenario: all are tried by night, and to find a planted error. */

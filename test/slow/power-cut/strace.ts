@@ -14,7 +14,7 @@ const traced = [
 
 /** Longer than any single write. */
 const maxStringBytes = 64 * 2 ** 20;
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 /** The command prefix that records the system calls of a program, with all its threads, in `file`. */
 export function recordedIn(file: string): readonly string[] {

@@ -18,8 +18,12 @@ const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
 const topic = `s${crypto.randomUUID().slice(0, 8)}`;
-const measuredMs = 2_000;
+/** How many deliveries are measured at a time, and by how much the work for each may grow. */
+const measured = 60;
+const mostWork = 2;
 const mostMoreMegabytes = 300;
+/** A margin for busy machines. */
+const patienceMs = 120_000;
 
 /** What replaces the systems, and the errors of failed attempts at some of them. */
 const strangers: readonly (readonly [Stranger, Partial<Record<FrontedName, RegExp>>])[] = [
@@ -88,20 +92,27 @@ test.skipIf(isSkipped)(
       });
       ids.set(name, String(id));
     }
+    /** Makes an attempt due. The one before may still fail at another stranger, and open the circuit. */
+    const retry = async (name: FrontedName): Promise<false> => {
+      await ask(`destinations/${ids.get(name)}/retry`, {});
+      await Bun.sleep(200);
+      return false;
+    };
     const health = async (name: FrontedName) =>
       Object((await ask(`destinations/${ids.get(name)}?include=health`))["health"]);
     const load = keepDelivering(server, 4);
-    const rate = async () => {
-      const before = load.acknowledged.size;
-      await Bun.sleep(measuredMs);
-      return load.acknowledged.size - before;
+    /** The processor time of the thread that answers, which no other thread or program takes, for each delivery. */
+    const work = async () => {
+      const [count, began] = [load.acknowledged.size, nanosecondsOf(pid)];
+      await until(() => load.acknowledged.size >= count + measured, patienceMs);
+      return (nanosecondsOf(pid) - began) / (load.acknowledged.size - count);
     };
-    await rate();
-    const [before, memory] = [await rate(), megabytesOf(pid)];
+    await work();
+    const [before, memory] = [await work(), megabytesOf(pid)];
     for (const [stranger, reasons] of strangers) {
       for (const [, each] of fronts) each.replace(stranger);
       for (const id of ids.values()) await ask(`destinations/${id}/retry`, {});
-      let during = await rate();
+      let during = await work();
       for (const name of names) {
         await until(async () => {
           const { data } = Object(
@@ -111,26 +122,25 @@ test.skipIf(isSkipped)(
           const errors = (data as readonly { lastError: string }[]).map(
             ({ lastError }) => lastError,
           );
-          return errors.some((error) => (reasons[name] ?? /./).test(error));
-        }, 30_000).catch(async () => {
+          return errors.some((error) => (reasons[name] ?? /./).test(error)) || retry(name);
+        }, patienceMs).catch(async () => {
           const { data } = Object(await ask(`destinations/${ids.get(name)}/deliveries?limit=5`));
           throw new Error(`${stranger} at ${name}: ${JSON.stringify(data)}`);
         });
       }
-      // Other programs of the machine may have disturbed the first measurement.
-      if (during < before / 2) during = await rate();
+      // Caches that are shared with other programs make the same work slower.
+      if (during > before * mostWork) during = await work();
       const megabytes = megabytesOf(pid) - memory;
-      expect([stranger, during >= before / 2]).toEqual([stranger, true]);
+      expect([stranger, during <= before * mostWork]).toEqual([stranger, true]);
       expect([stranger, megabytes < mostMoreMegabytes]).toEqual([stranger, true]);
     }
     await load.end();
     for (const [, each] of fronts) each.replace(null);
-    for (const id of ids.values()) await ask(`destinations/${id}/retry`, {});
     for (const name of names) {
       await until(async () => {
         const { waiting, dead } = await health(name);
-        return waiting === 0 && dead === 0;
-      }, 60_000);
+        return (waiting === 0 && dead === 0) || retry(name);
+      }, patienceMs);
     }
     const events = load.acknowledged.size;
     for (const broker of brokers) {
@@ -148,8 +158,13 @@ test.skipIf(isSkipped)(
     expect(await server.stop()).toBe(0);
     for (const [, each] of fronts) each.stop();
   },
-  300_000,
+  600_000,
 );
+
+/** Of the main thread alone: brokers have a thread of their own. */
+function nanosecondsOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]);
+}
 
 function megabytesOf(pid: number): number {
   const [, pages = ""] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");

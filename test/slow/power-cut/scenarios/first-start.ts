@@ -25,7 +25,7 @@ import { type Scenario, withGateway } from "../scenario.ts";
 import type { Step } from "../steps.ts";
 
 const provider = "task_tracker";
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** An operator begins in an empty folder: secrets, a server with its keys, a token, and a new secret. */
 export const firstStart: Scenario = {

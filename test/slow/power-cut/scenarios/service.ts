@@ -10,7 +10,7 @@ import { type Scenario, withGateway } from "../scenario.ts";
 
 const clients = 6;
 export const seats = [1_000, 1_000, 30];
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /**
  * A server, from its first start on an empty folder: it receives deliveries, bookings, payments, cancellations and users, is
