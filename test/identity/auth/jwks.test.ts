@@ -1,12 +1,20 @@
-import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setSystemTime,
+  test,
+} from "bun:test";
+import { tmpdir } from "node:os";
 
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, SignJWT } from "jose";
 
 import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { runSkyhook } from "../../support/program.ts";
-import { resources } from "../../support/resources.ts";
-
-const taken = resources();
+import { serveApp } from "../../support/served-app.ts";
 
 /** An identity provider on a free port, which publishes keys and signs tokens. */
 class IdentityProvider {
@@ -63,16 +71,16 @@ const expected = {
 
 let provider: IdentityProvider;
 let app: TestApp;
-beforeEach(async () => {
+const start = async () => {
   provider = new IdentityProvider();
   await provider.addKey("k1", "ES256");
   app = await startApp({ JWKS_URL: provider.url, ...expected });
-});
-afterEach(async () => {
+};
+const stop = async () => {
   setSystemTime();
   await app.stop();
   await provider.stop();
-});
+};
 
 /** A token that is valid except for `claims` and `header`. */
 async function token(
@@ -101,6 +109,9 @@ const ask = (bearer: string, path = "/v1/events") =>
   app.fetch(path, { headers: { authorization: `Bearer ${bearer}` } });
 
 describe("a token from an identity provider", () => {
+  beforeEach(start);
+  afterEach(stop);
+
   test.each(["RS256", "PS256", "ES256", "EdDSA"])("signed with %s is accepted", async (alg) => {
     await provider.addKey("k2", alg);
     expect((await ask(await token("k2", alg))).status).toBe(200);
@@ -143,6 +154,11 @@ describe("a token from an identity provider", () => {
     expect((await ask(plain, "/v1/users")).status).toBe(200);
     expect((await ask(plain)).status).toBe(403);
   });
+});
+
+describe("a token", () => {
+  beforeAll(start);
+  afterAll(stop);
 
   test.each([
     ["roles", "admin", 200],
@@ -246,6 +262,9 @@ const endless = () =>
   });
 
 describe("an identity provider that", () => {
+  beforeEach(start);
+  afterEach(stop);
+
   test.each([
     ["answers 500", () => new Response("no", { status: 500 })],
     ["answers without JSON", () => new Response("<html>")],
@@ -345,12 +364,13 @@ describe("an identity provider that", () => {
 });
 
 test("`skyhook replay` uses a token from the identity provider", async () => {
-  const folder = taken.newFolder();
-  const server = await taken.start(folder, { JWKS_URL: provider.url, ...expected });
-  const replay = (env: Record<string, string>) =>
-    runSkyhook(["replay", "evt_0"], { cwd: folder, env: { ...server.env, ...env } });
-  const now = Math.floor(Date.now() / 1_000);
-  const good = await token("k1", "ES256", { iat: now, exp: now + 600 });
+  await start();
+  const settings = { JWKS_URL: provider.url, ...expected };
+  const served = await serveApp(settings, app.clock);
+  const env = { ...settings, PORT: new URL(served.url).port };
+  const replay = (more: Record<string, string>) =>
+    runSkyhook(["replay", "evt_0"], { cwd: tmpdir(), env: { ...env, ...more } });
+  const good = await token("k1", "ES256");
   expect((await replay({ OPERATOR_TOKEN: good })).err).toBe(
     "skyhook: The server answers 404 not-found: No event with this id exists, or it was deleted by retention.\n",
   );
@@ -360,4 +380,6 @@ test("`skyhook replay` uses a token from the identity provider", async () => {
     expect(err).not.toContain(good);
     expect(code).toBe(2);
   }
+  await served.stop();
+  await stop();
 });

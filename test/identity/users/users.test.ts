@@ -1,13 +1,13 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
 import { json, jsonWith, startApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { appPerTest } from "../../support/running-app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/users";
 
-const app = appPerTest();
+const app = appForAll();
 
 const create = (body: unknown, headers: Record<string, string> = {}, who = "ada") =>
   app.as("user", path, post(body, headers), who);
@@ -15,6 +15,8 @@ const ada = { name: "Ada Lovelace", email: "ada@example.com" };
 const get = (at: string) => app.as("user", at);
 
 describe("a user", () => {
+  beforeEach(() => app.restart());
+
   test("is created with 201, its Location and the specified fields", async () => {
     const response = await create(ada);
     const user = await jsonWith(response, 201);
@@ -76,7 +78,8 @@ describe("a user", () => {
 });
 
 describe("the list of users", () => {
-  beforeEach(async () => {
+  beforeAll(async () => {
+    await app.restart();
     for (let number = 1; number <= 25; number += 1) {
       // Some users share a creation time, so that their order depends on the id.
       if (number % 3 === 0) app.clock.advance(1);
@@ -165,6 +168,8 @@ describe("the list of users", () => {
 });
 
 describe("an invalid body", () => {
+  beforeAll(() => app.restart());
+
   const bad: [string, unknown, string[]][] = [
     ["no fields", {}, ["/name", "/email"]],
     ["no name", { email: ada.email }, ["/name"]],
@@ -293,6 +298,8 @@ describe("an invalid body", () => {
 });
 
 describe("Idempotency-Key", () => {
+  beforeEach(() => app.restart());
+
   const keyed = (body: unknown, key: string, who?: string) =>
     create(body, { "idempotency-key": key }, who);
 
