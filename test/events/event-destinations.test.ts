@@ -86,9 +86,9 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
   return stored;
 }
 
-describe.each(["sqlite", "postgres"] as const)("destination=, on %s", (dialect) => {
+describe("destination=", () => {
   let stored: readonly Stored[];
-  const app = appForAll({}, undefined, { dialect });
+  const app = appForAll();
   beforeAll(async () => {
     stored = await storeSome(app);
   });

@@ -1,17 +1,16 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import type { Severity } from "../../src/event/new-notification.ts";
 import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
 import { agentOf, callback, deliveriesTo, wanted } from "../outbound/subscriptions/callback.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { endsAfterEach } from "../support/ends.ts";
 import { hour, untilLater } from "../support/notifying.ts";
 import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
+import { appPerTest } from "../support/running-app.ts";
 
-const ends = endsAfterEach();
+const app = appPerTest({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 const agent = agentOf("agent");
 const completed = {
   provider: "task_tracker",
@@ -20,13 +19,7 @@ const completed = {
   subject: null as string | null,
 };
 
-describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
-    ends.push(() => app.stop());
-  });
-
+describe("a poll", () => {
   const poll = (
     after: string | null,
     { match = completed, since = null as Date | null, limit = 100 } = {},
@@ -117,11 +110,6 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
 });
 
 describe("rejects", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-    ends.push(() => app.stop());
-  });
   const read = (after: string | null, provider: string, ctx = agent) =>
     app.services.eventPolls.read(ctx, { ...completed, provider }, { after, since: null, limit: 1 });
 

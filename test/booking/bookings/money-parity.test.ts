@@ -5,10 +5,11 @@ import { bookingCalls, bookingsPath as path } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
 import { payer } from "../../support/payments.ts";
-import { appPerTest } from "../../support/running-app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
-const app = appPerTest();
+const app = appForAll();
 const { cancel } = bookingCalls(app);
+const pay = payer(app);
 const dayMs = 86_400_000;
 const price = 49_950;
 
@@ -29,20 +30,19 @@ const query = `query ($id: ID!) { booking(bookingId: $id) {
   paymentMethod payments { ${reported} } ${refund} ${cancellation} } }`;
 const list = `{ bookings { nodes { bookingId payments { ${reported} } ${refund} ${cancellation} } } }`;
 
-async function bookingAfter(kind: Kind, steps: readonly Step[]): Promise<string> {
+async function bookingAfter(who: string, kind: Kind, steps: readonly Step[]): Promise<string> {
   const departureTime = new Date(app.clock.now() + (kind === "plain, tomorrow" ? 1 : 30) * dayMs);
-  const flight = await addFlight(app, { seats: 1, departureTime });
+  const flight = await addFlight(app, { flightNumber: who, seats: 1, departureTime });
   const input = { ...bookingBody(flight.id), hold: kind === "hold" };
-  const id = String((await json(await app.as("user", path, post(input), "ada")))["bookingId"]);
-  const pay = payer(app);
+  const id = String((await json(await app.as("user", path, post(input), who)))["bookingId"]);
   for (const step of steps) {
     if (step === "expire") {
       app.clock.advance(20 * 60_000);
       await until(async () => {
         app.clock.advance(100);
-        return Reflect.get(await read(id), "status") === "expired";
+        return Reflect.get(await read(id, who), "status") === "expired";
       });
-    } else if (step === "cancel") await jsonWith(await cancel(id), 200);
+    } else if (step === "cancel") await jsonWith(await cancel(id, who), 200);
     else if (step === "fill") await app.as("user", path, post(bookingBody(flight.id)), "bob");
     else if (typeof step === "object" && "record" in step) {
       const body = post({ amount: step.record, note: "by transfer" });
@@ -51,7 +51,7 @@ async function bookingAfter(kind: Kind, steps: readonly Step[]): Promise<string>
       const isPaid = "pay" in step;
       const money = {
         amount: isPaid ? step.pay : step.refund,
-        payment: step.as ?? "pi",
+        payment: `${step.as ?? "pi"}_${who}`,
         booking: id,
       };
       await pay(isPaid ? "payment_intent.succeeded" : "charge.refunded", money);
@@ -60,9 +60,12 @@ async function bookingAfter(kind: Kind, steps: readonly Step[]): Promise<string>
   return id;
 }
 
-const read = async (id: string) => json(await app.as("user", `${path}/${id}`, {}, "ada"));
+const read = async (id: string, who: string) =>
+  json(await app.as("user", `${path}/${id}`, {}, who));
 
 describe("payments and refund", () => {
+  let number = 0;
+
   test.each<[Kind, readonly Step[], status: string | null, ofCancellation: string | null]>([
     ["plain", [], null, null],
     ["plain", ["cancel"], "pending", "pending"],
@@ -102,29 +105,31 @@ describe("payments and refund", () => {
   ])(
     "are the same in REST and GraphQL: %s after %j it is %s, and %s of the cancellation",
     async (kind, steps, status, other) => {
-      const id = await bookingAfter(kind, steps);
-      const rest = await read(id);
+      number += 1;
+      const who = `MP${number}`;
+      const id = await bookingAfter(who, kind, steps);
+      const rest = await read(id, who);
       const { payments, refund: progress, cancellation: ended, paymentMethod } = rest;
       expect([Object(progress).status ?? null, Object(ended).refund?.status ?? null]).toEqual([
         status,
         other,
       ]);
 
-      const { booking } = await dataOf(app, ["user", "ada"], query, { id });
+      const { booking } = await dataOf(app, ["user", who], query, { id });
       const own = ended === null ? null : { refund: Object(ended).refund };
       const shown = { payments, refund: progress, cancellation: own };
       expect(booking).toEqual({ paymentMethod, ...shown });
-      const { bookings } = await dataOf(app, ["user", "ada"], list);
+      const { bookings } = await dataOf(app, ["user", who], list);
       expect(Object(bookings).nodes).toEqual([{ bookingId: id, ...shown }]);
 
       const { refund: quoted = null } = await json(
-        await app.as("user", `${path}/${id}/cancellation`, {}, "ada"),
+        await app.as("user", `${path}/${id}/cancellation`, {}, who),
       );
       if (ended === null) return;
       expect(quoted).toEqual(Object(ended).refund);
       const again = `mutation ($id: ID!) { cancelBooking(bookingId: $id) {
       refund { amount currency percent fee method status reason } booking { ${refund} } } }`;
-      expect(await dataOf(app, ["user", "ada"], again, { id })).toEqual({
+      expect(await dataOf(app, ["user", who], again, { id })).toEqual({
         cancelBooking: { refund: quoted, booking: { refund: progress } },
       });
     },
