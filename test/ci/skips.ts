@@ -11,15 +11,12 @@ export const expectedSkips: Readonly<Record<string, string>> = {
     "the lives that fit into two minutes are checked; only what all together contain is not",
 };
 
-interface Skip {
-  readonly file: string;
-  readonly reason: string;
-}
-
 /** The reasons in the lines that `skips` has written, each with its files. */
 export function skipsByReason(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
   // Guarantee: `skips` writes these lines.
-  const skips = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Skip);
+  const skips = lines
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<"file" | "reason", string>);
   const grouped = Map.groupBy(skips, ({ reason }) => reason);
   return new Map(
     Array.from(grouped, ([reason, all]) => [reason, [...new Set(all.map(({ file }) => file))]]),
