@@ -1,17 +1,25 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { startApp } from "../support/app.ts";
 import { postQuery } from "../support/graphql.ts";
-import { appForAll } from "../support/running-app.ts";
 
-const own = await startApp();
-const routes = own.app.routes.map(({ method, path }) => ({
+const app = await startApp();
+afterAll(() => app.stop());
+const routes = app.app.routes.map(({ method, path }) => ({
   method: method === "ALL" ? "POST" : method,
   path: path.replaceAll(/:[^/]+/g, "1"),
 }));
-await own.stop();
-
-const app = appForAll();
+/** The responses of each route: without a token, and to an admin. */
+const answers = new Map<(typeof routes)[number], readonly Response[]>();
+beforeAll(async () => {
+  for (const route of routes) {
+    const { method, path } = route;
+    const both = [await app.fetch(path, { method }), await app.as("admin", path, { method })];
+    for (const { body } of both) await body?.cancel();
+    answers.set(route, both);
+  }
+});
+const answersOf = (route: (typeof routes)[number]) => answers.get(route) ?? [];
 
 describe("security headers", () => {
   const expectAll = ({ headers }: Response) => {
@@ -27,15 +35,10 @@ describe("security headers", () => {
     expect(headers.get("x-powered-by")).toBeNull();
   };
 
-  test.each(routes)(
-    "are set on every response of $method $path [API8-1]",
-    async ({ method, path }) => {
-      expectAll(await app.fetch(path, { method }));
-      const answer = await app.as("admin", path, { method });
-      expectAll(answer);
-      await answer.body?.cancel();
-    },
-  );
+  test.each(routes)("are set on every response of $method $path [API8-1]", (route) => {
+    expect(answersOf(route)).toHaveLength(2);
+    for (const answer of answersOf(route)) expectAll(answer);
+  });
 
   test("are set on pages, errors, unsupported methods, preflights and acknowledgements", async () => {
     const preflight = { origin: "https://evil.example", "access-control-request-method": "POST" };
@@ -53,22 +56,16 @@ describe("security headers", () => {
 
   test.each(routes.filter(({ path }) => path.startsWith("/v1/") && !path.includes("/flights")))(
     "responses of $method $path are not cacheable [API8-2]",
-    async ({ method, path }) => {
-      for (const answer of [
-        await app.fetch(path, { method }),
-        await app.as("admin", path, { method }),
-      ]) {
-        expect(answer.headers.get("cache-control")).toBe("no-store");
-        await answer.body?.cancel();
+    (route) => {
+      for (const { headers } of answersOf(route)) {
+        expect(headers.get("cache-control")).toBe("no-store");
       }
     },
   );
 
-  test("no response sets a cookie, except to the console when it signs in [API8-3]", async () => {
-    for (const { method, path } of routes) {
-      const answer = await app.as("admin", path, { method });
-      expect(answer.headers.get("set-cookie")).toBeNull();
-      await answer.body?.cancel();
+  test("no response sets a cookie, except to the console when it signs in [API8-3]", () => {
+    for (const { headers } of [...answers.values()].flat()) {
+      expect(headers.get("set-cookie")).toBeNull();
     }
   });
 });

@@ -11,6 +11,7 @@ import { flightPlan } from "../../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../../support/graphql.ts";
 import { eventRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { runs } from "../../support/runs.ts";
 
 const page = `pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
 const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
@@ -86,7 +87,7 @@ describe("a connection", () => {
           expect(new Set(seen).size).toBe(times.length);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ended } from "./support/program.ts";
+import { ended } from "../support/program.ts";
 
-const root = join(import.meta.dir, "..");
+const root = join(import.meta.dir, "../..");
 
 /** A room starts with `new Elysia()`; `.use(personsRest(` is in the chain that mounts all of them. */
 const chains = /new Elysia\(\)\n|(?=\n {4}\.use\(personsRest\()/g;
