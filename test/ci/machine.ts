@@ -1,22 +1,24 @@
 import { SQL } from "bun";
 
-import { serverProgram } from "../support/brokers.ts";
+import { brokerHere, noBroker, serverProgram } from "../support/brokers.ts";
 import { noChromium } from "../support/browser.ts";
 import { noManyConnections } from "../support/databases.ts";
 import { noLoadBalancer } from "../support/load-balancer.ts";
 import { noOwnPostgres } from "../support/own-postgres.ts";
 import { noPooler } from "../support/pooler.ts";
+import { notInstalled } from "../support/skips.ts";
 
 /** What the tests need and this machine lacks, a line each. A run with gaps fails, whatever passes. */
 export async function gaps(): Promise<readonly string[]> {
-  const brokers = (["rabbitmq", "nats", "redis"] as const).map((name) =>
-    serverProgram(name) === null ? `${name}-server is not installed` : null,
-  );
-  const tools = ["strace", "promtool"].map((tool) =>
-    Bun.which(tool) === null ? `${tool} is not installed` : null,
-  );
-  const all = [await noPostgres(), noOwnPostgres, ...brokers, noChromium, noLoadBalancer, noPooler];
-  return [...all, ...tools].filter((gap) => gap !== null);
+  const brokers = await Promise.all((["rabbitmq", "nats", "redis"] as const).map(noServer));
+  const tools = ["strace", "promtool", "zsh", "fish"].map((tool) => notInstalled(tool));
+  const others = [noOwnPostgres, noChromium, noLoadBalancer, noPooler];
+  return [await noPostgres(), ...brokers, ...others, ...tools].filter((gap) => gap !== null);
+}
+
+async function noServer(name: "rabbitmq" | "nats" | "redis"): Promise<string | null> {
+  if (serverProgram(name) === null) return `${name}-server is not installed`;
+  return (await brokerHere(name)) === null ? noBroker(name) : null;
 }
 
 async function noPostgres(): Promise<string | null> {

@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { changedSince, defaultFiles, headCommit, root, seedOf, slowFiles } from "./sample.ts";
+import {
+  defaultFiles,
+  headCommit,
+  longFiles,
+  root,
+  sampleOf,
+  seedOf,
+  shortSlowFiles,
+} from "./sample.ts";
 
 /** A command of a stage. */
 export interface Command {
@@ -25,6 +33,10 @@ const script = (...argv: readonly string[]): Command => ({
 const commit = headCommit();
 const since = process.env["CHANGED_SINCE"] || "HEAD^";
 const seed = String(seedOf(commit));
+const sampled = (stage: string, files: readonly string[]) => sampleOf(files, stage, commit, since);
+
+/** Slow tests that name no database. */
+const onPostgresToo = ["clock", "gateway"].map((name) => `test/slow/faults/${name}.test.ts`);
 
 export const stages: readonly Stage[] = [
   {
@@ -45,20 +57,20 @@ export const stages: readonly Stage[] = [
   {
     name: "slow",
     about: "the short slow tests, and a sixth of the long ones",
-    commands: () => [script("test:slow", ...inBinary(), ...slowFiles(commit, changedSince(since)))],
+    commands: () => [
+      script("test:slow", ...inBinary(), ...shortSlowFiles, ...sampled("slow", longFiles)),
+    ],
   },
   {
     name: "depth",
     about: "a sixth of the default tests in one process, with all cases of their properties",
-    commands: () => [
-      script("test:depth", `--seed=${seed}`, ...defaultFiles("depth", commit, changedSince(since))),
-    ],
+    commands: () => [script("test:depth", `--seed=${seed}`, ...sampled("depth", defaultFiles))],
   },
   {
     name: "postgres",
     about: "a sixth of the default tests on PostgreSQL",
     commands: () => [
-      script("test:postgres", ...defaultFiles("postgres", commit, changedSince(since))),
+      script("test:postgres", ...sampled("postgres", [...defaultFiles, ...onPostgresToo])),
     ],
   },
   {
