@@ -1,23 +1,28 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath as path } from "../../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { appPerTest } from "../../support/running-app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
-const app = appPerTest();
+const app = appForAll();
+
+const good = () => bookingBody(1);
+const withPassenger = (fields: object) => ({
+  ...good(),
+  passengers: [{ ...passenger(), ...fields }],
+});
+const without = (field: string) => ({ ...good(), [field]: undefined });
+const send = (body: unknown, headers = {}) => app.as("user", path, post(body, headers), "ada");
 
 describe("a booking request", () => {
-  const good = () => bookingBody(1);
-  const withPassenger = (fields: object) => ({
-    ...good(),
-    passengers: [{ ...passenger(), ...fields }],
+  beforeAll(async () => {
+    await app.restart();
+    await addFlight(app);
   });
-  const without = (field: string) => ({ ...good(), [field]: undefined });
-  const send = (body: unknown, headers = {}) => app.as("user", path, post(body, headers), "ada");
 
   test.each([
     ["invalid JSON", "{", "invalid-body", ""],
@@ -162,7 +167,6 @@ describe("a booking request", () => {
       "/passengers/1/passportNumber",
     ],
   ])("with %s is rejected, naming the field", async (_, body, code, pointer) => {
-    await addFlight(app);
     const response = await send(body);
     const problem = await jsonWith(response, code === "invalid-body" ? 400 : 422);
     expect(problem).toMatchObject({ code });
@@ -170,6 +174,10 @@ describe("a booking request", () => {
     expect(JSON.stringify(problem)).not.toMatch(/X0000001|1990-04-12/);
     expect(await seatsLeft(app, 1)).toBe(10);
   });
+});
+
+describe("a booking request", () => {
+  beforeEach(() => app.restart());
 
   test("gets all of its errors in one response, from REST and GraphQL", async () => {
     await addFlight(app);

@@ -13,6 +13,7 @@ import { defaultDialect, postgresDatabase, type TestDatabase } from "../../suppo
 import { addFlight } from "../../support/flights.ts";
 import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { runs } from "../../support/runs.ts";
 
 let folder: string;
 let database: TestDatabase | null = null;
@@ -109,7 +110,7 @@ describe("a refund that names no booking and arrives before its payment", () => 
   });
 
   test("counts once however often both events arrive at the same time", async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < runs(10); round += 1) {
       const booking = await hold();
       const payment = `pi_round_${round}`;
       const [refunded] = await Promise.all([

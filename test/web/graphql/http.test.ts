@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { at, postQuery } from "../../support/graphql.ts";
-import { appPerTest } from "../../support/running-app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const newType = "application/graphql-response+json";
 const oldType = "application/json";
@@ -11,7 +11,7 @@ const oldType = "application/json";
 // What clients rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
 // SHOULDs that clients really need). Every audit of the npm package graphql-http passes as well.
 describe("GraphQL over HTTP", () => {
-  const app = appPerTest();
+  const app = appForAll();
 
   const send = (init: RequestInit) => app.fetch("/graphql", init);
   const sendBody = (body: unknown, accept = newType, type = oldType) =>

@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { getIntrospectionQuery } from "graphql";
 
 import { ask, at, dataOf, postQuery, sendAs } from "../../support/graphql.ts";
-import { appPerTest } from "../../support/running-app.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 describe("limits", () => {
-  const app = appPerTest();
+  const app = appForAll();
 
   const repeat = (count: number, text: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => text(index)).join(" ");
@@ -173,5 +173,6 @@ describe("limits", () => {
     }
     await app.restart({ NODE_ENV: "production", GRAPHIQL: "on" });
     await taken(getIntrospectionQuery());
+    await app.restart();
   });
 });
