@@ -341,8 +341,9 @@ describe("an identity provider that", () => {
     try {
       const authorization = `Bearer ${await token("k1", "ES256")}`;
       const startedMs = performance.now();
+      // The server never ends its response, so only the time-out ends the wait.
       expect((await slow.fetch("/v1/events", { headers: { authorization } })).status).toBe(503);
-      expect(performance.now() - startedMs).toBeWithin(4_500, 20_000);
+      expect(performance.now() - startedMs).toBeGreaterThan(4_500);
     } finally {
       for (const timer of open) clearInterval(timer);
       await slow.stop();
