@@ -30,6 +30,8 @@ export interface FakeGithubOptions {
   readonly keepsSignature?: boolean;
   /** Called for each API request, with its number from 1; a response replaces the real one. */
   readonly answer?: (request: Request, number: number) => Response | undefined;
+  /** The most deliveries on a page of the list. */
+  readonly maxPerPage?: number;
   /** How long an API request takes, by its number. */
   readonly delayMs?: (number: number) => number;
 }
@@ -74,8 +76,6 @@ export interface Sent {
 /** Posts a body with its headers. */
 export type Post = (body: string, headers: Record<string, string>) => Promise<number | null>;
 
-const maxPerPage = 100;
-
 /** The id of the `number`th delivery, from 1. */
 export const hookDeliveryId = (number: number): string =>
   String(3_804_004_623_172_239_365n + BigInt(number));
@@ -87,6 +87,7 @@ export function fakeGithub({
   write = JSON.stringify,
   keepsSignature = true,
   answer = () => undefined,
+  maxPerPage = 100,
   delayMs = () => 0,
 }: FakeGithubOptions = {}): FakeGithub {
   const log: HookDelivery[] = [];

@@ -9,7 +9,7 @@ import { itemsOf, listed } from "../../support/operator.ts";
 /** From this many failures in a row on, nothing is sent but probes. */
 const threshold = 10;
 
-describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
+describe("a circuit", () => {
   const ends = endsAfterEach();
 
   /** A destination that fails until `recover`, and when by Skyhook's clock each request was sent. */
@@ -21,7 +21,7 @@ describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
       return new Response(null, { status });
     });
     const { env } = gateway;
-    const app = await startApp(env, undefined, { dialect });
+    const app = await startApp(env);
     ends.push(() => app.stop().then(() => gateway.stop()));
     const [destination] = await listed(app, "/v1/destinations", "admin");
     const path = `/v1/destinations/${String(destination?.["id"])}`;

@@ -36,14 +36,14 @@ const states = statement()((db, { deliveries }) => {
   return db.select({ seq, status, attemptCount, blocked }).from(deliveries).orderBy(asc(seq));
 });
 
-describe.each(["sqlite", "postgres"] as const)("deliveries with one order key on %s", (dialect) => {
+describe("deliveries with one order key", () => {
   const ends = endsAfterEach();
 
   /** A destination with one order key for all events. `status`: what it answers to each request. */
   async function ordered(status: (number: number) => number) {
     const gateway = testGateway((number) => new Response(null, { status: status(number) }));
     const { env } = gateway;
-    const app = await startApp(env, undefined, { dialect });
+    const app = await startApp(env);
     ends.push(() => app.stop().then(() => gateway.stop()));
     const [destination] = await listed(app, "/v1/destinations", "admin");
     const path = `/v1/destinations/${String(destination?.["id"])}`;

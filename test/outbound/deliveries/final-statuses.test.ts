@@ -11,7 +11,7 @@ import { removeFolder, temporaryFolder } from "../../support/program.ts";
 /** On a busy machine, PostgreSQL takes this long. */
 const patienceMs = 30_000;
 
-describe.each(["sqlite", "postgres"] as const)("on %s, a destination that answers", (dialect) => {
+describe("a destination that answers", () => {
   const ends = endsAfterEach();
 
   /** `answer`: the status of each request. */
@@ -29,7 +29,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s, a destination that answer
     const folder = temporaryFolder();
     const logFile = join(folder, "log");
     const logFd = openSync(logFile, "w");
-    const app = await startApp(env, undefined, { dialect, logFd });
+    const app = await startApp(env, undefined, { logFd });
     let stopping: Promise<void> | null = null;
     /** Also writes the rest of the log. */
     const stop = () => (stopping ??= app.stop());

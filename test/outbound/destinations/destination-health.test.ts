@@ -13,8 +13,8 @@ import { itemsOf } from "../../support/operator.ts";
 import { deliveryRow, notificationRow } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 
-describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s", (dialect) => {
-  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
+describe("the health of destinations", () => {
+  const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 
   /** A paused destination, so that nothing sends what the test stores. */
   async function paused(name: string): Promise<Destination["id"]> {
