@@ -31,17 +31,7 @@ title: "Thing[ {/id}][ of {delivery/0/type}]"
 events: { opened: { severity: error } }
 samples: { opened: { body: [{ type: opened }] } }
 `;
-const ids = [
-  "sendgrid",
-  "hubspot",
-  "gocardless",
-  "line",
-  "asana",
-  "okta",
-  "whatsapp",
-  "facebook",
-  "x",
-];
+const ids = "sendgrid hubspot gocardless line asana okta whatsapp facebook x".split(" ");
 for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
 ids.push("plain");
 writeFileSync(join(folder, "plain.yaml"), plain);

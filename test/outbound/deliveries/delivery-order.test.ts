@@ -27,9 +27,6 @@ import { waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";
 
-/** On a busy machine, PostgreSQL takes this long. */
-const patienceMs = 30_000;
-
 const statement = statementsOver({ deliveries: deliveriesTable });
 const states = statement()((db, { deliveries }) => {
   const { seq, status, attemptCount, blocked } = deliveries;
@@ -57,7 +54,7 @@ describe("deliveries with one order key", () => {
       until(() => {
         app.clock.advance(10);
         return condition();
-      }, patienceMs);
+      });
     return {
       app,
       path,
@@ -85,7 +82,7 @@ describe("deliveries with one order key", () => {
     await deliver(5);
     // No time passes.
     const isDelivered = ({ status }: { status: string }) => status === "delivered";
-    await until(async () => (await rows()).every(isDelivered), patienceMs);
+    await until(async () => (await rows()).every(isDelivered));
     expect(new Set(ids()).size).toBe(5);
     expect((await rows()).some(({ blocked }) => blocked)).toBe(false);
   });

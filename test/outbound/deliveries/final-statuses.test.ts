@@ -8,9 +8,6 @@ import { testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
-/** On a busy machine, PostgreSQL takes this long. */
-const patienceMs = 30_000;
-
 describe("a destination that answers", () => {
   const ends = endsAfterEach();
 
@@ -22,14 +19,10 @@ describe("a destination that answers", () => {
     const gateway = testGateway(
       async (number) => new Response(null, { status: await answer(number) }),
     );
-    const env = {
-      ...gateway.env,
-      LOG_LEVEL: "warn",
-    };
     const folder = temporaryFolder();
     const logFile = join(folder, "log");
     const logFd = openSync(logFile, "w");
-    const app = await startApp(env, undefined, { logFd });
+    const app = await startApp({ ...gateway.env, LOG_LEVEL: "warn" }, undefined, { logFd });
     let stopping: Promise<void> | null = null;
     /** Also writes the rest of the log. */
     const stop = () => (stopping ??= app.stop());
@@ -83,7 +76,7 @@ describe("a destination that answers", () => {
     await until(async () => {
       app.clock.advance(1_000);
       return (await deliveries())[1]?.[0] === "delivered";
-    }, patienceMs);
+    });
     expect(await deliveries()).toEqual([
       ["dead", 1, "HTTP 413"],
       ["delivered", 2, null],
@@ -99,7 +92,7 @@ describe("a destination that answers", () => {
     );
     await deliver(3);
     await change({ state: "active" });
-    await until(async () => (await state()) === "disabled", patienceMs);
+    await until(async () => (await state()) === "disabled");
     // Is answered once the server has read the state again: until then, it makes deliveries.
     expect((await change({ maxConcurrent: 2 })).status).toBe(200);
     await deliver(1);
@@ -108,7 +101,7 @@ describe("a destination that answers", () => {
     expect(gateway.received).toHaveLength(1);
     status = 200;
     expect((await app.as("admin", `${path}/resume`, { method: "POST" })).status).toBe(200);
-    await until(async () => (await deliveries()).at(-1)?.[0] === "delivered", patienceMs);
+    await until(async () => (await deliveries()).at(-1)?.[0] === "delivered");
     expect((await deliveries()).map(([is]) => is)).toEqual(["dead", "delivered", "delivered"]);
     expect(await logged("destination disabled")).toEqual([
       expect.stringContaining("the destination answered 410 Gone"),
@@ -123,9 +116,9 @@ describe("a destination that answers", () => {
     );
     await deliver(20);
     await change({ state: "active" });
-    await until(() => gateway.received.length === 8, patienceMs);
+    await until(() => gateway.received.length === 8);
     all.resolve(410);
-    await until(async () => (await state()) === "disabled", patienceMs);
+    await until(async () => (await state()) === "disabled");
     await until(async () => (await deliveries()).filter(([is]) => is === "dead").length === 8);
     expect(gateway.received).toHaveLength(8);
     expect(await logged("destination disabled")).toHaveLength(1);
@@ -137,11 +130,11 @@ describe("a destination that answers", () => {
       number === 1 ? first.promise : 200,
     );
     await deliver(2);
-    await until(() => gateway.received.length === 1, patienceMs);
+    await until(() => gateway.received.length === 1);
     await change({ maxConcurrent: 2 });
     first.resolve(410);
-    await until(async () => (await deliveries())[0]?.[0] === "dead", patienceMs);
-    await until(async () => (await deliveries())[1]?.[0] === "delivered", patienceMs);
+    await until(async () => (await deliveries())[0]?.[0] === "dead");
+    await until(async () => (await deliveries())[1]?.[0] === "delivered");
     expect(await state()).toBe("active");
   });
 });
