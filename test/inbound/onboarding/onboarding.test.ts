@@ -1,3 +1,4 @@
+// Takes seconds: parses each file of the catalogue twice, as a server does that adds it and loads it.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import {

@@ -1,3 +1,4 @@
+// Takes seconds: stores thousands of events, as one delivery may have.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Takes seconds: parses each file of the catalogue, and posts several deliveries of each.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

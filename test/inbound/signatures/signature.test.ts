@@ -25,6 +25,7 @@ import { schemes } from "./schemes.ts";
 import { signatureSuite, wrongRows } from "./suite.ts";
 import { signsAnyBody } from "./suite/sections.ts";
 
+// Takes seconds: some hundred attempts for each of sixty schemes, and key pairs of RSA.
 for (const { id, signature } of catalogue) {
   if (signsAnyBody(signature)) signatureSuite(id, signature);
 }
@@ -94,18 +95,9 @@ async function opensslHeader(
   if (scheme.kind !== "hmac") throw new Error("openssl makes HMACs here");
   const timestamped = scheme.timestamp !== undefined;
   const key = `hexkey:${Buffer.from(secret).toString("hex")}`;
-  const command = [
-    "openssl",
-    "dgst",
-    `-${scheme.algorithm}`,
-    "-mac",
-    "HMAC",
-    "-macopt",
-    key,
-    "-binary",
-  ];
+  const options = [`-${scheme.algorithm}`, "-mac", "HMAC", "-macopt", key, "-binary"];
   const text = timestamped ? Buffer.concat([utf8(`${now}.`), body]) : body;
-  const child = Bun.spawn(command, { stdin: text, stdout: "pipe" });
+  const child = Bun.spawn(["openssl", "dgst", ...options], { stdin: text, stdout: "pipe" });
   const bytes = Buffer.from(await new Response(child.stdout).arrayBuffer());
   const mac = bytes.toString(scheme.encoding === "base64" ? "base64" : "hex");
   expect(await child.exited).toBe(0);
@@ -153,13 +145,8 @@ describe("code_host and @octokit/webhooks-methods", () => {
       `sha256=${hex.toUpperCase()}`,
       `${header}, ${header}`,
     ];
-    for (const form of [
-      ...forms,
-      `sha1=${hex}`,
-      `sha256= ${hex}`,
-      `${header}0`,
-      header.slice(0, -1),
-    ]) {
+    const others = [`sha1=${hex}`, `sha256= ${hex}`, `${header}0`, header.slice(0, -1)];
+    for (const form of [...forms, ...others]) {
       expect(await octokit.verify("secret", "{}", form)).toBe(false);
       expect(outcomeOf(scheme, "secret", utf8("{}"), form)).toMatch(/^(malformed|several)-/);
     }
@@ -244,18 +231,5 @@ const withoutWhiteSpace = (bytes: Uint8Array): number[] =>
 const anySecret = fc.string({ unit: "binary", minLength: 1, maxLength: 100, size: "max" });
 /** JSON that is hard to parse: quotes, escapes and white space within strings. */
 const anyJson = fc.jsonValue({
-  stringUnit: fc.constantFrom(
-    '"',
-    "\\",
-    " ",
-    "\n",
-    "\t",
-    "/",
-    "{",
-    ":",
-    ",",
-    "a",
-    "\u00e9",
-    "\u{1f6eb}",
-  ),
+  stringUnit: fc.constantFrom(...'"\\ \n\t/{:,a\u00e9\u{1f6eb}'),
 });

@@ -1,3 +1,4 @@
+// Takes seconds: batches and retries run on the clock of the test, with real requests.
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Takes seconds: strangers send bytes without end until the connection is closed.
 import { expect, test } from "bun:test";
 
 import { skyhookEntrypoints } from "../../../scripts/build.ts";

@@ -1,3 +1,4 @@
+// Takes seconds: parses each file of the catalogue, and signs each sample by two implementations.
 import { describe, expect, test } from "bun:test";
 
 import type { JsonObject } from "../../../../src/base/payload.ts";
