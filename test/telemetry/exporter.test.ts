@@ -179,13 +179,15 @@ describe("spans", () => {
 describe("a collector", () => {
   test("that hangs leaves a bounded queue; further spans are dropped and counted", async () => {
     const collector = collectorThat(never);
-    const { tracer, counts, endSpans } = await tracerWith({ otlpEndpoint: collector.url });
+    const { tracer, counts, endSpans } = await tracerWith({
+      otlpEndpoint: collector.url,
+      // Longer than a test may take: the stop does not wait for the attempt.
+      otlpTimeoutMs: 600_000,
+    });
     endSpans(maxPending + 100);
     await until(() => collector.posts.length === 1);
     expect(counts).toEqual({ exported: 0, dropped: 100, rejected: 0 });
-    const startedMs = performance.now();
     await tracer.stop(100);
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(counts).toEqual({ exported: 0, dropped: maxPending + 100, rejected: 0 });
     // Spans that end after the stop are dropped too.
     endSpans(1);

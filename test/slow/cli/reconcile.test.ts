@@ -14,6 +14,7 @@ import {
   spawnSkyhook,
   temporaryFolder,
 } from "../../support/program.ts";
+import { randomNumbers } from "../../support/random.ts";
 import { published, settingsOf, statusIn, workflowRun } from "../../support/reconcile.ts";
 import { resources } from "../../support/resources.ts";
 import { fakeStripe } from "../../support/stripe.ts";
@@ -123,11 +124,15 @@ class Installation {
   }
 }
 
+const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+console.log(`Choices of this run: SEED=${seed}`);
+const random = randomNumbers(seed);
+
 /** Half of the deliveries do not arrive: the connection fails, a proxy answers, or the response is lost. */
 function droppingHalf(arrives: Post): Post {
   return async (body, headers) => {
-    if (Math.random() < 0.5) return arrives(body, headers);
-    const kind = Math.floor(Math.random() * 4);
+    if (random() < 0.5) return arrives(body, headers);
+    const kind = Math.floor(random() * 4);
     if (kind === 3) {
       await arrives(body, headers);
       return null;
@@ -143,7 +148,7 @@ async function sendMany(github: FakeGithub, count: number, network: Post): Promi
   for (let index = 0; index < count; index += 1) {
     const sent = index % 5 === 4 ? published(clocked) : workflowRun(clocked);
     const delivery = await github.deliver(sent, network);
-    if (Math.random() < 0.1) await github.redeliver(delivery, network);
+    if (random() < 0.1) await github.redeliver(delivery, network);
   }
 }
 
@@ -171,7 +176,7 @@ describe.each(databases())("on $name", (kind) => {
     // Killed anywhere: before the first page, in the middle, near the end.
     for (let round = 0; round < 4; round += 1) {
       const child = spawnSkyhook(["reconcile", "code_host"], own.surroundings);
-      const until = github.requests.length + 1 + Math.floor(Math.random() * 30);
+      const until = github.requests.length + 1 + Math.floor(random() * 30);
       while (github.requests.length < until && child.exitCode === null) await Bun.sleep(1);
       child.kill("SIGKILL");
       await child.exited;
@@ -207,7 +212,7 @@ describe.each(databases())("on $name", (kind) => {
     };
     for (let round = 0; round < 4; round += 1) {
       await own.endLeases();
-      const enough = github.requests.length + 1 + Math.floor(Math.random() * 20);
+      const enough = github.requests.length + 1 + Math.floor(random() * 20);
       const startedMs = Date.now();
       const server = await own.start();
       await until(
