@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+// It takes many seconds: each caller tries every route with every parameter, and every selection of GraphQL.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import {
   getNamedType,
@@ -20,7 +21,6 @@ import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
 import { gatewayEnv } from "./support/gateway.ts";
 import { postQuery } from "./support/graphql.ts";
 import { listed } from "./support/operator.ts";
-import { appForAll } from "./support/running-app.ts";
 
 /** The callers and their roles, in the order of the table below. */
 const callers = {
@@ -125,20 +125,19 @@ const answers: Readonly<Record<string, string>> = {
 const secrets = ["Zsofia", "Quartzmann", "traveller@private.example", "contact@private.example"];
 const passport = "Q7654321";
 
-const setUp = await startApp();
-const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
+const app = await startApp(gatewayEnv("http://127.0.0.1:9/"));
+afterAll(() => app.stop());
+const routes = app.app.routes.map(({ method, path, hooks }) => ({
   method: method === "ALL" ? "POST" : method,
   path,
   name: `${method} ${path}`,
   query: queryNames(hooks),
 }));
-const schema = await createSchema(setUp.services);
-await setUp.stop();
+const schema = await createSchema(app.services);
 
 type Known = "booking" | "reference" | "owner" | "event" | "rejection" | "flight" | "entry";
 let ids: Record<Known, string>;
 let day: string;
-const app = appForAll(gatewayEnv("http://127.0.0.1:9/"));
 beforeAll(async () => {
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
   const full = await addFlight(app, { flightNumber: "SK2", seats: 1 });

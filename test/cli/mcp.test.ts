@@ -1,3 +1,4 @@
+// It takes some seconds: agents start the command, so four tests do too, beside a server of its own.
 import { describe, expect, test } from "bun:test";
 
 import { Client } from "@modelcontextprotocol/client";

@@ -1,3 +1,4 @@
+// It takes some seconds: what a running server loads, and what a first start logs, need three servers.
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

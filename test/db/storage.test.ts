@@ -1,3 +1,4 @@
+// It takes many seconds: the whole suite runs in memory and on disk, where each test opens a new file.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

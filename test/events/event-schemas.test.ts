@@ -1,3 +1,4 @@
+// It takes some seconds: every sample of every provider is checked against compiled schemas.
 import { describe, expect, test } from "bun:test";
 
 import asyncapi from "@asyncapi/specs/schemas/3.0.0.json";

@@ -1,3 +1,4 @@
+// It takes some seconds: bodies of 5 MB are read until they exceed the memory for unread responses.
 import { afterEach, describe, expect, test } from "bun:test";
 
 import { makeId } from "../../src/base/ids.ts";
