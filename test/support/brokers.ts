@@ -170,6 +170,8 @@ export const serverProgram = (name: ServerName): string | null => {
   return Bun.which(`${name}-server`, { PATH: folders.join(":") });
 };
 
+const redisKeepsAll = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+
 /** A server of our own on a free port, with its data in `folder`. */
 export async function ownBroker(name: ServerName, folder: string): Promise<Broker> {
   const program = serverProgram(name);
@@ -181,19 +183,7 @@ export async function ownBroker(name: ServerName, folder: string): Promise<Broke
   const commands: Readonly<Record<ServerName, readonly string[]>> = {
     rabbitmq: [program],
     nats: [program, "-js", "-a", "127.0.0.1", "-p", String(port), "-sd", data],
-    redis: [
-      program,
-      "--port",
-      String(port),
-      "--dir",
-      data,
-      "--appendonly",
-      "yes",
-      "--appendfsync",
-      "always",
-      "--save",
-      "",
-    ],
+    redis: [program, "--port", String(port), "--dir", data, ...redisKeepsAll],
   };
   writeFileSync(join(data, "enabled_plugins"), "[].");
   writeFileSync(join(data, "rabbitmq.conf"), `listeners.tcp.1 = 127.0.0.1:${port}\n`);

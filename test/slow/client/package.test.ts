@@ -8,6 +8,7 @@ import { buildClient } from "../../../scripts/client.ts";
 import { makeSecret } from "../../../src/outbound/formats/standard-webhooks.ts";
 import { noChromium, openBrowser } from "../../support/browser.ts";
 import {
+  ended,
   removeFolder,
   type RunningServer,
   runSkyhook,
@@ -44,12 +45,7 @@ async function run(command: readonly string[], cwd = folder, env: Record<string,
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [out, err, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  return { out, err, code };
+  return ended(child);
 }
 
 const built = join(import.meta.dir, "../../../dist/client-trial");
@@ -121,17 +117,8 @@ test.skipIf(isSkipped).each([
 ])("the compiler refuses %s", async (_, right, wrong) => {
   writeFileSync(join(folder, "wrong.ts"), trial.replace(right, wrong));
   const bin = join(folder, "node_modules/typescript/bin/tsc");
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--skipLibCheck",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--types",
-    "node",
-  ];
+  const options =
+    "--strict --noEmit --skipLibCheck --module nodenext --target es2023 --types node".split(" ");
   const { code } = await run(["node", bin, ...options, "wrong.ts"]);
   expect(trial).toContain(right);
   expect(code).not.toBe(0);
@@ -139,17 +126,9 @@ test.skipIf(isSkipped).each([
 
 test.skipIf(isSkipped)("publint and attw find nothing", async () => {
   expect((await run(["npx", "publint", "--strict", built])).out).not.toMatch(/warning|error/i);
-  const attw = await run([
-    "npx",
-    "attw",
-    tarball,
-    "--profile",
-    "esm-only",
-    "--exclude-entrypoints",
-    "schema.graphql",
-    "openapi.json",
-    "package.json",
-  ]);
+  const judged =
+    "--profile esm-only --exclude-entrypoints schema.graphql openapi.json package.json".split(" ");
+  const attw = await run(["npx", "attw", tarball, ...judged]);
   expect([attw.code, attw.out.includes("❌")]).toEqual([0, false]);
 });
 
