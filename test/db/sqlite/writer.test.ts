@@ -89,7 +89,8 @@ describe("while a group waits for the disk or a lock", () => {
     const first = storage.atomically(write(insertEvent, eventRow(1)));
     const others: Promise<unknown>[] = [];
     for (const number of [2, 3, 4]) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      // Groups start by `setImmediate` too: the first has started, however long a turn takes.
+      await new Promise((resolve) => setImmediate(resolve));
       others.push(storage.atomically(write(insertEvent, eventRow(number))));
     }
     other.run("rollback");
