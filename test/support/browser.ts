@@ -16,13 +16,16 @@ export const noChromium = chromium === null ? "Chromium is not installed" : null
 /** Much longer than a page needs, for busy machines. */
 const waitTimeoutMs = 20_000;
 
+/** What to wait for after an action; by default nothing. */
+type Shown = readonly [] | readonly [selector: string, ...texts: readonly string[]];
+
 /** A tab of a real browser that can reach only this machine. */
 export interface Browser {
   open(url: string): Promise<void>;
   /** Evaluates an expression in the page. */
   read(expression: string): Promise<unknown>;
-  /** Changes the address within the page. */
-  go(hash: string): Promise<unknown>;
+  /** Changes the address within the page, and waits for what it then `shows`. */
+  go(hash: string, ...shown: Shown): Promise<void>;
   /** The text of the first such element. */
   text(selector: string): Promise<unknown>;
   /** The number of such elements. */
@@ -33,11 +36,12 @@ export interface Browser {
   has(selector: string, count?: number): Promise<void>;
   /** Waits until there is no such element. */
   lacks(selector: string): Promise<void>;
-  /** Waits for an element whose text contains `text`. */
-  shows(selector: string, text: string): Promise<void>;
-  click(selector: string): Promise<void>;
+  /** Waits for an element whose text contains the first text, then for one with the next. */
+  shows(selector: string, ...texts: readonly string[]): Promise<void>;
+  /** Clicks an element, and waits for what the page then `shows`. */
+  click(selector: string, ...shown: Shown): Promise<void>;
   /** Clicks a button of the open item by its label, once it is there. */
-  push(label: string): Promise<void>;
+  push(label: string, ...shown: Shown): Promise<void>;
   /** Sets the field of a filter or chart by the beginning of its label, as choosing and typing do. */
   set(label: string, value: string): Promise<unknown>;
   press(key: string): Promise<void>;
@@ -104,24 +108,37 @@ export function openBrowser(width = 1_280, height = 800): Browser {
       throw new Error(`Not true in time: ${expression}. Shown: ${shown.slice(0, 600)}`, { cause });
     }
   };
+  const shows = async (selector = "", ...texts: readonly string[]) => {
+    for (const text of texts) {
+      await wait(
+        `[...${all(selector)}].some((it) => it.textContent.includes(${JSON.stringify(text)}))`,
+      );
+    }
+  };
   return {
     consoleMessages,
     requestedUrls,
     open: async (url) => (await tab()).navigate(url),
     read,
-    go: (hash) => read(`void (location.hash = ${JSON.stringify(hash)})`),
+    async go(hash, ...shown) {
+      await read(`void (location.hash = ${JSON.stringify(hash)})`);
+      await shows(...shown);
+    },
     text: (selector) => read(`${all(selector)}[0].textContent`),
     count: async (selector) => Number(await read(`${all(selector)}.length`)),
     until: wait,
     has: (selector, count) =>
       wait(`${all(selector)}.length ${count === undefined ? "> 0" : `=== ${count}`}`),
     lacks: (selector) => wait(`${all(selector)}.length === 0`),
-    shows: (selector, text) =>
-      wait(`[...${all(selector)}].some((it) => it.textContent.includes(${JSON.stringify(text)}))`),
-    click: async (selector) => (await tab()).click(selector),
-    async push(label) {
+    shows,
+    async click(selector, ...shown) {
+      await (await tab()).click(selector);
+      await shows(...shown);
+    },
+    async push(label, ...shown) {
       await wait(buttonOf(label));
       await read(`void ${buttonOf(label)}.click()`);
+      await shows(...shown);
     },
     set: (label, value) =>
       read(`(() => {

@@ -20,18 +20,15 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
   }, 60_000);
 
   test("an operator makes one, which is shown once with what each client needs", async () => {
-    await browser.go("#/agents");
-    await browser.shows(".empty", "No tokens yet");
+    await browser.go("#/agents", ".empty", "No tokens yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".bar a.button");
     await browser.has("input[name=name]");
-    await browser.click(".detail form button.primary");
-    await browser.shows(".field.invalid", "Use 1 to 100 characters");
+    await browser.click(".detail form button.primary", ".field.invalid", "Use 1 to 100 characters");
     await browser.type("Claude Code");
     await browser.click("input[name=writes]");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click(".detail form button.primary");
-    await browser.shows(".secret", "it is not shown again");
+    await browser.click(".detail form button.primary", ".secret", "it is not shown again");
     token = String(await browser.text(".secret .mono"));
     expect(token).toMatch(/^skyhook_mcp_[\w-]{43}$/);
     expect(await browser.accessibilityViolations()).toEqual([]);
@@ -50,13 +47,11 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
   });
 
   test("and revokes it, after a question", async () => {
-    await browser.click(".act > button");
-    await browser.shows("dialog[open]", "Revoke the token Claude Code?");
+    await browser.click(".act > button", "dialog[open]", "Revoke the token Claude Code?");
     await browser.click("dialog[open] button[value=cancel]");
     expect(await statusOf(token)).toBe(200);
     await browser.click(".act > button");
-    await browser.click("dialog[open] button[value=confirm]");
-    await browser.shows(".notices", "Token revoked");
+    await browser.click("dialog[open] button[value=confirm]", ".notices", "Token revoked");
     await browser.shows(".empty", "No tokens yet");
     expect(await statusOf(token)).toBe(401);
   });
@@ -67,8 +62,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     );
     await signIn(browser, server, "admin");
     await browser.shows(".empty", "No events yet");
-    await browser.go("#/agents");
-    await browser.shows(".row.token:not(.head)", "of another");
+    await browser.go("#/agents", ".row.token:not(.head)", "of another");
     await browser.click(".bar a[href*=audit]");
     await browser.until("location.hash === '#/audit?action=agent.called'");
   });

@@ -42,8 +42,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows("li .audit-entry .changes", "Filter: none → true");
     await browser.shows("li .audit-entry .changes", "Deliveries at the same time: 8 → 4");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("a.audit-entry[href*='#/destinations/dst_']");
-    await browser.shows(".detail h2", "deploys");
+    await browser.click("a.audit-entry[href*='#/destinations/dst_']", ".detail h2", "deploys");
     await browser.go("#/audit");
     await browser.click(`a.audit-entry[href="#/events/${eventId}"]`);
     await browser.shows(".step h3", "Received and verified");
@@ -59,8 +58,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.has("li .audit-entry", 2);
     await browser.shows("li .audit-entry", "Event replayed");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.go("#/audit?actor=nobody");
-    await browser.shows(".empty", "No entries match these filters");
+    await browser.go("#/audit?actor=nobody", ".empty", "No entries match these filters");
     await browser.click("form.filters a");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 5");
   });
@@ -76,8 +74,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
       detail: null,
     };
     await storage.atomically(write(insertAudit, entry));
-    await browser.go("#/audit?actor=newer");
-    await browser.shows("li .audit-entry .title", "Flight gate changed");
+    await browser.go("#/audit?actor=newer", "li .audit-entry .title", "Flight gate changed");
     await browser.go("#/audit");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 6");
   });
@@ -97,14 +94,11 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
   });
 
   test("is for admins only, and keeps operators signed in who open its address", async () => {
-    await browser.click(".tools button:last-child");
-    await browser.shows("[role=alert]", "signed out");
+    await browser.click(".tools button:last-child", "[role=alert]", "signed out");
     await signIn(browser, server, "operator");
     await browser.shows("[data-row]", "GitHub");
-    await browser.go("#/audit");
-    await browser.shows(".empty", "Admins only");
-    await browser.go("#/health");
-    await browser.shows("h1", "Health");
+    await browser.go("#/audit", ".empty", "Admins only");
+    await browser.go("#/health", "h1", "Health");
     expect(await browser.count("nav a[href='#/audit']")).toBe(0);
   });
 });

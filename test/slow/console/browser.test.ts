@@ -39,8 +39,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.shows("[role=alert]", "operator or admin role");
     await browser.read("document.querySelector('input[name=token]').select()");
     await browser.type("no.such.token");
-    await browser.click("button[type=submit]");
-    await browser.shows("[role=alert]", "This token is invalid");
+    await browser.click("button[type=submit]", "[role=alert]", "This token is invalid");
     expect(await browser.read("document.cookie.length")).toBe(0);
   });
 
@@ -67,9 +66,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.press("j");
     await browser.until("document.activeElement.matches('[data-row]')");
     await browser.press("Enter");
-    await browser.shows(".step h3", "Received and verified");
-    await browser.shows(".step h3", "Interpreted event");
-    await browser.shows(".step h3", "Notification");
+    await browser.shows(".step h3", "Received and verified", "Interpreted event", "Notification");
     await browser.shows(".step", "200");
     // The attempts come first, and nothing in the pane scrolls by itself.
     expect(await browser.text(".step h3")).toStartWith("Notification");
@@ -101,8 +98,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.click(".sections button:first-child");
     const notifications = "document.querySelectorAll('.step h3 .badge').length";
     const before = Number(await browser.read(notifications));
-    await browser.click(".actions .primary");
-    await browser.shows(".asking", "notif");
+    await browser.click(".actions .primary", ".asking", "notif");
     expect(await browser.read("document.activeElement.textContent")).toBe("Replay and resend");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.push("Cancel");
@@ -178,21 +174,17 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.until(
       `${rows} > 0 && document.querySelectorAll("[data-row] .mark.retrying").length === ${rows}`,
     );
-    await browser.go("#/events?q=nosuchword");
-    await browser.shows(".empty", "No events match these filters");
-    await browser.go(`#/events?q=evt_0123`);
-    await browser.shows(".empty a", "Open the event evt_0123");
+    await browser.go("#/events?q=nosuchword", ".empty", "No events match these filters");
+    await browser.go(`#/events?q=evt_0123`, ".empty a", "Open the event evt_0123");
     const id = await newestId("/v1/events");
-    await browser.go(`#/events?q=${id}`);
-    await browser.shows(".empty a", `Open the event ${id}`);
+    await browser.go(`#/events?q=${id}`, ".empty a", `Open the event ${id}`);
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/events/${id}'`);
     await browser.shows(".detail h2", "");
   });
 
   test("reports a lost connection, reconnects and loads missed events", async () => {
-    await browser.go("#/events");
-    await browser.shows(".connection.live", "Live");
+    await browser.go("#/events", ".connection.live", "Live");
     await server.cut();
     await browser.shows(".connection.lost", "Not connected");
     const { id } = await json(await server.app.deliverSample("deploy_platform", "deploy.created"));
@@ -213,8 +205,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     });
     expect(tampered.status).toBe(401);
     await browser.until(`${rows} >= 6`);
-    await browser.click("[data-row]");
-    await browser.shows(".explanation", "line break at the end of the body");
+    await browser.click("[data-row]", ".explanation", "line break at the end of the body");
     await browser.shows(".explanation code", "trailing-newline-added");
   });
 
@@ -254,30 +245,25 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const open = (text: string) =>
       browser.read(`[...document.querySelectorAll(".issue a")]
         .find((it) => it.textContent === ${JSON.stringify(text)}).click()`);
-    await browser.go("#/issues");
-    await browser.shows(".issue a", "Show all");
+    await browser.go("#/issues", ".issue a", "Show all");
     await open("Show all");
     await browser.until(
       `/^#\\/rejections\\?provider=\\w+&reason=[a-z-]+$/.test(location.hash) && ${rows} >= 2`,
     );
-    await browser.go("#/issues");
-    await browser.shows(".issue a", "Destination");
+    await browser.go("#/issues", ".issue a", "Destination");
     await open("Destination");
     await browser.until("location.hash.startsWith('#/destinations/dst_')");
   });
 
   test("shows health: key figures, chart, provider activity and dead letters", async () => {
-    await browser.go("#/health?range=6h");
-    await browser.shows(".figure", "Median · p95");
+    await browser.go("#/health?range=6h", ".figure", "Median · p95");
     await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
-    await browser.shows(".lines li", "No deliveries for 2");
-    await browser.shows(".lines li", "HTTP 503");
+    await browser.shows(".lines li", "No deliveries for 2", "HTTP 503");
   });
 
   test("shows the state of each secret rotation", async () => {
-    await browser.go("#/providers");
-    await browser.shows(".panel", "Safe to remove");
+    await browser.go("#/providers", ".panel", "Safe to remove");
   });
 
   test("finds a booking by reference and shows its history", async () => {
@@ -295,11 +281,9 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   });
 
   test("shows seats sold per day and the departures of a day", async () => {
-    await browser.go("#/flights");
-    await browser.shows("figcaption", "seats sold");
+    await browser.go("#/flights", "figcaption", "seats sold");
     // The first day with departures: it is tomorrow or the day after, by the time of day.
-    await browser.click("[data-row]");
-    await browser.shows(".departures", "SK100");
+    await browser.click("[data-row]", ".departures", "SK100");
   });
 
   test("passes the rules of axe in light and dark, and fits a phone", async () => {
@@ -347,8 +331,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.press("Escape");
     await browser.until("!document.querySelector('dialog').open");
-    await browser.click(".tools button:last-child");
-    await browser.shows("[role=alert]", "signed out");
+    await browser.click(".tools button:last-child", "[role=alert]", "signed out");
     expect(await browser.read("document.cookie.length")).toBe(0);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
@@ -367,8 +350,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.shows("h1", "Issues");
     expect(await browser.read("location.href")).toBe(`${server.url}/console`);
     expect(await browser.read("document.querySelector('nav').innerText")).not.toContain("Bookings");
-    await browser.go("#/bookings");
-    await browser.shows(".empty", "Admins only");
+    await browser.go("#/bookings", ".empty", "Admins only");
     await browser.open("about:blank");
     await browser.open(link);
     await browser.until(
@@ -376,8 +358,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     );
     // What is shown of the connection moves the button.
     await browser.shows(".connection", "Live");
-    await browser.click(".tools button:last-child");
-    await browser.shows("[role=alert]", "signed out");
+    await browser.click(".tools button:last-child", "[role=alert]", "signed out");
     await browser.open("about:blank");
     await browser.open(link);
     await browser.shows("[role=alert]", "already used, has expired");
@@ -419,8 +400,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.open(`${server.url}/console#/events`);
     await browser.click("input[name=token]");
     await browser.type(token);
-    await browser.click("button[type=submit]");
-    await browser.shows(".connection", "Live");
+    await browser.click("button[type=submit]", ".connection", "Live");
     await browser.read(`void (window.lost = 0, new MutationObserver(() => {
       if (document.querySelector(".connection")?.innerText.includes("Not connected")) window.lost ||= Date.now();
       if (document.querySelector("[role=alert]") && window.lost) window.lostMs ??= Date.now() - window.lost;

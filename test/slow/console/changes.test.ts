@@ -39,21 +39,17 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     const id = await booked((await flightOf("CH1", 10_000)).id);
     await browser.go(`#/bookings/${id}`);
     await browser.push("Cancel passengers");
-    await browser.push("Show the price");
-    await browser.shows("[role=alert]", "Choose at least one passenger");
+    await browser.push("Show the price", "[role=alert]", "Choose at least one passenger");
     await browser.click("input[name=passenger][value='2']");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.push("Show the price");
-    await browser.shows(`${offer} .large`, "Grace Hopper");
-    await browser.shows(offer, "USD\u00a0300.00 → USD\u00a0200.00");
-    await browser.shows(offer, "USD\u00a0100.00 to refund");
+    await browser.push("Show the price", `${offer} .large`, "Grace Hopper");
+    await browser.shows(offer, "USD\u00a0300.00 → USD\u00a0200.00", "USD\u00a0100.00 to refund");
     await browser.shows(`${offer} .badge`, "Offered");
     const countdown = `document.querySelector('${offer} .left').textContent`;
     const before = String(await browser.read(countdown));
     await browser.until(`${countdown} !== ${JSON.stringify(before)}`);
     expect(await browser.read("document.querySelector('.detail .form')")).toBeNull();
-    await browser.push("Confirm");
-    await browser.shows("dialog[open] h2", "Remove 1 passenger from the booking?");
+    await browser.push("Confirm", "dialog[open] h2", "Remove 1 passenger from the booking?");
     // Polls meanwhile.
     await Bun.sleep(3_500);
     await browser.shows("dialog[open] p", "USD\u00a0100.00 to refund. The seats on CH1");
@@ -85,8 +81,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
       await browser.push("Change flight");
       await browser.has("input[name=flightId]");
       await browser.type(String(flightId));
-      await browser.push("Show the price");
-      await browser.shows(".detail .form", error);
+      await browser.push("Show the price", ".detail .form", error);
       await browser.push("Close");
       await browser.lacks("input[name=flightId]");
     }
@@ -94,8 +89,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
       await browser.push("Change flight");
       await browser.has("input[name=flightId]");
       await browser.type(String(to.id));
-      await browser.push("Show the price");
-      await browser.shows(`${offer} .large`, "CH2 → CH3");
+      await browser.push("Show the price", `${offer} .large`, "CH2 → CH3");
       await browser.shows(offer, "USD\u00a0300.00 → USD\u00a0360.00");
       await browser.push(answer);
       await browser.click("dialog[open] button.primary");
@@ -118,8 +112,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     const flight = await flightOf("CH4", 10_000);
     const id = await booked(flight.id);
     await changeFlight(server.app, flight, later(flight, 3));
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(".booking-cards section .badge", "Unanswered");
+    await browser.go(`#/bookings/${id}`, ".booking-cards section .badge", "Unanswered");
     const was = `Was JFK → LHR, `;
     await browser.shows(".booking-cards section", was);
     await browser.shows(
@@ -158,8 +151,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
       "Booking refunded: USD 300.00 in all",
       "Booking corrected: Passenger 1: first name, email",
     ]);
-    await browser.click("a.audit-entry");
-    await browser.shows(".detail .under", id);
+    await browser.click("a.audit-entry", ".detail .under", id);
   });
 
   test("on a phone, nothing is wider than the page", async () => {
@@ -167,8 +159,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     const id = await booked(from.id);
     await jsonWith(await call(`${id}/changes`, post({ flightId: to.id })), 201);
     await browser.size(390, 844);
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(`${offer} .large`, "CH7 → CH8");
+    await browser.go(`#/bookings/${id}`, `${offer} .large`, "CH7 → CH8");
     expect(await browser.read("document.documentElement.scrollWidth")).toBe(390);
     const isCut = `[...document.querySelectorAll(".detail, .booking-cards > section")].some((it) => it.scrollWidth > it.clientWidth)`;
     expect(await browser.read(isCut)).toBe(false);

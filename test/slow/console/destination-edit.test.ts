@@ -29,8 +29,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
   const sent = async (): Promise<unknown> => JSON.parse(String(await browser.read("sentChanges")));
   async function edit(): Promise<void> {
     await browser.go(`#/destinations/${id}`);
-    await browser.push("Edit");
-    await browser.shows(".detail h2", "Edit ");
+    await browser.push("Edit", ".detail h2", "Edit ");
     await browser.until("document.activeElement.id === 'field-name'");
   }
   async function enter(role: "admin" | "operator"): Promise<void> {
@@ -76,16 +75,14 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
 
   test("shows every error of the server at its field, and stores nothing", async () => {
     await fill("name", "Deploys!");
-    await browser.push("Save");
-    await browser.shows("#field-name-note.error", "Use 1 to 63 lower-case letters");
+    await browser.push("Save", "#field-name-note.error", "Use 1 to 63 lower-case letters");
     await browser.until("document.activeElement.id === 'field-name'");
     await fill("name", "deploys-2");
     await fill("url", "ftp://example.com");
     await fill("filter", "event.typ == 1");
     await fill("orderBy", "title");
     await fill("ratePerSecond", "5000");
-    await browser.push("Save");
-    await browser.shows("#field-url-note.error", "must start with https://");
+    await browser.push("Save", "#field-url-note.error", "must start with https://");
     await browser.shows("#field-filter-note.error", "No such key: typ");
     await browser.shows("#field-orderBy-note.error", "such as event.subject");
     await browser.shows("#field-ratePerSecond-note.error", "from 1 to 1000");
@@ -99,8 +96,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.push("Cancel");
     await edit();
     await fill("name", "taken");
-    await browser.push("Save");
-    await browser.shows("#field-name-note.error", "Another destination has this name");
+    await browser.push("Save", "#field-name-note.error", "Another destination has this name");
   });
 
   test("sends only what was changed, and shows the result", async () => {
@@ -112,8 +108,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.shows(".preview [role=status]", "Would send 1 of the newest 2");
     await fill("orderBy", "event.subject");
     await fill("ratePerSecond", "5");
-    await browser.push("Save");
-    await browser.shows(".notice.good", "Saved");
+    await browser.push("Save", ".notice.good", "Saved");
     await browser.shows("article.destination h2", "releases");
     await browser.shows("article.destination .facts", "5 per second, 8 at a time");
     await browser.shows("[data-row] .title", "releases");
@@ -135,8 +130,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     for (const name of ["filter", "orderBy", "ratePerSecond"]) await fill(name, "");
     // Not by its position: the preview may still move the form.
     await browser.read("document.querySelector('.detail input[name=alerts]').click()");
-    await browser.push("Save");
-    await browser.shows("article.destination .facts", "None: receives all events");
+    await browser.push("Save", "article.destination .facts", "None: receives all events");
     await browser.shows("article.destination .badge", "Alerts");
     expect(await sent()).toEqual([
       { filter: null, orderBy: null, ratePerSecond: null, alerts: true },
@@ -146,8 +140,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
   test("replaces the address", async () => {
     await edit();
     await fill("url", "http://127.0.0.1:1025/other");
-    await browser.push("Save");
-    await browser.shows("article.destination .under", "http://127.0.0.1:1025/…");
+    await browser.push("Save", "article.destination .under", "http://127.0.0.1:1025/…");
   });
 
   test("shows a conflict at its field, and keeps what somebody else changed elsewhere", async () => {
@@ -171,21 +164,17 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     const { id: removed } = await json(
       await server.app.as("admin", "/v1/destinations", post(body)),
     );
-    await browser.go(`#/destinations/${String(removed)}`);
-    await browser.shows("article.destination h2", "short-lived");
+    await browser.go(`#/destinations/${String(removed)}`, "article.destination h2", "short-lived");
     await browser.push("Edit");
     await fill("ratePerSecond", "5");
     await server.app.as("admin", `/v1/destinations/${String(removed)}`, { method: "DELETE" });
-    await browser.push("Save");
-    await browser.shows("[role=alert]", "No destination has this id");
+    await browser.push("Save", "[role=alert]", "No destination has this id");
   });
 
   test("fits a phone", async () => {
     await browser.size(390, 844);
-    await browser.go(`#/destinations/${id}`);
-    await browser.shows("article.destination h2", "releases");
-    await browser.push("Edit");
-    await browser.shows(".preview [role=status]", "Would send");
+    await browser.go(`#/destinations/${id}`, "article.destination h2", "releases");
+    await browser.push("Edit", ".preview [role=status]", "Would send");
     await browser.until(
       "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.detail'))",
     );
@@ -195,12 +184,10 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
   test("the operator gateway keeps the name and address of the server's settings", async () => {
     await browser.go("#/destinations/dst_00000000000000000000000000000000");
     await browser.shows("article.destination h2", "operator-gateway");
-    await browser.push("Edit");
-    await browser.shows(".form .quiet", "OPERATOR_GATEWAY_URL");
+    await browser.push("Edit", ".form .quiet", "OPERATOR_GATEWAY_URL");
     expect(await browser.count("#field-name, #field-url")).toBe(0);
     await fill("maxConcurrent", "4");
-    await browser.push("Save");
-    await browser.shows(".notice.good", "Saved");
+    await browser.push("Save", ".notice.good", "Saved");
     await browser.shows("article.destination .facts", "4 at a time");
   });
 
@@ -208,8 +195,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.click(".tools > button:last-child");
     await browser.has("input[name=token]");
     await enter("operator");
-    await browser.go(`#/destinations/${id}`);
-    await browser.shows("article.destination h2", "releases");
+    await browser.go(`#/destinations/${id}`, "article.destination h2", "releases");
     const labels = "[...document.querySelectorAll('.detail button')].map((it) => it.textContent)";
     expect(await browser.read(`${labels}.includes("Edit")`)).toBe(false);
   });

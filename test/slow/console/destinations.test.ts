@@ -57,10 +57,8 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   afterAll(() => slack.stop());
 
   test("is empty at first, and offers to create a destination", async () => {
-    await browser.go("#/destinations");
-    await browser.shows(".empty", "No destinations yet");
-    await browser.click(".empty a");
-    await browser.shows(".detail h2", "New destination");
+    await browser.go("#/destinations", ".empty", "No destinations yet");
+    await browser.click(".empty a", ".detail h2", "New destination");
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
@@ -76,8 +74,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("#field-name[aria-invalid=true] ~ p", "Use 1 to 63");
     await browser.read("document.querySelector('#field-name').value = ''");
     await fill("name", "deploys");
-    await browser.push("Create destination");
-    await browser.shows("#field-url-note.error", "must start with https://");
+    await browser.push("Create destination", "#field-url-note.error", "must start with https://");
     await browser.shows("#field-filter-note.error", "No such key: typ");
     expect(await browser.count("#field-name-note.error")).toBe(0);
     expect(await browser.accessibilityViolations()).toEqual([]);
@@ -128,8 +125,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("creates a destination, which receives what matches", async () => {
     await browser.read("document.querySelector('#field-url').select()");
     await browser.type(slack.url);
-    await browser.push("Create destination");
-    await browser.shows("article.destination h2", "deploys");
+    await browser.push("Create destination", "article.destination h2", "deploys");
     await browser.shows("article.destination .under", "Slack");
     expect(await browser.count(".secret")).toBe(0);
     expect(await browser.read("document.body.textContent.includes('T0/B0')")).toBe(false);
@@ -146,20 +142,17 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.push("Send test");
     await browser.shows(".test-result", "Test not delivered HTTP 500: no_service, after ");
     slack.state.fails = false;
-    await browser.push("Send test");
-    await browser.shows(".test-result", "Test delivered HTTP 200, ");
+    await browser.push("Send test", ".test-result", "Test delivered HTTP 200, ");
     expect(slack.received).toHaveLength(2);
   });
 
   test("keeps deliveries while paused, and sends them on resume", async () => {
-    await browser.push("Pause");
-    await browser.shows(".explanation", "Deliveries are kept");
+    await browser.push("Pause", ".explanation", "Deliveries are kept");
     await browser.shows("[data-row] .badge.warn", "Paused");
     await server.app.deliverSample("deploy_platform", "deploy.error");
     await browser.shows(".figure", "Waiting1");
     expect(slack.received).toHaveLength(2);
-    await browser.push("Resume");
-    await browser.shows(".figure", "Waiting0");
+    await browser.push("Resume", ".figure", "Waiting0");
     await until(() => slack.received.length === 3);
   });
 
@@ -189,8 +182,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("[data-row] .queue", "1 dead");
     expect(await browser.accessibilityViolations()).toEqual([]);
     slack.state.fails = false;
-    await browser.push("Retry all");
-    await browser.shows(".notice.good", "1 delivery will be sent again");
+    await browser.push("Retry all", ".notice.good", "1 delivery will be sent again");
     await browser.lacks("[aria-labelledby=dead-deliveries]");
     await until(() => slack.received.length === 4);
   });
@@ -216,25 +208,20 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
       format.dispatchEvent(new Event("change", { bubbles: true }));
     })()`);
     await fill("url", slack.url);
-    await browser.push("Create destination");
-    await browser.shows(".secret .mono", "whsec_");
+    await browser.push("Create destination", ".secret .mono", "whsec_");
     const first = await browser.text(".secret .mono");
     await browser.push("I have stored it");
     await browser.lacks(".secret");
-    await browser.push("Rotate secret");
-    await browser.shows("dialog[open] h2", "Make a new secret for finance?");
+    await browser.push("Rotate secret", "dialog[open] h2", "Make a new secret for finance?");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("dialog[open] button[value=confirm]");
-    await browser.shows(".secret .mono", "whsec_");
+    await browser.click("dialog[open] button[value=confirm]", ".secret .mono", "whsec_");
     expect(await browser.text(".secret .mono")).not.toBe(first);
     await browser.go("#/destinations");
-    await browser.click("[data-row]");
-    await browser.shows("article.destination h2", "finance");
+    await browser.click("[data-row]", "article.destination h2", "finance");
   });
 
   test("asks before it removes a destination", async () => {
-    await browser.push("Remove");
-    await browser.shows("dialog[open] h2", "Remove finance?");
+    await browser.push("Remove", "dialog[open] h2", "Remove finance?");
     await browser.click("dialog[open] button[value=cancel]");
     await browser.lacks("dialog[open]");
     await browser.shows("article.destination h2", "finance");
@@ -248,22 +235,19 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("hides the users' destinations until asked for", async () => {
     const hers = { name: "hers", format: "json", url: slack.url };
     await server.app.as("user", "/v1/destinations", post(hers), "ada");
-    await browser.go("#/destinations?owner=all");
-    await browser.shows("[data-row] .kind", "of a user");
+    await browser.go("#/destinations?owner=all", "[data-row] .kind", "of a user");
     await browser.go("#/destinations");
     await browser.has("[data-row]", 1);
   });
 
   test("lets operators look, not change", async () => {
     await enter("operator");
-    await browser.go("#/destinations");
-    await browser.shows("[data-row].destination", "deploys");
+    await browser.go("#/destinations", "[data-row].destination", "deploys");
     expect(await browser.count("a.button")).toBe(0);
     await browser.click("[data-row].destination");
     await browser.shows("[aria-labelledby=last-deliveries] .badge", "Delivered");
     expect(await browser.count(".detail .actions")).toBe(0);
-    await browser.go("#/destinations/new");
-    await browser.shows(".detail .empty", "Admins only");
+    await browser.go("#/destinations/new", ".detail .empty", "Admins only");
   });
 
   test("logs no error", () => {

@@ -103,8 +103,7 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
     const [hash] = hashes.filter((each) => each.startsWith("#/events/")).slice(-1);
     await browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
     await browser.shows(".detail", "<img src=x onerror=");
-    await browser.click(".sections button:nth-child(2)");
-    await browser.shows(".detail .invisible", "U+202E");
+    await browser.click(".sections button:nth-child(2)", ".detail .invisible", "U+202E");
   });
 
   test("are also blocked by the browser's policy", async () => {

@@ -59,8 +59,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   }, 60_000);
 
   test("without destinations, says what makes them appear", async () => {
-    await browser.go("#/health");
-    await browser.shows(".panel .empty", "No destinations yet");
+    await browser.go("#/health", ".panel .empty", "No destinations yet");
     expect(await browser.read("document.querySelector('.panel .empty a').hash")).toBe(
       "#/destinations",
     );
@@ -75,8 +74,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
       { durationMs: 9_000, delivered: false, error: "timed out" },
     ]);
     await store(fast, [{ durationMs: 12 }]);
-    await browser.go("#/issues");
-    await browser.shows("h1", "Issues");
+    await browser.go("#/issues", "h1", "Issues");
     await browser.go("#/health");
     await says("How long one attempt took. Highest p95: 9,000\u00a0ms. 2 attempts, 1 failed.");
     await browser.shows("#latency", "Delivery time, last hour");
@@ -109,8 +107,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   });
 
   test("a destination's pane has the same, with a period of its own", async () => {
-    await browser.go(`#/destinations/${slow}`);
-    await browser.shows(".detail h3", "Delivery time");
+    await browser.go(`#/destinations/${slow}`, ".detail h3", "Delivery time");
     await says("Highest p95: 9,000\u00a0ms");
     await browser.set("Measure", "receipt");
     await says("From the receipt");
@@ -126,10 +123,8 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   });
 
   test("says that a destination had no attempts in the period", async () => {
-    await browser.go("#/destinations");
-    await browser.shows("[data-row].destination", "unused");
-    await browser.click("[data-row].destination");
-    await browser.shows(".detail h2", "unused");
+    await browser.go("#/destinations", "[data-row].destination", "unused");
+    await browser.click("[data-row].destination", ".detail h2", "unused");
     await browser.shows(".detail .empty", "No attempts in the last 24 hours");
   });
 });

@@ -111,8 +111,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
   test("equal rejections in a row are shown as one, until the rest is asked for", async () => {
     for (const size of [1, 2, 3])
       await server.app.deliver("code_host", `{"a":${size}}`, { secret: "another" });
-    await browser.go("#/rejections");
-    await browser.shows(".rows", "more like this");
+    await browser.go("#/rejections", ".rows", "more like this");
     await browser.has("[data-row]", 3);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".gap button");
@@ -120,8 +119,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
   });
 
   test("a filter that only a link sets is shown, and can be removed", async () => {
-    await browser.go("#/events?subject=nothing");
-    await browser.shows(".filters .label", "Subject");
+    await browser.go("#/events?subject=nothing", ".filters .label", "Subject");
     await browser.shows(".empty", "No events match these filters");
     await browser.click(".filters a");
     await browser.has("[data-row]", 2);
@@ -151,14 +149,10 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     const { app } = server;
     await app.as("operator", "/v1/replays", post({ from: "2020-01-01T00:00:00Z" }));
     await app.services.storage.atomically(write(newStatus, {}), write(newReason, {}));
-    await browser.go("#/replays");
-    await browser.shows("[data-row] .mark", "Newer word");
-    await browser.go("#/rejections");
-    await browser.shows("[data-row] .badge", "Newer word");
+    await browser.go("#/replays", "[data-row] .mark", "Newer word");
+    await browser.go("#/rejections", "[data-row] .badge", "Newer word");
     await browser.click("[data-row]");
     await browser.shows(".explanation", "A newer version of Skyhook rejected the webhook");
-    await browser.go("#/issues");
-    await browser.shows(".issue", "Newer word");
-    await browser.shows(".issue", "Open the latest delivery");
+    await browser.go("#/issues", ".issue", "Newer word", "Open the latest delivery");
   });
 });

@@ -33,8 +33,7 @@ describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () 
     await browser.open(`${server.url}/console#/events?provider=code_host`);
     await browser.shows(".sign-in a.button", `Sign in with ${new URL(issuer.url).host}`);
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click(".sign-in a.button");
-    await browser.shows(".connection", "Live");
+    await browser.click(".sign-in a.button", ".connection", "Live");
     expect(await browser.read("location.pathname + location.hash")).toBe(
       "/console#/events?provider=code_host",
     );

@@ -53,11 +53,9 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
       false,
     );
     await browser.shows(".waiting", "Waiting for the first event");
-    await browser.click("form button.primary");
-    await browser.shows("[data-arrivals] a", "is the deploy done?");
+    await browser.click("form button.primary", "[data-arrivals] a", "is the deploy done?");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("[data-arrivals] a");
-    await browser.shows(".step h3", "Received and verified");
+    await browser.click("[data-arrivals] a", ".step h3", "Received and verified");
   });
 
   test("shows a delivery of the service itself, live", async () => {
@@ -83,10 +81,8 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     expect(await browser.text("[data-made]")).toBe(
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
-    await browser.go("#/providers");
-    await browser.shows("h2", "Svix");
-    await browser.go("#/providers/svix");
-    await browser.shows(".badge.good", "Stored");
+    await browser.go("#/providers", "h2", "Svix");
+    await browser.go("#/providers/svix", ".badge.good", "Stored");
     expect(await browser.count("[data-made]")).toBe(0);
   });
 
@@ -121,10 +117,8 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   });
 
   test("a secret is stored later, and one that cannot be used is explained", async () => {
-    await browser.go("#/providers?add=standard_webhooks");
-    await browser.shows("h1", "Add Standard Webhooks");
-    await browser.click("form button.primary");
-    await browser.shows("#field-secret-note", "Write 1 to 16384 characters");
+    await browser.go("#/providers?add=standard_webhooks", "h1", "Add Standard Webhooks");
+    await browser.click("form button.primary", "#field-secret-note", "Write 1 to 16384 characters");
     await browser.click("input[value=later]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/standard_webhooks'");
@@ -136,20 +130,16 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("form.stack button.primary");
     await browser.shows("#field-secret-note", "an example from documentation");
     await browser.click("input[value=make]");
-    await browser.click("form.stack button.primary");
-    await browser.shows("[data-made]", "whsec_");
+    await browser.click("form.stack button.primary", "[data-made]", "whsec_");
     await browser.shows(".badge.good", "Stored");
   });
 
   test("operators see the list, but not what only admins may do", async () => {
     await browser.click(".tools button:last-child");
     await signIn(browser, server, "operator");
-    await browser.go("#/providers");
-    await browser.shows("h2", "Slack");
+    await browser.go("#/providers", "h2", "Slack");
     expect(await browser.count("a.button")).toBe(0);
-    await browser.go("#/providers/slack");
-    await browser.shows("h1", "Providers");
-    await browser.go("#/providers?add=");
-    await browser.shows("h1", "Providers");
+    await browser.go("#/providers/slack", "h1", "Providers");
+    await browser.go("#/providers?add=", "h1", "Providers");
   });
 });

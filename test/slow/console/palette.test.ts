@@ -175,8 +175,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.shows("[data-row]", "GitHub");
     await browser.size(320, 480);
     await browser.click(".bottom button");
-    await browser.click(".to-palette");
-    await browser.shows(".command", "deploys");
+    await browser.click(".to-palette", ".command", "deploys");
     const fits = `(({ left, right, bottom }) => left >= 0 && right <= 320 && bottom <= 480)(
       document.querySelector(".palette").getBoundingClientRect())`;
     expect(await browser.read(fits)).toBe(true);

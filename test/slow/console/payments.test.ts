@@ -32,8 +32,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
 
   test("a hold counts down, and its payment appears without a reload", async () => {
     const id = await hold();
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(".life .next h3", "Expires in 1");
+    await browser.go(`#/bookings/${id}`, ".life .next h3", "Expires in 1");
     await browser.shows(".life .wait", "Held until");
     const countdown = "document.querySelector('.life .next time').textContent";
     const before = String(await browser.read(countdown));
@@ -80,8 +79,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     const money = { booking: id, payment: `pi_of_${id}` };
     await pay("payment_intent.succeeded", money);
     await cancel(id);
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(".life .wait h3", "pending");
+    await browser.go(`#/bookings/${id}`, ".life .wait h3", "pending");
     await browser.shows(".booking-cards", "USD\u00a00.00 of USD\u00a0499.50, pending");
     const part = await pay("charge.refunded", { ...money, amount: 20_000 });
     await browser.shows(linkTo(part), "Stripe");
@@ -122,21 +120,18 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     // Guarantee: the gateway makes ids with this prefix.
     const eventId = late as `evt_${string}`;
     await server.app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventId] }));
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(".life .step h3", "Hold expired; seats released");
+    await browser.go(`#/bookings/${id}`, ".life .step h3", "Hold expired; seats released");
     await browser.shows(".life .bad", "deleted by retention");
     expect(
       await browser.read(`document.querySelector(${JSON.stringify(linkTo(late))})`),
     ).toBeNull();
-    await browser.go("#/bookings");
-    await browser.shows("[data-row] .mark.is-expired", "Expired");
+    await browser.go("#/bookings", "[data-row] .mark.is-expired", "Expired");
   });
 
   test("gives no link to a booking that the payload made up", async () => {
     const madeUp = `bk_${"0".repeat(32)}`;
     const id = await pay("payment_intent.succeeded", { booking: madeUp });
-    await browser.go(`#/events/${id}`);
-    await browser.shows(".step p", `no effect: there is no booking ${madeUp}`);
+    await browser.go(`#/events/${id}`, ".step p", `no effect: there is no booking ${madeUp}`);
     expect(
       await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
     ).toBeNull();
@@ -158,12 +153,10 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
       const shown = String(await browser.read("document.body.textContent"));
       expect(shown).not.toMatch(/ada@|lovelace|test-user/i);
     }
-    await browser.click("[data-row]");
-    await browser.shows(".step h3", "Created by Skyhook");
+    await browser.click("[data-row]", ".step h3", "Created by Skyhook");
     expect(
       await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
     ).toBeNull();
-    await browser.go(`#/bookings/${id}`);
-    await browser.shows(".empty", "Admins only");
+    await browser.go(`#/bookings/${id}`, ".empty", "Admins only");
   });
 });

@@ -176,8 +176,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.until("failures >= 4");
     await browser.shows("[role=alert]", "Cannot reach the server");
     expect(await browser.read(`${alerts}.length`)).toBe(1);
-    await browser.go("#/flights");
-    await browser.shows("[role=alert]", "Cannot reach the server");
+    await browser.go("#/flights", "[role=alert]", "Cannot reach the server");
     server.restore();
     await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
   });
@@ -207,8 +206,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
 
   test("with forced colours the open row and the series of a chart remain distinguishable", async () => {
     await media(["forced-colors", "active"], ["prefers-color-scheme", "dark"]);
-    await browser.click("[data-row]");
-    await browser.shows(".step h3", "Received and verified");
+    await browser.click("[data-row]", ".step h3", "Received and verified");
     const outlines = `[...document.querySelectorAll("[data-row]")].slice(0, 2)
       .map((row) => getComputedStyle(row).outlineStyle).join()`;
     await browser.read("void document.querySelector('[data-pane]').focus()");
@@ -222,8 +220,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
   });
 
   test("prints the open item in full, with its timestamp", async () => {
-    await browser.click("[data-row]");
-    await browser.shows(".step h3", "Received and verified");
+    await browser.click("[data-row]", ".step h3", "Received and verified");
     await browser.cdp("Emulation.setEmulatedMedia", { media: "print" });
     const hidden = `[...document.querySelectorAll(".side, .master, .actions, .close")].every((part) =>
       !part.checkVisibility())`;

@@ -83,8 +83,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   afterAll(() => gateway.stop());
 
   test("is empty at first, and leads to a replay", async () => {
-    await browser.click("nav a[href='#/replays']");
-    await browser.shows(".empty", "No replays yet");
+    await browser.click("nav a[href='#/replays']", ".empty", "No replays yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.read("void document.querySelector('.empty a[href=\"#/replays/new\"]').click()");
     await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
@@ -95,8 +94,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   });
 
   test("shows what today's code makes of the same bytes before it starts", async () => {
-    await browser.go("#/replays/new?since=1h");
-    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await browser.go("#/replays/new?since=1h", ".dry-run", `${all} events would be replayed`);
     await browser.shows(".dry-run", `reads 1 of the newest ${all} differently`);
     await browser.shows(".repeated", "1 was delivered already and is sent a second time");
     await browser.shows(".repeated a", "operator-gateway");
@@ -122,16 +120,13 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.push(`Replay ${all} events`);
     await browser.shows("#field-ratePerSecond-note.error", "Use a whole number from 1 to 1000");
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.go("#/replays/new?from=yesterday");
-    await browser.shows(".detail [role=alert]", "The dry run failed");
+    await browser.go("#/replays/new?from=yesterday", ".detail [role=alert]", "The dry run failed");
     await browser.shows(".detail [role=alert]", "Write an instant in ISO 8601");
-    await browser.go("#/replays/rpl_0");
-    await browser.shows(".detail [role=alert]", "No replay with this id exists");
+    await browser.go("#/replays/rpl_0", ".detail [role=alert]", "No replay with this id exists");
   });
 
   test("starts from an issue, whose provider and state it takes", async () => {
-    await browser.go("#/issues");
-    await browser.shows(".issue h2", "to operator-gateway failing");
+    await browser.go("#/issues", ".issue h2", "to operator-gateway failing");
     await browser.shows(".issue a", "Replay…");
     await browser.read(
       "void [...document.querySelectorAll('.issue a')].find((it) => it.textContent === 'Replay…').click()",
@@ -172,8 +167,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows("[data-rate]", "per second, at most 1");
     expect(await browser.accessibilityViolations()).toEqual([]);
 
-    await browser.push("Stop");
-    await browser.shows(".detail .mark", "Stopped");
+    await browser.push("Stop", ".detail .mark", "Stopped");
     const { resent } = await replays(`/${String(id)}`);
     clock.advance(60_000);
     await browser.shows("[data-row]", "Stopped");
@@ -200,23 +194,18 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   test("says that another replay is running, leads to it, and starts after it was stopped", async () => {
     const { id } = await start({ from: "2020-01-01T00:00:00Z", ratePerSecond: 1 });
     await browser.go("#/replays/new?since=24h&provider=code_host");
-    await browser.push("Replay 1 event");
-    await browser.shows(".detail [role=alert]", "The replay was not started");
+    await browser.push("Replay 1 event", ".detail [role=alert]", "The replay was not started");
     await browser.shows(".detail [role=alert]", "Another replay is running");
     await browser.shows(".detail [role=alert] a", "Open the running replay");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".detail [role=alert] a");
     await browser.until(`${openId} === ${JSON.stringify(id)}`);
-    await browser.push("Stop");
-    await browser.shows(".detail .mark", "Stopped");
+    await browser.push("Stop", ".detail .mark", "Stopped");
     const other = await start({ from: "2020-01-01T00:00:00Z", ratePerSecond: 1 });
-    await browser.push("Resume");
-    await browser.shows(".detail [role=alert]", "The replay was not resumed");
+    await browser.push("Resume", ".detail [role=alert]", "The replay was not resumed");
     await server.app.as("operator", `/v1/replays/${String(other["id"])}/stop`, { method: "POST" });
-    await browser.push("Resume");
-    await browser.shows(".detail .mark", "Running");
-    await browser.push("Stop");
-    await browser.shows(".detail .mark", "Stopped");
+    await browser.push("Resume", ".detail .mark", "Running");
+    await browser.push("Stop", ".detail .mark", "Stopped");
   });
 
   test("replays what a search has found, and shows it", async () => {
@@ -230,8 +219,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       "PUBLISH",
     );
     expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.push("Replay 1 event");
-    await browser.shows(".detail h2", "Replay of 1 event");
+    await browser.push("Replay 1 event", ".detail h2", "Replay of 1 event");
     await browser.shows(".detail .facts", "PUBLISH*");
     await browser.shows("[data-row]", "“PUBLISH*”");
     const id = await browser.read(openId);
@@ -271,8 +259,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   });
 
   test("takes a range of times, and keeps it in the address", async () => {
-    await browser.go("#/replays/new?since=1h");
-    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await browser.go("#/replays/new?since=1h", ".dry-run", `${all} events would be replayed`);
     await browser.set("Time", "custom");
     await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
     await browser.set("From", "2020-01-01T00:00");
@@ -322,13 +309,11 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       }),
       write(insertReplayFailure, { replayId: id, id: eventId, createdAt: at, error: "Too deep" }),
     );
-    await browser.go(`#/replays/${id}`);
-    await browser.shows(".detail .mark", "Finished");
+    await browser.go(`#/replays/${id}`, ".detail .mark", "Finished");
     await outcome("failed", "1");
     await browser.shows(".detail", "1 more matched at the start");
     await browser.shows(".failures li", "Too deep");
-    await browser.shows("[data-row]", "2 of 3 events, 1 failed");
-    await browser.shows("[data-row]", "Dead, operator-gateway");
+    await browser.shows("[data-row]", "2 of 3 events, 1 failed", "Dead, operator-gateway");
     await browser.shows(".detail dd a", "operator-gateway");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".failures a");
@@ -340,8 +325,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.size(390, 844);
     await browser.go("#/replays");
     await browser.has("[data-row]", 5);
-    await browser.click("[data-row]");
-    await browser.shows(".detail h2", "Replay of");
+    await browser.click("[data-row]", ".detail h2", "Replay of");
     await browser.until(`innerWidth === 390 && ${fits}`);
     await browser.size(1_440, 900);
   });

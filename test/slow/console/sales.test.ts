@@ -47,14 +47,12 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
   }
 
   test("bookings: an empty list says where to go next", async () => {
-    await browser.go("#/bookings");
-    await browser.shows(".empty strong", "No bookings yet");
+    await browser.go("#/bookings", ".empty strong", "No bookings yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     expect(await browser.read("document.querySelector('.empty a[href=swagger]') !== null")).toBe(
       true,
     );
-    await browser.click(".empty a");
-    await browser.shows(".empty strong", "No departures in 14 days");
+    await browser.click(".empty a", ".empty strong", "No departures in 14 days");
   });
 
   test("flights: columns with heads, and a mark of its own shape for each state", async () => {
@@ -74,8 +72,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
   test("flights: never rounds a sale away, nor a free seat", async () => {
     const reference = await book(["SK200", 1_000], ["Lovelace", 1]);
     expect(reference).toMatch(/^[A-Z]{6}$/);
-    await browser.click("[data-row]");
-    await browser.shows(".detail .quiet", "2 departures, 3 of 1,002 seats sold");
+    await browser.click("[data-row]", ".detail .quiet", "2 departures, 3 of 1,002 seats sold");
     expect(await cellsOf(".departures tr:first-child td")).toMatch(
       // In summer at 8.
       /^12:00\|0[78]:00 \|SK100\|JFK → LHR\|EconomySold outID \d+\|●Sold out$/,
@@ -95,8 +92,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     );
     await browser.has("[data-row]", 1);
     expect(await browser.text("[data-row] .size")).toBe("1 of 1,010");
-    await browser.go(`#/flights?days=60&origin=LHR`);
-    await browser.shows(".empty strong", "No departures in 60 days");
+    await browser.go(`#/flights?days=60&origin=LHR`, ".empty strong", "No departures in 60 days");
     await browser.click(".filters > a");
     await browser.until("location.hash === '#/flights'");
     // What is set before the page has followed its address keeps the old filters.
@@ -165,8 +161,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
         `${rows} === 1 && document.querySelector("[data-row] .mono").textContent === "${found}"`,
       );
     }
-    await browser.go("#/bookings?q=Love");
-    await browser.shows(".empty", "No bookings match “Love”");
+    await browser.go("#/bookings?q=Love", ".empty", "No bookings match “Love”");
     await browser.shows(".empty", "The search compares whole values");
     await browser.click(".empty a");
     await browser.has("[data-row]", 2);
@@ -193,8 +188,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.has("input[name=token]");
     await signIn(browser, server, "operator");
     await browser.shows("h1", "Events");
-    await browser.go(`#/flights/${day}`);
-    await browser.shows(".departures td", "SK200");
+    await browser.go(`#/flights/${day}`, ".departures td", "SK200");
     expect(await browser.count(".departures a")).toBe(0);
     expect(await browser.count(".departures .more")).toBe(0);
   });

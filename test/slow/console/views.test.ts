@@ -39,8 +39,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   afterAll(() => gateway.stop());
 
   test("flights: names the period without departures, offers a longer one, and groups empty days", async () => {
-    await browser.go("#/flights");
-    await browser.shows(".empty strong", "No departures in 14 days");
+    await browser.go("#/flights", ".empty strong", "No departures in 14 days");
     await browser.shows(".empty pre", "skyhook import");
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
@@ -84,8 +83,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("bookings: an address with a day that is none shows the error beside the filters", async () => {
-    await browser.go("#/bookings?departsTo=x");
-    await browser.shows(".state.error", "departsTo");
+    await browser.go("#/bookings?departsTo=x", ".state.error", "departsTo");
     await browser.has(".chip.day", 2);
     await browser.go(`#/bookings/${bookingId}`);
   });
@@ -98,8 +96,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   test("rejections: an unknown cause is explained without a code", async () => {
     await server.app.deliver("task_tracker", "{}", { secret: "another secret" });
     await browser.go("#/rejections");
-    await browser.click("[data-row]");
-    await browser.shows(".checklist", "Ruled out: reformatted JSON");
+    await browser.click("[data-row]", ".checklist", "Ruled out: reformatted JSON");
     await browser.shows(".checklist .next", "Compare the secret");
     expect(await browser.count(".explanation code")).toBe(0);
     await browser.shows(".explanation button", "Check again with the current secrets");
@@ -120,16 +117,14 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
       const { status: sent } = await server.app.deliver("code_host", "{}", options);
       expect(sent).toBe(status);
       await browser.until(`${latest} !== ${JSON.stringify(before)}`);
-      await browser.click("[data-row]");
-      await browser.shows(".step h3", `Responded ${status}`);
+      await browser.click("[data-row]", ".step h3", `Responded ${status}`);
     }
   });
 
   test("events: show the delivery state first, and quietly the severity or the status", async () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
-    await browser.go("#/events?provider=code_host");
-    await browser.shows("[data-row] .severity.ignored", "Ignored");
+    await browser.go("#/events?provider=code_host", "[data-row] .severity.ignored", "Ignored");
     await browser.shows("[data-row] .mark.none", "None");
     await deliver("code_host", "workflow_run.completed");
     await browser.shows("[data-row] .severity.error", "Error");
@@ -138,8 +133,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".end", "End of list · 3 events");
     await browser.has("[data-row] .mark.delivered", 2);
     expect(await browser.read("document.querySelector('.head').innerText")).toStartWith("Delivery");
-    await browser.click("li:nth-child(2) > [data-row]");
-    await browser.shows(".detail .under .severity.error", "Error");
+    await browser.click("li:nth-child(2) > [data-row]", ".detail .under .severity.error", "Error");
     await browser.shows(".detail .under .mark", "Delivered");
   });
 
@@ -171,11 +165,9 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
       return JSON.stringify(notifications).includes('"status":"delivered"');
     });
     clock.goBack(0);
-    await browser.go(`#/events/${id}`);
-    await browser.shows(".step h3", "Notification Delivered");
+    await browser.go(`#/events/${id}`, ".step h3", "Notification Delivered");
     await browser.click(".actions .primary");
-    await browser.click(".asking .primary");
-    await browser.shows(".step h3", "Notification 2, resent");
+    await browser.click(".asking .primary", ".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.until(isResentVisible);
@@ -183,17 +175,14 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
 
   test("timeline: a notification resent under its original id is marked", async () => {
     const id = await deliver("deploy_platform", "deploy.error");
-    await browser.go(`#/events/${id}`);
-    await browser.shows(".step h3", "Notification Retrying");
+    await browser.go(`#/events/${id}`, ".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.click(".asking .primary");
-    await browser.shows(".step h3", "Notification, resent");
+    await browser.click(".asking .primary", ".step h3", "Notification, resent");
     await browser.until(isResentVisible);
   });
 
   test("an unknown address shows an error page", async () => {
-    await browser.go("#/nopage");
-    await browser.shows(".empty strong", "This page does not exist");
+    await browser.go("#/nopage", ".empty strong", "This page does not exist");
     expect(await browser.count("nav [aria-current]")).toBe(0);
     await browser.until("document.title === 'Page not found · Skyhook'");
     expect(await browser.accessibilityViolations()).toEqual([]);
@@ -202,8 +191,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("issues: names what fails, mutes it, and retries it", async () => {
-    await browser.go("#/issues");
-    await browser.shows(".issue h2", "to operator-gateway failing");
+    await browser.go("#/issues", ".issue h2", "to operator-gateway failing");
     await browser.shows(".issue .badge", "HTTP 503");
     await browser.shows(".issue", "The destination failed: check its log.");
     await browser.shows(".issue h2", "rejected");
@@ -221,10 +209,8 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".muted .actions button");
     await browser.lacks(".muted");
-    await browser.click(".issue .primary");
-    await browser.shows("[role=status]", "will be sent again");
-    await browser.click(".issue a");
-    await browser.shows(".detail h2", "");
+    await browser.click(".issue .primary", "[role=status]", "will be sent again");
+    await browser.click(".issue a", ".detail h2", "");
   });
 
   test("issues: a new installation shows the first steps until they are done", async () => {
@@ -266,8 +252,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await signIn(browser, quiet, "operator");
     await browser.shows("h1", "Events");
     await browser.go("#/issues");
-    await browser.click(".first-steps header button");
-    await browser.shows(".empty strong", "No issues");
+    await browser.click(".first-steps header button", ".empty strong", "No issues");
     await browser.shows(".empty pre", "skyhook send");
     await quiet.stop();
     await signIn(browser, server, "admin");
@@ -288,8 +273,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     })()`;
     expect(Number(await browser.read(gaps))).toBeGreaterThan(10);
     await browser.go("#/rejections");
-    await browser.click("[data-row]");
-    await browser.shows(".explanation button", "Check again");
+    await browser.click("[data-row]", ".explanation button", "Check again");
     await browser.size(375, 720);
     expect(
       await browser.read(

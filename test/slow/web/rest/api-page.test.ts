@@ -103,8 +103,7 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
     await browser.has("input[name=token]");
     await browser.click("input[name=token]");
     await browser.type(token);
-    await browser.click("button[type=submit]");
-    await browser.shows("h1", "Issues");
+    await browser.click("button[type=submit]", "h1", "Issues");
     await open();
     const request = await send("operators", "GET/v1/events");
     const cookie = request.headers.get("cookie") ?? "";
