@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 
-import { setNewest } from "./bounded-map.ts";
 import { type ServiceDecimals, unitsText } from "./money.ts";
 import { nearest } from "./nearest.ts";
 import { nodeCrypto } from "./node-crypto.ts";
@@ -70,19 +69,8 @@ const maxValueLength = 120;
 /** The length of a value that is echoed to the service. */
 export const maxEchoLength = 1_000;
 
-const maxCompiled = 1_000;
-/** By mode and text. A provider file is checked before it is used, and its events share templates. */
-const compiled = new Map<string, Template>();
-
 /** Compiles a template. Throws an error that says what to write instead. */
 export function template(text: string, mode: TemplateMode = "line"): Template {
-  const key = `${mode} ${text}`;
-  const made = compiled.get(key) ?? compile(text, mode);
-  setNewest(compiled, key, made, maxCompiled);
-  return made;
-}
-
-function compile(text: string, mode: TemplateMode): Template {
   const parts = partsOf(text, mode);
   return { render: (context) => rendered(parts, context, mode), places: placesOf(parts) };
 }
@@ -175,7 +163,7 @@ function valuePart(text: string, mode: TemplateMode): Part {
 function split(text: string, separator: "|" | "??"): readonly string[] {
   const pieces: string[] = [];
   let piece = "";
-  for (const [mark] of text.matchAll(/"[^"]*"|\?\?|[^"?|]+|[\s\S]/g)) {
+  for (const [mark] of text.matchAll(/"[^"]*"|\?\?|[\s\S]/g)) {
     if (mark === separator) {
       pieces.push(piece);
       piece = "";
