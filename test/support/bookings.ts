@@ -1,5 +1,7 @@
 import { json, jsonWith, type TestApp } from "./app.ts";
 import { addFlight, bookingBody, post } from "./flights.ts";
+import { untilLater } from "./notifying.ts";
+import { listed } from "./operator.ts";
 
 export const bookingsPath = "/v1/api/bookings";
 
@@ -30,6 +32,27 @@ export function flightBookings(app: TestApp, airline: string) {
       return { id: String(made["bookingId"]), reference: String(made["reference"]) };
     },
   };
+}
+
+/** The events about a booking or an entry of a waiting list, oldest first. */
+export async function eventsAbout(app: TestApp, subject: string) {
+  const events = await listed(app, "/v1/events?provider=bookings&limit=100");
+  return events.filter((event) => event["subject"] === subject).toReversed();
+}
+
+/** Lets time pass in small steps, because a look at the database may be under way. */
+export const untilStatus = (app: TestApp, id: unknown, status: string) =>
+  untilLater(
+    app,
+    async () =>
+      (await json(await app.as("admin", `${bookingsPath}/${String(id)}`)))["status"] === status,
+    100,
+  );
+
+/** Lets a hold expire. */
+export async function expire(app: TestApp, id: unknown): Promise<void> {
+  app.clock.advance(20 * 60_000);
+  await untilStatus(app, id, "expired");
 }
 
 /** The number of items in a list. */

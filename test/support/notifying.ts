@@ -11,9 +11,13 @@ export const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 
 export const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
 
 /** Advances the clock in small increments until the condition holds. */
-export const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =>
+export const untilLater = (
+  app: TestApp,
+  condition: () => boolean | Promise<boolean>,
+  stepMs = 20,
+): Promise<void> =>
   until(() => {
-    app.clock.advance(20);
+    app.clock.advance(stepMs);
     return condition();
   });
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
-import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls, bookingsPath } from "../../support/bookings.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingCalls, bookingsPath, expire } from "../../support/bookings.ts";
 import { addFlight } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
-import { itemsOf, listed } from "../../support/operator.ts";
+import { itemsOf } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -31,12 +31,7 @@ describe("GET /v1/api/bookings with filters", () => {
     };
     const flown = await json(await book(paris.id, 1, {}, "bob"));
     names.set(flown["bookingId"], "flown");
-    await hold("expired");
-    app.clock.advance(20 * 60_000);
-    await until(async () => {
-      app.clock.advance(100);
-      return (await listed(app, `${bookingsPath}?status=expired`, "admin")).length === 1;
-    });
+    await expire(app, await hold("expired"));
     app.clock.advance(2 * 86_400_000);
     await pay("payment_intent.succeeded", { booking: await hold("paid") });
     for (const as of ["due", "repaid"]) {

@@ -2,14 +2,12 @@ import { expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
-import { json, until } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
+import { bookingsPath as path, expire } from "../../support/bookings.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
-
-const path = "/v1/api/bookings";
-const holdMs = 20 * 60_000;
 
 const app = appForAll();
 const pay = payer(app);
@@ -26,15 +24,6 @@ const historyOf = async (id: string) =>
 const typesAndTitles = async (id: string) =>
   (await historyOf(id)).map(({ type, title }) => [type, title]);
 const cancel = (id: string) => app.as("user", `${path}/${id}`, { method: "DELETE" });
-
-async function expire(id: string): Promise<void> {
-  app.clock.advance(holdMs);
-  await until(async () => {
-    app.clock.advance(100);
-    const { status } = await json(await app.as("admin", `${path}/${id}`));
-    return status === "expired";
-  });
-}
 
 const provider = "payment_processor";
 
@@ -102,7 +91,7 @@ test("shows a refund before the cancellation as one that was not due", async () 
 
 test("shows a payment after the expiry as one that took seats again", async () => {
   const id = await hold();
-  await expire(id);
+  await expire(app, id);
   await pay("payment_intent.succeeded", { booking: id });
   expect(await typesAndTitles(id)).toEqual([
     ["booking.held", "Held: 1 seat for USD 499.50"],

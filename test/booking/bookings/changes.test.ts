@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
-import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls, bookingsPath, flightBookings } from "../../support/bookings.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingCalls, bookingsPath, eventsAbout, flightBookings } from "../../support/bookings.ts";
 import { bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -29,13 +30,7 @@ async function pay(type: string, money: Money) {
   return json(await app.as("operator", `/v1/events/${await deliver(type, money)}`));
 }
 
-/** The events about a booking, oldest first. */
-async function eventsOf(id: string) {
-  const list = await json(await app.as("operator", "/v1/events?provider=bookings&limit=100"));
-  // Guarantee: the API's schema.
-  const events = list["data"] as { subject: string; type: string; title: string; data: object }[];
-  return events.filter(({ subject }) => subject === `booking/${id}`).toReversed();
-}
+const eventsOf = (id: string) => eventsAbout(app, `booking/${id}`);
 
 const historyOf = async (id: string) => {
   const { history } = await json(await app.as("admin", `${bookingsPath}/${id}`));
@@ -91,12 +86,9 @@ describe("cancelling a part", () => {
     // 90 % of each part, rounded down.
     expect(refunded).toBeCloseTo(30 * 3, 2);
     const types = (await eventsOf(id)).map(({ type }) => type);
-    expect(types).toEqual([
-      "booking.confirmed",
-      "booking.changed",
-      "booking.changed",
-      "booking.cancelled",
-    ]);
+    expect(types.join(" ")).toBe(
+      "booking.confirmed booking.changed booking.changed booking.cancelled",
+    );
     expect(await historyOf(id)).toEqual([
       ["booking.confirmed", "Booked: 3 seats for USD 100.02"],
       ["booking.changed", "1 seat cancelled; USD 30.00 to refund"],
@@ -233,10 +225,7 @@ describe("a change to another flight", () => {
     const third = await json(await offerFlight(id, to));
     await confirm(id, third["id"]);
     app.clock.advance(holdMs);
-    await until(async () => {
-      app.clock.advance(100);
-      return (await seatsLeft(app, to)) === 10;
-    });
+    await untilLater(app, async () => (await seatsLeft(app, to)) === 10, 100);
     expect(await json(await call(`${id}/changes/${String(third["id"])}`))).toMatchObject({
       status: third["changeTotal"] === 0 ? "confirmed" : "expired",
     });
@@ -259,33 +248,20 @@ describe("a change to another flight", () => {
       await flightIn(0.5, 1),
     ];
     const to = await flightIn(120);
-    const rejections = [
-      await offerFlight(id, from),
-      await offerFlight(id, euros),
-      await offerFlight(id, full),
-      await offerFlight(id, gone),
-      await offerFlight(id, 999_999),
-      await offerFlight(id, "1"),
-      await offerFlight(held.id, to),
-      await offerFlight(id, to, "eve"),
-      await confirm(id, "chg_1"),
-      await confirm(id, "x"),
-    ];
-    const codes = await Promise.all(
-      rejections.map(async (response) => (await json(response))["code"]),
-    );
-    expect(codes).toEqual([
-      "validation-failed",
-      "validation-failed",
-      "no-seats",
-      "booking-closed",
-      "flight-not-found",
-      "invalid-body",
-      "validation-failed",
-      "booking-not-found",
-      "not-found",
-      "not-found",
-    ]);
+    for (const [response, code] of [
+      [await offerFlight(id, from), "validation-failed"],
+      [await offerFlight(id, euros), "validation-failed"],
+      [await offerFlight(id, full), "no-seats"],
+      [await offerFlight(id, gone), "booking-closed"],
+      [await offerFlight(id, 999_999), "flight-not-found"],
+      [await offerFlight(id, "1"), "invalid-body"],
+      [await offerFlight(held.id, to), "validation-failed"],
+      [await offerFlight(id, to, "eve"), "booking-not-found"],
+      [await confirm(id, "chg_1"), "not-found"],
+      [await confirm(id, "x"), "not-found"],
+    ] as const) {
+      expect(await json(response)).toMatchObject({ code });
+    }
   });
 
   test("of several confirmations at once is made once", async () => {
@@ -366,27 +342,17 @@ describe("correcting a passenger", () => {
 
   test("is rejected for a stranger, a wrong value, another's passport and too many times", async () => {
     const { id } = await booked(await flightIn(100), 2);
-    const codes: unknown[] = [];
-    for (const [position, body, who] of [
-      [1, { lastName: "X" }, "eve"],
-      [3, { lastName: "X" }],
-      ["a", { lastName: "X" }],
-      [1, { lastName: "" }],
-      [1, { lastName: 1 }],
-      [1, { dateOfBirth: "2999-01-01" }],
-      [1, { passportNumber: passenger(2).passportNumber }],
+    for (const [position, body, code, who] of [
+      [1, { lastName: "X" }, "booking-not-found", "eve"],
+      [3, { lastName: "X" }, "not-found"],
+      ["a", { lastName: "X" }, "not-found"],
+      [1, { lastName: "" }, "validation-failed"],
+      [1, { lastName: 1 }, "invalid-body"],
+      [1, { dateOfBirth: "2999-01-01" }, "validation-failed"],
+      [1, { passportNumber: passenger(2).passportNumber }, "validation-failed"],
     ] as const) {
-      codes.push((await json(await correct(id, position, body, who)))["code"]);
+      expect(await json(await correct(id, position, body, who))).toMatchObject({ code });
     }
-    expect(codes).toEqual([
-      "booking-not-found",
-      "not-found",
-      "not-found",
-      "validation-failed",
-      "invalid-body",
-      "validation-failed",
-      "validation-failed",
-    ]);
     for (const name of ["A", "B", "C", "D", "E"]) {
       await jsonWith(await correct(id, 1, { lastName: name }), 200);
     }

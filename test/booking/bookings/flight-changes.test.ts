@@ -4,10 +4,11 @@ import { nextTurn } from "../../../src/base/own-turn.ts";
 import { unsentNotices } from "../../../src/booking/bookings/flight-change-notices.sql.ts";
 import type { Flight } from "../../../src/booking/flight.ts";
 import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls } from "../../support/bookings.ts";
+import { bookingCalls, eventsAbout } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport, later } from "../../support/flight-changes.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { ask, at, dataOf } from "../../support/graphql.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -29,26 +30,14 @@ async function booked(hours = 48, who = "ada") {
 const answer = (id: string, body: unknown = { answer: "accept" }, who = "ada") =>
   app.as("user", `/v1/api/bookings/${id}/flight-change`, post(body), who);
 
-interface BookingEvent {
-  readonly id: string;
-  readonly subject: string;
-  readonly type: string;
-}
-
 /** The events about changes of a booking's flight, once there are so many. */
-async function eventsOf(id: string, count: number): Promise<readonly BookingEvent[]> {
-  let found: readonly BookingEvent[] = [];
-  await until(async () => {
-    app.clock.advance(500);
-    const page = await json(await app.as("operator", "/v1/events?provider=bookings&limit=100"));
-    if (!Array.isArray(page["data"])) throw new Error("Not a list");
-    const events: readonly BookingEvent[] = page["data"];
-    found = events.filter(
-      ({ subject, type }) => subject === `booking/${id}` && type.startsWith("flight."),
+async function eventsOf(id: string, count: number) {
+  const found = async () =>
+    (await eventsAbout(app, `booking/${id}`)).filter(({ type }) =>
+      String(type).startsWith("flight."),
     );
-    return found.length >= count;
-  });
-  return found;
+  await untilLater(app, async () => (await found()).length >= count, 500);
+  return found();
 }
 
 const move = (flight: Flight, hours = 2) => changeFlight(app, flight, later(flight, hours));

@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 
 import { confirmHold, expireHold } from "../../../src/booking/bookings/bookings.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-import { json, jsonWith, until } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingsPath as path, eventsAbout, expire, untilStatus } from "../../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { appForAll } from "../../support/running-app.ts";
 
-const path = "/v1/api/bookings";
 const minuteMs = 60_000;
 const holdMs = 20 * minuteMs;
 
@@ -25,37 +26,17 @@ async function read(id: unknown, bearer?: string): Promise<Record<string, unknow
   return json(await app.as("user", `${path}/${String(id)}`, {}, bearer));
 }
 
-/** Lets time pass in small steps, because a look at the database may be under way. */
-async function statusBecomes(id: unknown, status: string): Promise<void> {
-  await until(async () => {
-    app.clock.advance(100);
-    return (await read(id))["status"] === status;
-  });
-}
+const eventsOf = async (id: unknown) =>
+  (await eventsAbout(app, `booking/${String(id)}`)).map(({ type }) => type);
 
-async function eventsOf(id: unknown): Promise<unknown[]> {
-  const list = await json(await app.as("operator", "/v1/events?provider=bookings&limit=100"));
-  if (!Array.isArray(list["data"])) throw new Error("Not a list");
-  const events: { readonly subject: string; readonly type: string }[] = list["data"];
-  return events
-    .filter(({ subject }) => subject === `booking/${String(id)}`)
-    .map(({ type }) => type);
-}
+const fieldsOfBooking =
+  "bookingId status totalPrice currency confirmationSentTo createdAt reference".split(" ");
 
 describe("a hold", () => {
   test("takes seats at a frozen price until it expires", async () => {
     const flight = await addFlight(app, { flightNumber: "HD1" });
     const body = await jsonWith(await app.as("user", path, post(held(flight.id, 2))), 201);
-    expect(Object.keys(body)).toEqual([
-      "bookingId",
-      "status",
-      "totalPrice",
-      "currency",
-      "confirmationSentTo",
-      "createdAt",
-      "reference",
-      "expiresAt",
-    ]);
+    expect(Object.keys(body)).toEqual([...fieldsOfBooking, "expiresAt"]);
     const expiresAt = new Date(app.clock.now() + holdMs).toISOString();
     expect(body).toMatchObject({ status: "held", totalPrice: 999, expiresAt });
     expect(await seatsLeft(app, flight.id)).toBe(8);
@@ -65,21 +46,10 @@ describe("a hold", () => {
 
   test.each([[undefined], [false]])("is not made by hold: %p", async (value) => {
     const flight = await addFlight(app, { flightNumber: `HD2${String(value)}` });
-    const response = await app.as(
-      "user",
-      path,
-      post({ ...bookingBody(flight.id), ...(value !== undefined && { hold: value }) }),
-    );
-    const body = await json(response);
-    expect(Object.keys(body)).toEqual([
-      "bookingId",
-      "status",
-      "totalPrice",
-      "currency",
-      "confirmationSentTo",
-      "createdAt",
-      "reference",
-    ]);
+    // JSON has no undefined.
+    const request = post({ ...bookingBody(flight.id), hold: value });
+    const body = await json(await app.as("user", path, request));
+    expect(Object.keys(body)).toEqual(fieldsOfBooking);
     expect(body["status"]).toBe("confirmed");
     expect(await read(body["bookingId"])).not.toHaveProperty("expiresAt");
   });
@@ -140,7 +110,7 @@ describe("cancelling a hold", () => {
       });
       expect(await seatsLeft(app, flight.id)).toBe(10);
     }
-    expect(await eventsOf(bookingId)).toEqual(["booking.cancelled", "booking.held"]);
+    expect(await eventsOf(bookingId)).toEqual(["booking.held", "booking.cancelled"]);
   });
 });
 
@@ -151,10 +121,10 @@ describe("expiry", () => {
     app.clock.advance(holdMs - 1);
     expect(await read(bookingId)).toMatchObject({ status: "held" });
     app.clock.advance(1);
-    await statusBecomes(bookingId, "expired");
+    await untilStatus(app, bookingId, "expired");
     expect(await seatsLeft(app, flight.id)).toBe(10);
     app.clock.advance(holdMs);
-    expect(await eventsOf(bookingId)).toEqual(["booking.expired", "booking.held"]);
+    expect(await eventsOf(bookingId)).toEqual(["booking.held", "booking.expired"]);
     expect(await seatsLeft(app, flight.id)).toBe(10);
   });
 
@@ -163,14 +133,13 @@ describe("expiry", () => {
     const { bookingId } = await hold(flight.id);
     app.clock.jump(holdMs);
     app.clock.advance(2_000);
-    await statusBecomes(bookingId, "expired");
+    await untilStatus(app, bookingId, "expired");
   });
 
   test("leaves nothing to cancel", async () => {
     const flight = await addFlight(app, { flightNumber: "HE3" });
     const { bookingId } = await hold(flight.id);
-    app.clock.advance(holdMs);
-    await statusBecomes(bookingId, "expired");
+    await expire(app, bookingId);
     for (const [suffix, method] of [
       ["", "DELETE"],
       ["/cancellation", "GET"],
@@ -186,8 +155,7 @@ describe("expiry", () => {
     const request = post(held(flight.id), { "idempotency-key": "hold-1" });
     const first = await (await app.as("user", path, request)).text();
     const { bookingId } = JSON.parse(first) as { bookingId: string };
-    app.clock.advance(holdMs);
-    await statusBecomes(bookingId, "expired");
+    await expire(app, bookingId);
     const retry = await app.as("user", path, request);
     expect(retry.headers.get("idempotent-replayed")).toBe("true");
     expect(await retry.text()).toBe(first);
@@ -203,8 +171,7 @@ describe("expiry", () => {
     const { storage } = app.services;
     await storage.atomically(write(confirmHold, { id, updatedAt: now, confirmedAt: now }));
     const { bookingId: other } = await hold(flight.id);
-    app.clock.advance(holdMs);
-    await statusBecomes(other, "expired");
+    await expire(app, other);
     expect(await read(bookingId)).toMatchObject({ status: "confirmed" });
     expect(await seatsLeft(app, flight.id)).toBe(9);
   });
@@ -233,8 +200,7 @@ describe("expiry", () => {
   test("is shown in the booking's history", async () => {
     const flight = await addFlight(app, { flightNumber: "HE6" });
     const { bookingId } = await hold(flight.id);
-    app.clock.advance(holdMs);
-    await statusBecomes(bookingId, "expired");
+    await expire(app, bookingId);
     const details = await json(await app.as("admin", `${path}/${String(bookingId)}`));
     expect(details["history"]).toMatchObject([
       { type: "booking.held", actor: "test-user" },
@@ -259,9 +225,6 @@ test("rivals for seats of expiring holds never get one seat twice", async () => 
   const sold = statuses.filter((status) => status === 201).length;
   expect(statuses.filter((status) => status !== 201 && status !== 409)).toEqual([]);
   // All holds have expired, so that every seat is sold or free.
-  await until(async () => {
-    app.clock.advance(100);
-    return (await seatsLeft(app, flight.id)) === 100 - sold;
-  });
+  await untilLater(app, async () => (await seatsLeft(app, flight.id)) === 100 - sold, 100);
   expect(sold).toBeLessThanOrEqual(100);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls, bookingsPath as path } from "../../support/bookings.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingCalls, bookingsPath as path, expire } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
 import { payer } from "../../support/payments.ts";
@@ -36,13 +36,8 @@ async function bookingAfter(who: string, kind: Kind, steps: readonly Step[]): Pr
   const input = { ...bookingBody(flight.id), hold: kind === "hold" };
   const id = String((await json(await app.as("user", path, post(input), who)))["bookingId"]);
   for (const step of steps) {
-    if (step === "expire") {
-      app.clock.advance(20 * 60_000);
-      await until(async () => {
-        app.clock.advance(100);
-        return Reflect.get(await read(id, who), "status") === "expired";
-      });
-    } else if (step === "cancel") await jsonWith(await cancel(id, who), 200);
+    if (step === "expire") await expire(app, id);
+    else if (step === "cancel") await jsonWith(await cancel(id, who), 200);
     else if (step === "fill") await app.as("user", path, post(bookingBody(flight.id)), "bob");
     else if (typeof step === "object" && "record" in step) {
       const body = post({ amount: step.record, note: "by transfer" });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
 import type { Flight } from "../../../src/booking/flight.ts";
-import { json, jsonWith, until } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, bookingsPath } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport, later } from "../../support/flight-changes.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { paymentEvent } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -60,10 +61,7 @@ test("an offer of a part of a hold ends with the hold, whose seats are released 
   const id = await booked(flight.id, 2, { hold: true });
   app.clock.advance(holdMs / 2);
   const offered = await offerPart(id, [1]);
-  await until(async () => {
-    app.clock.advance(30_000);
-    return (await seatsLeft(app, flight.id)) === 7;
-  });
+  await untilLater(app, async () => (await seatsLeft(app, flight.id)) === 7, 30_000);
   expect((await confirm(id, offered)).status).toBe(409);
   expect(await seatsLeft(app, flight.id)).toBe(7);
 });

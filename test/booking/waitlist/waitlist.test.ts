@@ -4,9 +4,10 @@ import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { cancelFlight } from "../../../src/booking/flights/import-flights.sql.ts";
 import { firstThatFit } from "../../../src/booking/waitlist/line.ts";
 import { write } from "../../../src/db/statement.ts";
-import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls } from "../../support/bookings.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { bookingCalls, eventsAbout, expire } from "../../support/bookings.ts";
 import { addFlight, bookingBody, flightPlan, post, seatsLeft } from "../../support/flights.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -49,21 +50,11 @@ async function statusesOf(ids: readonly string[]): Promise<string> {
 }
 
 /** Lets time pass in small steps, because a look at the database may be under way. */
-async function statusesBecome(ids: readonly string[], expected: string): Promise<void> {
-  await until(async () => {
-    app.clock.advance(100);
-    return (await statusesOf(ids)) === expected;
-  });
-}
+const statusesBecome = (ids: readonly string[], expected: string) =>
+  untilLater(app, async () => (await statusesOf(ids)) === expected, 100);
 
-/** The events about an entry, oldest first. */
-async function eventsOf(id: string): Promise<readonly string[]> {
-  const events = await listed(app, "/v1/events?provider=bookings&limit=100");
-  return events
-    .filter(({ subject }) => subject === `waitlist/${id}`)
-    .map(({ type }) => String(type))
-    .toReversed();
-}
+const eventsOf = async (id: string) =>
+  (await eventsAbout(app, `waitlist/${id}`)).map(({ type }) => type);
 
 test.each([
   ["nobody waits", [], 3, [], 3],
@@ -268,13 +259,7 @@ describe("an offer", () => {
     const wait = await join("bea", flight.id, 2);
     await cancel(bookings[0]);
     const held = await holdSeat(app, flight.id);
-    app.clock.advance(20 * minuteMs);
-    const state = async () =>
-      (await json(await app.as("admin", `/v1/api/bookings/${held}`)))["status"];
-    await until(async () => {
-      app.clock.advance(100);
-      return (await state()) === "expired";
-    });
+    await expire(app, held);
     // One seat is free, for which nobody waits yet.
     await leave(wait, "bea");
     const { storage } = app.services;
@@ -284,7 +269,9 @@ describe("an offer", () => {
       write(upsertFlight, { ...plan, createdAt: new Date(app.clock.now()) }),
     );
     await payer(app)("payment_intent.succeeded", { booking: held });
-    expect(await state()).toBe("expired");
+    expect(await json(await app.as("admin", `/v1/api/bookings/${held}`))).toMatchObject({
+      status: "expired",
+    });
     await statusesBecome([line], "offered");
   });
 
