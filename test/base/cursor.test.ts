@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { decodeCursor, decodeNumberCursor, encodeCursor } from "../../src/base/cursor.ts";
+import { forAll } from "../support/runs.ts";
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const time = "2026-11-21T09:12:44.120Z";
@@ -69,11 +70,9 @@ describe("a cursor", () => {
   });
 
   test("made of random text is rejected with invalid-cursor, never with another error", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(() => decodeCursor(text, "evt_")).toThrow("invalid-cursor");
-      }),
-    );
+    forAll(100, [fc.string({ unit: "binary" })], (text) => {
+      expect(() => decodeCursor(text, "evt_")).toThrow("invalid-cursor");
+    });
   });
 
   test("of a list with numeric ids holds a number, which only such a list accepts", () => {

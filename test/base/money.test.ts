@@ -12,6 +12,7 @@ import {
   parseMinor,
   unitsOf,
 } from "../../src/base/money.ts";
+import { forAll } from "../support/runs.ts";
 
 const decimals = { JPY: 0, CLP: 0, USD: 2, EUR: 2, MRU: 2, KWD: 3, TND: 3, CLF: 4, UYW: 4 };
 const currency = fc.constantFrom(...Object.entries(decimals));
@@ -36,11 +37,9 @@ describe("an amount", () => {
   });
 
   test("as text parses back to the same minor units", () => {
-    fc.assert(
-      fc.property(minor, currency, (value, [code, places]) => {
-        expect(parseMinor(decimalOf(value, places), code)).toBe(value);
-      }),
-    );
+    forAll(100, [minor, currency], (value, [code, places]) => {
+      expect(parseMinor(decimalOf(value, places), code)).toBe(value);
+    });
   });
 
   test("keeps its exact decimal as a JSON number, even for nine seats", () => {

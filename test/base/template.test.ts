@@ -6,7 +6,7 @@ import { asPayload } from "../../src/base/payload.ts";
 import { template, type TemplateMode } from "../../src/base/template.ts";
 import { describer } from "../../src/inbound/providers/files/describe.ts";
 import type { ProviderFile } from "../../src/inbound/providers/files/provider-file.schema.ts";
-import { runs } from "../support/runs.ts";
+import { forAll, runs } from "../support/runs.ts";
 
 const payload = {
   id: 7,
@@ -159,23 +159,20 @@ const anyPayload = fc.dictionary(
 
 test("every payload becomes bounded, printable text, and a link only if it is one", () => {
   const interpret = describer(file);
-  fc.assert(
-    fc.property(anyPayload, anyText, (value, header) => {
-      const event = interpret({ payload: asPayload(value) ?? {}, header: () => header });
-      const { title, url, actor, subject, data, type, deliveryId } = event;
-      for (const text of [title, actor, subject, ...Object.values(data)]) {
-        if (typeof text !== "string") continue;
-        expect(text.length).toBeLessThanOrEqual(500);
-        expect(text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
-        expect(text.isWellFormed()).toBe(true);
-      }
-      expect(title).not.toBe("");
-      expect(type).toMatch(/^[\w.:-]{1,80}$/);
-      if (deliveryId !== null) expect(deliveryId).toMatch(/^[\x21-\x7e]{1,200}$/);
-      if (url !== null) expect(url).toMatch(/^https?:\/\/[\x21-\x7e]{1,2040}$/);
-    }),
-    { numRuns: runs(300) },
-  );
+  forAll(runs(300), [anyPayload, anyText], (value, header) => {
+    const event = interpret({ payload: asPayload(value) ?? {}, header: () => header });
+    const { title, url, actor, subject, data, type, deliveryId } = event;
+    for (const text of [title, actor, subject, ...Object.values(data)]) {
+      if (typeof text !== "string") continue;
+      expect(text.length).toBeLessThanOrEqual(500);
+      expect(text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+      expect(text.isWellFormed()).toBe(true);
+    }
+    expect(title).not.toBe("");
+    expect(type).toMatch(/^[\w.:-]{1,80}$/);
+    if (deliveryId !== null) expect(deliveryId).toMatch(/^[\x21-\x7e]{1,200}$/);
+    if (url !== null) expect(url).toMatch(/^https?:\/\/[\x21-\x7e]{1,2040}$/);
+  });
 });
 
 test("an event without notify is ignored under its own type and title", () => {

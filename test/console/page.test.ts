@@ -6,6 +6,7 @@ import { prettyJson } from "../../src/base/json-text.ts";
 import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
 import { curlOf } from "../../src/console/page/events/curl.ts";
 import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/events/json.ts";
+import { forAll } from "../support/runs.ts";
 import { notInstalled, skips } from "../support/skips.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
@@ -80,14 +81,11 @@ const pretty = (text: string) => prettyJson(text, maxDepth);
 
 describe("formatted JSON", () => {
   test("matches the output of JSON.stringify", () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
-        const text = JSON.stringify(value);
-        expect(pretty(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
-        expect(pretty(JSON.stringify(value, null, 3))).toBe(pretty(text));
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.jsonValue({ maxDepth: 8 })], (value) => {
+      const text = JSON.stringify(value);
+      expect(pretty(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
+      expect(pretty(JSON.stringify(value, null, 3))).toBe(pretty(text));
+    });
   });
 
   test("is the same as a tree that folds", () => {
@@ -100,14 +98,11 @@ describe("formatted JSON", () => {
       const [open, close] = node.isList ? ["[", "]"] : ["{", "}"];
       return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
     };
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 3 }), (value, space) => {
-        const text = JSON.stringify(value, null, space);
-        const tree = jsonTree(text);
-        expect(tree === null ? null : textOf(tree)).toBe(pretty(text));
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 3 })], (value, space) => {
+      const text = JSON.stringify(value, null, space);
+      const tree = jsonTree(text);
+      expect(tree === null ? null : textOf(tree)).toBe(pretty(text));
+    });
     expect(jsonTree("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
     expect(jsonTree(`[${"1,".repeat(30_000)}2]`)).toBeNull();
   });

@@ -28,7 +28,7 @@ import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
 import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, flightRow, notificationRow } from "../support/rows.ts";
-import { runs } from "../support/runs.ts";
+import { forAllAsync, runs } from "../support/runs.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({
@@ -302,32 +302,29 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         limit: fc.integer({ min: 1, max: 12 }),
         direction: fc.constantFrom("forward" as const, "backward" as const),
       });
-      await fc.assert(
-        fc.asyncProperty(scenario, async ({ times, limit, direction }) => {
-          storage = await open();
-          let made = 0;
-          const insert = async (createdAt: Date) => {
-            const row = eventRow((made * 7_919) % 10_007, { createdAt });
-            made += 1;
-            await storage.atomically(write(insertEvent, row));
-            return { id: row.id, createdAt };
-          };
-          const rows = [];
-          for (const time of times) rows.push(await insert(at(time)));
-          // New items are added at the newest end, which a forward walk has already passed.
-          const newer = async () => {
-            if (direction === "forward") await insert(at(1_000 + made));
-          };
-          const expected = rows
-            .toSorted(
-              (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1),
-            )
-            .map(({ id }) => id);
-          expect(await walk(direction, limit, newer)).toEqual(expected);
-          await storage.close();
-        }),
-        { numRuns: runs(walks) },
-      );
+      await forAllAsync(runs(walks), [scenario], async ({ times, limit, direction }) => {
+        storage = await open();
+        let made = 0;
+        const insert = async (createdAt: Date) => {
+          const row = eventRow((made * 7_919) % 10_007, { createdAt });
+          made += 1;
+          await storage.atomically(write(insertEvent, row));
+          return { id: row.id, createdAt };
+        };
+        const rows = [];
+        for (const time of times) rows.push(await insert(at(time)));
+        // New items are added at the newest end, which a forward walk has already passed.
+        const newer = async () => {
+          if (direction === "forward") await insert(at(1_000 + made));
+        };
+        const expected = rows
+          .toSorted(
+            (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1),
+          )
+          .map(({ id }) => id);
+        expect(await walk(direction, limit, newer)).toEqual(expected);
+        await storage.close();
+      });
       storage = await open();
     });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { at, isLinearizable, type Model, type Operation } from "./linearizability.ts";
-import { runs } from "./runs.ts";
+import { forAll, runs } from "./runs.ts";
 import { smallestWindow } from "./smallest-window.ts";
 
 interface RegisterOperation extends Operation {
@@ -152,29 +152,23 @@ function hasOrder(value: number, left: readonly RegisterOperation[]): boolean {
 describe("any history of a register", () => {
   test("is judged as by trying every order", () => {
     let linearizable = 0;
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const expected = hasOrder(0, history);
-        if (expected) linearizable += 1;
-        expect(isLinearizable(register, history)).toBe(expected);
-      }),
-      { numRuns: runs(5_000) },
-    );
+    forAll(runs(5_000), [anyHistory], (history) => {
+      const expected = hasOrder(0, history);
+      if (expected) linearizable += 1;
+      expect(isLinearizable(register, history)).toBe(expected);
+    });
     expect(linearizable).toBeGreaterThan(0);
   });
 
   test("has a window exactly when it is not linearizable, and the window is not either", () => {
     let windows = 0;
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const window = smallestWindow(register, history, isRead);
-        expect(window === null).toBe(hasOrder(0, history));
-        if (window === null) return;
-        windows += 1;
-        expect(hasOrder(window.before, window.operations)).toBe(false);
-      }),
-      { numRuns: runs(5_000) },
-    );
+    forAll(runs(5_000), [anyHistory], (history) => {
+      const window = smallestWindow(register, history, isRead);
+      expect(window === null).toBe(hasOrder(0, history));
+      if (window === null) return;
+      windows += 1;
+      expect(hasOrder(window.before, window.operations)).toBe(false);
+    });
     expect(windows).toBeGreaterThan(0);
   });
 });
@@ -200,29 +194,23 @@ const carriedOut = fc
 
 describe("a long history", () => {
   test("that was carried out in some order is linearizable", () => {
-    fc.assert(
-      fc.property(carriedOut, (history) => {
-        expect(isLinearizable(register, history)).toBe(true);
-        expect(smallestWindow(register, history, isRead)).toBeNull();
-      }),
-      { numRuns: runs(200) },
-    );
+    forAll(runs(200), [carriedOut], (history) => {
+      expect(isLinearizable(register, history)).toBe(true);
+      expect(smallestWindow(register, history, isRead)).toBeNull();
+    });
   });
 
   test("with a read of what was never written is not, and the window shows that read", () => {
-    fc.assert(
-      fc.property(carriedOut, fc.nat(), (history, where) => {
-        const reads = history.filter(isRead);
-        fc.pre(reads.length > 0);
-        const original = at(reads, where % reads.length);
-        const wrong = { ...original, read: 77 };
-        const changed = history.with(history.indexOf(original), wrong);
-        expect(isLinearizable(register, changed)).toBe(false);
-        const window = smallestWindow(register, changed, isRead);
-        expect(window?.operations.filter(isRead)).toEqual([wrong]);
-      }),
-      { numRuns: runs(200) },
-    );
+    forAll(runs(200), [carriedOut, fc.nat()], (history, where) => {
+      const reads = history.filter(isRead);
+      fc.pre(reads.length > 0);
+      const original = at(reads, where % reads.length);
+      const wrong = { ...original, read: 77 };
+      const changed = history.with(history.indexOf(original), wrong);
+      expect(isLinearizable(register, changed)).toBe(false);
+      const window = smallestWindow(register, changed, isRead);
+      expect(window?.operations.filter(isRead)).toEqual([wrong]);
+    });
   });
 });
 

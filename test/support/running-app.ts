@@ -15,6 +15,20 @@ export const appPerTest = (...start: Start) => running(beforeEach, afterEach, st
 /** One app for all tests of a file or `describe`. */
 export const appForAll = (...start: Start) => running(beforeAll, afterAll, start);
 
+/** One app for all tests of a file, which listens on a port as `skyhook serve` does. */
+export function listeningForAll(...start: Start) {
+  // Before the app stops, whose hook is the next.
+  afterAll(() => app.app.server?.stop(true));
+  const app = appForAll(...start);
+  beforeAll(() => void app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false }));
+  return {
+    app,
+    get url() {
+      return `http://127.0.0.1:${app.app.server?.port}`;
+    },
+  };
+}
+
 /** Starts and stops apps by hooks, and passes each call to the running one. */
 function running(before: typeof beforeAll, after: typeof afterAll, start: Start): RunningApp {
   let app: TestApp;

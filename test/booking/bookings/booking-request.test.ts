@@ -104,11 +104,16 @@ describe("a booking request", () => {
       contactEmail: "",
       paymentMethod: "card",
     };
+    const errorsOf = (index: number, ...fields: readonly string[]) =>
+      fields.map((field) => `/passengers/${index}/${field}`);
     const pointers = [
       "/contactEmail",
-      ...["0/dateOfBirth", "0/firstName", "1/email", "1/passportNumber", "2/dateOfBirth"],
-      ...["3/dateOfBirth", "3/passportNumber", "4/passportNumber"],
-    ].map((field) => (field.startsWith("/") ? field : `/passengers/${field}`));
+      ...errorsOf(0, "dateOfBirth", "firstName"),
+      ...errorsOf(1, "email", "passportNumber"),
+      ...errorsOf(2, "dateOfBirth"),
+      ...errorsOf(3, "dateOfBirth", "passportNumber"),
+      ...errorsOf(4, "passportNumber"),
+    ];
     const pointersIn = (errors: unknown) =>
       itemsOf(errors)
         .map(({ pointer }) => String(pointer))

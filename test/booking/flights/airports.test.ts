@@ -11,6 +11,7 @@ import {
 } from "../../../src/booking/flights/airports.ts";
 import table from "../../../src/booking/flights/airports.tsv" with { type: "text" };
 import { flightView } from "../../../src/booking/flights/flight-view.ts";
+import { forAll } from "../../support/runs.ts";
 
 function known(code: string): Airport {
   const found = airport(code);
@@ -129,19 +130,16 @@ describe("a day at an airport", () => {
       max: new Date("2100-12-31"),
       noInvalidDate: true,
     });
-    fc.assert(
-      fc.property(fc.constantFrom(...codes), days, (code, date) => {
-        const place = known(code);
-        const [day, before] = [dayOf(date), dayOf(new Date(date.getTime() - 24 * hour))];
-        const range = localDay(place, day);
-        fc.pre(range !== null && localDay(place, before) !== null);
-        if (range === null) return;
-        expect(localDay(place, before)?.to).toEqual(range.from);
-        expect(localTime(place, range.from).slice(0, 10)).toBe(day);
-        expect(localTime(place, new Date(range.to.getTime() - 1)).slice(0, 10)).toBe(day);
-      }),
-      { numRuns: 1_000 },
-    );
+    forAll(1_000, [fc.constantFrom(...codes), days], (code, date) => {
+      const place = known(code);
+      const [day, before] = [dayOf(date), dayOf(new Date(date.getTime() - 24 * hour))];
+      const range = localDay(place, day);
+      fc.pre(range !== null && localDay(place, before) !== null);
+      if (range === null) return;
+      expect(localDay(place, before)?.to).toEqual(range.from);
+      expect(localTime(place, range.from).slice(0, 10)).toBe(day);
+      expect(localTime(place, new Date(range.to.getTime() - 1)).slice(0, 10)).toBe(day);
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import {
   readFlightPlans,
 } from "../../../src/booking/flights/flight-plans.ts";
 import { failure } from "../../support/failure.ts";
+import { forAllAsync } from "../../support/runs.ts";
 
 const header =
   "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
@@ -292,12 +293,10 @@ describe("reading", () => {
 
   test("does not depend on the size of chunks", async () => {
     const whole = await read(bytes);
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 300 }), async (chunkBytes) => {
-        const parts = await Array.fromAsync(readFlightPlans(streamOf(bytes, chunkBytes), "csv"));
-        expect(parts).toEqual(whole);
-      }),
-    );
+    await forAllAsync(100, [fc.integer({ min: 1, max: 300 })], async (chunkBytes) => {
+      const parts = await Array.fromAsync(readFlightPlans(streamOf(bytes, chunkBytes), "csv"));
+      expect(parts).toEqual(whole);
+    });
   });
 
   test("never throws, for any bytes", async () => {

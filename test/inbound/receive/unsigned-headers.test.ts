@@ -8,7 +8,7 @@ import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { json, providerOf, sample, signed } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
-import { runs } from "../../support/runs.ts";
+import { forAllAsync, runs } from "../../support/runs.ts";
 
 const app = appPerTest();
 
@@ -228,34 +228,31 @@ describe("with captured deliveries sent before, between and during them", () => 
   test.each(catalogue.map(({ id }) => id))(
     "each genuine delivery of %s is stored once with its true status and type",
     async (provider) => {
-      await fc.assert(
-        fc.asyncProperty(anyAttack, async ({ captures, order, isAtOnce }) => {
-          await app.restart();
-          const genuine = genuineOf(provider);
-          const attacks = captures.map((capture) => hostile(genuine, capture));
-          const all = [...genuine, ...attacks]
-            .map((delivery) => ({ delivery, at: order.next().value }))
-            .toSorted((one, other) => one.at - other.at);
-          const deliver = ({ delivery: { body, headers } }: (typeof all)[number]) =>
-            send(provider, body, headers);
-          if (isAtOnce) await Promise.all(all.map(deliver));
-          else for (const one of all) await deliver(one);
+      await forAllAsync(runs(12), [anyAttack], async ({ captures, order, isAtOnce }) => {
+        await app.restart();
+        const genuine = genuineOf(provider);
+        const attacks = captures.map((capture) => hostile(genuine, capture));
+        const all = [...genuine, ...attacks]
+          .map((delivery) => ({ delivery, at: order.next().value }))
+          .toSorted((one, other) => one.at - other.at);
+        const deliver = ({ delivery: { body, headers } }: (typeof all)[number]) =>
+          send(provider, body, headers);
+        if (isAtOnce) await Promise.all(all.map(deliver));
+        else for (const one of all) await deliver(one);
 
-          const kept = await stored(provider);
-          for (const { body, headers, status, type } of genuine) {
-            const own = kept.filter((event) => event["body"] === body);
-            const notifications = status === "accepted" ? [{}] : [];
-            const typed = type === null ? {} : { type };
-            expect(own).toMatchObject([{ ...typed, status, notifications }]);
-            expect(own[0]?.["notifications"]).toHaveLength(notifications.length);
-            const again = await send(provider, body, headers);
-            if (status === "unreadable") expect(again.status).toBe(400);
-            else expect(again.answer).toMatchObject({ status: "duplicate", id: own[0]?.["id"] });
-          }
-          expect(kept).toHaveLength(genuine.length);
-        }),
-        { numRuns: runs(12) },
-      );
+        const kept = await stored(provider);
+        for (const { body, headers, status, type } of genuine) {
+          const own = kept.filter((event) => event["body"] === body);
+          const notifications = status === "accepted" ? [{}] : [];
+          const typed = type === null ? {} : { type };
+          expect(own).toMatchObject([{ ...typed, status, notifications }]);
+          expect(own[0]?.["notifications"]).toHaveLength(notifications.length);
+          const again = await send(provider, body, headers);
+          if (status === "unreadable") expect(again.status).toBe(400);
+          else expect(again.answer).toMatchObject({ status: "duplicate", id: own[0]?.["id"] });
+        }
+        expect(kept).toHaveLength(genuine.length);
+      });
     },
   );
 });

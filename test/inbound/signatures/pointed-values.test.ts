@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { parseJson } from "../../../src/base/json.ts";
 import { exactText, pointerKeys, valueAt } from "../../../src/base/place.ts";
 import { valuesAt } from "../../../src/inbound/signatures/pointed-values.ts";
-import { runs } from "../../support/runs.ts";
+import { forAll, runs } from "../../support/runs.ts";
 
 const key = fc.constantFrom("a", "b", "0", "1", "é", "__proto__", 'q"\\', "length", "~/");
 const pointer = fc
@@ -36,8 +36,10 @@ function escaped(text: string): string {
 }
 
 test("every pointer finds the text that it finds in the parsed document", () => {
-  fc.assert(
-    fc.property(value.map(String), fc.array(pointer, { minLength: 1 }), (text, pointers) => {
+  forAll(
+    runs(3_000),
+    [value.map(String), fc.array(pointer, { minLength: 1 })],
+    (text, pointers) => {
       const found = valuesAt(Buffer.from(` ${text}\n`), pointers);
       const document = parseJson(text);
       for (const each of pointers) {
@@ -45,8 +47,7 @@ test("every pointer finds the text that it finds in the parsed document", () => 
         expect(exactText(valueAt(found, keys))).toBe(exactText(valueAt(document, keys)));
         expect(valueAt(found, keys) === undefined).toBe(valueAt(document, keys) === undefined);
       }
-    }),
-    { numRuns: runs(3_000) },
+    },
   );
 });
 

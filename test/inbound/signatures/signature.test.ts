@@ -18,7 +18,7 @@ import type {
   SecretRole,
   SignatureRejection,
 } from "../../../src/inbound/signatures/signed-request.ts";
-import { runs } from "../../support/runs.ts";
+import { forAll, forAllAsync, runs } from "../../support/runs.ts";
 import { notInstalled, skips } from "../../support/skips.ts";
 
 import { schemes } from "./schemes.ts";
@@ -62,27 +62,21 @@ describe.skipIf(skips(notInstalled("openssl")))("signatures made by openssl", ()
   for (const { id, signature: scheme } of catalogue) {
     test(`${id} accepts them over any bytes`, async () => {
       const body = fc.uint8Array({ maxLength: 5_000, size: "max" });
-      await fc.assert(
-        fc.asyncProperty(anySecret, body, async (secret, bytes) => {
-          const header = await opensslHeader(scheme, secret, bytes);
-          expect(outcomeOf(scheme, secret, bytes, header)).toBe("current");
-        }),
-        { numRuns: runs(10) },
-      );
+      await forAllAsync(runs(10), [anySecret, body], async (secret, bytes) => {
+        const header = await opensslHeader(scheme, secret, bytes);
+        expect(outcomeOf(scheme, secret, bytes, header)).toBe("current");
+      });
     });
 
     test(`${id} makes the same signatures`, async () => {
-      await fc.assert(
-        fc.asyncProperty(anySecret, anyJson, async (secret, value) => {
-          const sent = utf8(JSON.stringify(value, null, 2));
-          const compact = signsCompactJson(scheme);
-          const signed = compact ? utf8(JSON.stringify(value)) : sent;
-          const header = await opensslHeader(scheme, secret, signed);
-          expect(sign(scheme, secret, sent, now * 1_000)).toBe(header);
-          expect(outcomeOf(scheme, secret, sent, header)).toBe("current");
-        }),
-        { numRuns: runs(10) },
-      );
+      await forAllAsync(runs(10), [anySecret, anyJson], async (secret, value) => {
+        const sent = utf8(JSON.stringify(value, null, 2));
+        const compact = signsCompactJson(scheme);
+        const signed = compact ? utf8(JSON.stringify(value)) : sent;
+        const header = await opensslHeader(scheme, secret, signed);
+        expect(sign(scheme, secret, sent, now * 1_000)).toBe(header);
+        expect(outcomeOf(scheme, secret, sent, header)).toBe("current");
+      });
     });
   }
 });
@@ -117,23 +111,19 @@ describe("code_host and @octokit/webhooks-methods", () => {
   });
 
   test("Skyhook accepts what octokit signs", async () => {
-    await fc.assert(
-      fc.asyncProperty(anySecret, body, async (secret, text) => {
-        const header = await octokit.sign(secret, text);
-        expect(outcomeOf(scheme, secret, utf8(text), header)).toBe("current");
-        expect(outcomeOf(scheme, `${secret}x`, utf8(text), header)).toBe("wrong-signature");
-      }),
-    );
+    await forAllAsync(100, [anySecret, body], async (secret, text) => {
+      const header = await octokit.sign(secret, text);
+      expect(outcomeOf(scheme, secret, utf8(text), header)).toBe("current");
+      expect(outcomeOf(scheme, `${secret}x`, utf8(text), header)).toBe("wrong-signature");
+    });
   });
 
   test("octokit accepts what Skyhook signs", async () => {
-    await fc.assert(
-      fc.asyncProperty(anySecret, body, async (secret, text) => {
-        const header = sign(scheme, secret, utf8(text), 0);
-        expect(await octokit.verify(secret, text, header)).toBe(true);
-        expect(await octokit.verify(`${secret}x`, text, header)).toBe(false);
-      }),
-    );
+    await forAllAsync(100, [anySecret, body], async (secret, text) => {
+      const header = sign(scheme, secret, utf8(text), 0);
+      expect(await octokit.verify(secret, text, header)).toBe(true);
+      expect(await octokit.verify(`${secret}x`, text, header)).toBe(false);
+    });
   });
 
   test("both reject the same malformed variants of a valid signature", async () => {
@@ -188,22 +178,17 @@ describe("compact JSON", () => {
   const indent = fc.oneof(fc.nat(10), whiteSpace);
 
   test("equals the output of JSON.stringify for any formatting", () => {
-    fc.assert(
-      fc.property(anyJson, indent, whiteSpace, (value, space, around) => {
-        const pretty = around + JSON.stringify(value, null, space) + around;
-        expect(compactText(pretty)).toBe(JSON.stringify(value));
-      }),
-      { numRuns: runs(500) },
-    );
+    forAll(runs(500), [anyJson, indent, whiteSpace], (value, space, around) => {
+      const pretty = around + JSON.stringify(value, null, space) + around;
+      expect(compactText(pretty)).toBe(JSON.stringify(value));
+    });
   });
 
   test("parses to the same value", () => {
-    fc.assert(
-      fc.property(anyJson, indent, (value, space) => {
-        const pretty = JSON.stringify(value, null, space);
-        expect(JSON.parse(compactText(pretty))).toEqual(JSON.parse(pretty));
-      }),
-    );
+    forAll(100, [anyJson, indent], (value, space) => {
+      const pretty = JSON.stringify(value, null, space);
+      expect(JSON.parse(compactText(pretty))).toEqual(JSON.parse(pretty));
+    });
   });
 
   test("does not change when compacted again, for any bytes", () => {
@@ -212,17 +197,14 @@ describe("compact JSON", () => {
       fc.uint8Array(),
       fc.array(jsonBytes).map((list) => Uint8Array.from(list)),
     );
-    fc.assert(
-      fc.property(anyBytes, (bytes) => {
-        const before = Uint8Array.from(bytes);
-        const once = compactJson(bytes);
-        expect(Buffer.compare(compactJson(once), once)).toBe(0);
-        expect(Buffer.compare(bytes, before)).toBe(0);
-        // Only white space is removed, and nothing is added.
-        expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
-      }),
-      { numRuns: runs(1_000) },
-    );
+    forAll(runs(1_000), [anyBytes], (bytes) => {
+      const before = Uint8Array.from(bytes);
+      const once = compactJson(bytes);
+      expect(Buffer.compare(compactJson(once), once)).toBe(0);
+      expect(Buffer.compare(bytes, before)).toBe(0);
+      // Only white space is removed, and nothing is added.
+      expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
+    });
   });
 });
 

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
 import type { Role } from "../../../src/base/context.ts";
 import { at } from "../../../src/base/payload.ts";
-import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, sample, signed, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { postQuery } from "../../support/graphql.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { listeningForAll } from "../../support/running-app.ts";
 
 // Bun answers 400 itself to some framings, after it has passed on the request.
 
-let app: TestApp;
-let url: string;
+const server = listeningForAll();
+const { app } = server;
 let flightId: number;
 beforeAll(async () => {
-  app = await startApp();
-  app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false });
-  url = `http://127.0.0.1:${app.app.server?.port}`;
   ({ id: flightId } = await addFlight(app, { seats: 500 }));
-});
-afterAll(async () => {
-  await app.app.server?.stop(true);
-  await app.stop();
 });
 
 interface Kind {
@@ -163,7 +157,7 @@ async function counted({ list, role }: Kind): Promise<number> {
 
 /** Sends the packets on a connection of its own. Returns the status of the first answer, if any. */
 async function answerTo(packets: readonly string[]): Promise<string> {
-  using client = await RawClient.connect(url);
+  using client = await RawClient.connect(server.url);
   for (const [index, packet] of packets.entries()) {
     if (index > 0) await until(() => (app.app.server?.pendingRequests ?? 0) > 0);
     await client.send(packet);
@@ -206,7 +200,7 @@ test("a webhook whose sender closes the connection without reading the answer is
   const kind = kinds["a webhook"];
   if (kind === undefined) throw new Error("No webhook");
   const before = await counted(kind);
-  const client = await RawClient.connect(url);
+  const client = await RawClient.connect(server.url);
   await client.send(whole(await partsOf(kind)));
   client.halfClose();
   await until(() => client.ended);

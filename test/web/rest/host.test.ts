@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "../../support/app.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { listeningForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-let url: string;
-beforeAll(async () => {
-  app = await startApp();
-  app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false });
-  url = `http://127.0.0.1:${app.app.server?.port}`;
-});
-afterAll(async () => {
-  await app.app.server?.stop(true);
-  await app.stop();
-});
+const server = listeningForAll();
 
 describe("a request", () => {
   // RFC 9112 section 3.2.
@@ -31,7 +21,7 @@ describe("a request", () => {
     [[], "400"],
   ])("with %j is answered %s", async (hosts, status) => {
     for (const path of ["/livez", "/webhooks/task_tracker", "/nothing"]) {
-      using client = await RawClient.connect(url);
+      using client = await RawClient.connect(server.url);
       client.write([`GET ${path} HTTP/1.1`, ...hosts, "", ""].join("\r\n"));
       const answer = await client.answer();
       const usual = { "/livez": "200", "/nothing": "404" }[path] ?? "405";

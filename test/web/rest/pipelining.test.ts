@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { listeningForAll } from "../../support/running-app.ts";
 
-let app: TestApp;
-let url: string;
+const server = listeningForAll({ CORS_ORIGINS: "https://app.example.com" });
 let bearer: string;
 beforeAll(async () => {
-  app = await startApp({ CORS_ORIGINS: "https://app.example.com" });
-  // As `skyhook serve` does.
-  app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false });
-  url = `http://127.0.0.1:${app.app.server?.port}`;
-  bearer = await app.services.tokens.mint({ id: "admin", roles: ["admin"] }, 3_600);
-});
-afterAll(async () => {
-  await app.app.server?.stop(true);
-  await app.stop();
+  bearer = await server.app.services.tokens.mint({ id: "admin", roles: ["admin"] }, 3_600);
 });
 
 const head = (first: string, ...headers: readonly string[]) =>
@@ -66,7 +58,7 @@ describe("a connection", () => {
   test.each(Object.entries(requests))(
     "takes one request at a time: %s [API4-22]",
     async (_, request) => {
-      using client = await RawClient.connect(url);
+      using client = await RawClient.connect(server.url);
       // One after the other, as HTTP clients reuse connections. The first may load what the route needs.
       for (let times = 0; times < 2; times += 1) {
         client.write(request());

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { listeningForAll } from "../../support/running-app.ts";
 
 // A proxy's rule for a path, such as that of `deploy/haproxy.cfg` for /metrics, reads the path as it was sent.
 
-let app: TestApp;
-let url: string;
-beforeAll(async () => {
-  app = await startApp();
-  app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false });
-  url = `http://127.0.0.1:${app.app.server?.port}`;
-});
-afterAll(async () => {
-  await app.app.server?.stop(true);
-  await app.stop();
-});
+const server = listeningForAll();
+const { app } = server;
 
 async function statusOf(method: string, target: string, host = "x"): Promise<number> {
-  using client = await RawClient.connect(url);
+  using client = await RawClient.connect(server.url);
   client.write(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`);
   await until(() => client.received.includes("\r\n"));
   return Number(client.received.slice(9, 12));
@@ -99,7 +91,7 @@ test("HEAD of a feed ends", async () => {
   const token = await app.services.tokens.mint({ id: "operator", roles: ["operator"] }, 60);
   const request = { method: "HEAD", headers: { authorization: `Bearer ${token}` } };
   for (const path of ["/v1/feed", "/v1/events/feed", "/v1/events", "/livez"]) {
-    const { status, body } = await fetch(url + path, request);
+    const { status, body } = await fetch(server.url + path, request);
     expect([path, status, body]).toEqual([path, 200, null]);
   }
 });
@@ -110,7 +102,10 @@ test("no route fails for a parameter that cannot be decoded", async () => {
   const faults: string[] = [];
   for (const { method, path } of app.app.routes) {
     if (!path.includes("/:") || method === "ALL") continue;
-    const { status } = await fetch(url + path.replaceAll(/:[^/]+/g, "%"), { method, headers });
+    const { status } = await fetch(server.url + path.replaceAll(/:[^/]+/g, "%"), {
+      method,
+      headers,
+    });
     if (status >= 500) faults.push(`${method} ${path}`);
   }
   expect(faults).toEqual([]);
