@@ -29,6 +29,6 @@ describe("deploy/prometheus-rules.yaml", () => {
     ["test", "prometheus-rules.test.yaml"],
   ])("passes `promtool %s rules`", (does, file) => {
     const child = Bun.spawnSync(["promtool", does, "rules", file], { cwd: folder });
-    expect(child.exitCode, `${child.stdout}${child.stderr}`).toBe(0);
+    expect(child.exitCode, child.stdout.toString() + child.stderr.toString()).toBe(0);
   });
 });

@@ -213,5 +213,5 @@ const withoutWhiteSpace = (bytes: Uint8Array): number[] =>
 const anySecret = fc.string({ unit: "binary", minLength: 1, maxLength: 100, size: "max" });
 /** JSON that is hard to parse: quotes, escapes and white space within strings. */
 const anyJson = fc.jsonValue({
-  stringUnit: fc.constantFrom(...'"\\ \n\t/{:,a\u00e9\u{1f6eb}'),
+  stringUnit: fc.constantFrom(...Array.from('"\\ \n\t/{:,a\u00e9\u{1f6eb}')),
 });
