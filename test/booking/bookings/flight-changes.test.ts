@@ -248,6 +248,7 @@ describe("an owner's answer", () => {
 });
 
 test("operators see how many have answered, and admins who has not", async () => {
+  await move((await booked()).flight);
   const { flight, id } = await booked();
   const made = [id];
   for (const who of ["ada", "bob", "bob"]) {
