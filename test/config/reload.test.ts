@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +12,7 @@ import {
   startServer,
   temporaryFolder,
 } from "../support/program.ts";
+import { openedBeside } from "../support/rows.ts";
 
 /** Sends SIGHUP to a real process. Each test has providers of its own, and leaves files that are in use. */
 describe("SIGHUP", () => {
@@ -116,8 +116,7 @@ describe("SIGHUP", () => {
 
 test("SIGHUP during the start takes effect after it, and does not end the process", async () => {
   const folder = temporaryFolder();
-  using other = new Database(join(folder, "skyhook.db"));
-  other.run("pragma busy_timeout = 10000");
+  using other = openedBeside(join(folder, "skyhook.db"));
   other.run("begin exclusive");
   const child = spawnSkyhook(["serve"], {
     cwd: folder,

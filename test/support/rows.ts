@@ -1,3 +1,5 @@
+import { Database } from "bun:sqlite";
+
 import type { FlightPlan } from "../../src/booking/flight.ts";
 import { emptyEvent, type StoredEvent } from "../../src/event/event.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
@@ -5,6 +7,13 @@ import type { StoredDelivery } from "../../src/outbound/delivery.ts";
 import { destinationDefaults } from "../../src/outbound/destination-fields.ts";
 import { operatorGateway, type StoredDestination } from "../../src/outbound/destination.ts";
 import type { Notification } from "../../src/outbound/notification.ts";
+
+/** The database of a running program, as another process opens it: it waits for the program's locks. */
+export function openedBeside(file: string): Database {
+  const database = new Database(file);
+  database.run("pragma busy_timeout = 10000");
+  return database;
+}
 
 /** An event row to store; `number` makes it unique. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {

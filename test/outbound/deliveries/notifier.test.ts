@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +9,7 @@ import { deliver, idsOf, newest, second, untilLater } from "../../support/notify
 import { listed, timelineOf } from "../../support/operator.ts";
 import { timesAsLong } from "../../support/processor-time.ts";
 import { resources } from "../../support/resources.ts";
+import { openedBeside } from "../../support/rows.ts";
 
 const taken = resources();
 
@@ -124,8 +124,7 @@ describe("no notification is lost", () => {
     const app = await taken.app({ ...gateway.env, DATABASE_URL: `sqlite:${file}` });
     await deliver(app);
     await until(() => gateway.received.length === 1);
-    using other = new Database(file);
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(file);
     other.run("begin immediate");
     held.resolve(new Response());
     await until(async () => (await app.services.unready()) !== null);

@@ -18,6 +18,7 @@ import { book, flightsIn } from "../../support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";
 import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { openedBeside } from "../../support/rows.ts";
 import { notInstalled, skips } from "../../support/skips.ts";
 
 const taken = resources();
@@ -55,8 +56,7 @@ function keysIn(file: string): string[] {
 
 /** Makes the database large, so that to copy it takes a while. */
 function fatten(folder: string, megabytes: number): void {
-  using database = new Database(databaseIn(folder));
-  database.run("pragma busy_timeout = 10000");
+  using database = openedBeside(databaseIn(folder));
   database.run(
     `insert into rejections with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${megabytes * 10})
      select printf('rej_%032d', n), 'task_tracker', n, 'x', '', '', '{}', '{}', 100000, randomblob(100000) from numbers`,

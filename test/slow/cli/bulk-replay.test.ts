@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -6,6 +5,7 @@ import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
 import type { RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { openedBeside } from "../../support/rows.ts";
 
 const { skyhook } = commandLine();
 const taken = resources();
@@ -16,8 +16,7 @@ const started = (cwd = taken.newFolder(), port = "0") =>
 async function deliver(server: RunningServer, count: number): Promise<void> {
   await skyhook(["send", "task_tracker", "task.completed"], server);
   // Copies of a real event, because commands are slow to start.
-  using database = new Database(join(server.cwd, "data/skyhook.db"));
-  database.run("pragma busy_timeout = 10000");
+  using database = openedBeside(join(server.cwd, "data/skyhook.db"));
   for (let copy = 1; copy < count; copy += 1) {
     database.run(
       `insert into events select 'evt_' || printf('%032x', ?1), provider, type, status,
@@ -32,8 +31,7 @@ async function deliver(server: RunningServer, count: number): Promise<void> {
 
 /** How many notifications each event has. */
 function notificationsOf(server: RunningServer): number[] {
-  using database = new Database(join(server.cwd, "data/skyhook.db"), { readonly: true });
-  database.run("pragma busy_timeout = 10000");
+  using database = openedBeside(join(server.cwd, "data/skyhook.db"));
   const rows = database
     .query<{ count: number }, []>(
       "select (select count(*) from notifications where event_id = events.id) as count from events order by created_at, id",
@@ -99,7 +97,7 @@ describe("skyhook replay of many events", () => {
   test("shows what this version makes of the same bytes", async () => {
     const server = await started();
     await deliver(server, 1);
-    using database = new Database(join(server.cwd, "data/skyhook.db"));
+    using database = openedBeside(join(server.cwd, "data/skyhook.db"));
     database.run("update events set title = 'Old'");
     const { out } = await skyhook(["replay", "--from", "1h", "--dry-run"], server);
     expect(out).toContain(

@@ -4,6 +4,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 
 import { allSecrets, besideServer, everything } from "../../support/cli.ts";
+import { openedBeside } from "../../support/rows.ts";
 
 const { beside, skyhook, newFolder } = besideServer();
 
@@ -52,7 +53,7 @@ describe("skyhook doctor", () => {
     const cwd = newFolder();
     await skyhook(["token", "--email", "a@b.c"], { cwd });
     await skyhook(["doctor"], { cwd });
-    const database = new Database(join(cwd, "data/skyhook.db"));
+    const database = openedBeside(join(cwd, "data/skyhook.db"));
     expect(database.query("select email from users").all()).toEqual([{ email: "a@b.c" }]);
     database.close();
   });

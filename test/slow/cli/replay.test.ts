@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -8,6 +7,7 @@ import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";
 import { testGateway } from "../../support/gateway.ts";
+import { openedBeside } from "../../support/rows.ts";
 
 const { beside, get, operatorToken, running, skyhook, serve } = besideServer();
 
@@ -74,7 +74,7 @@ describe("skyhook replay", () => {
       const url = `${own.url}/webhooks/code_host`;
       expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
       await until(async () => (await skyhook(["doctor"], own)).out.includes("2 retrying"));
-      using database = new Database(join(own.cwd, "data/skyhook.db"));
+      using database = openedBeside(join(own.cwd, "data/skyhook.db"));
       database.run("delete from events where id = ?", [String(gone["id"])]);
       const { out, err, code } = await skyhook(["replay", "--undelivered"], own);
       expect(out).toContain("package.published");

@@ -13,6 +13,7 @@ import {
   startServer,
   temporaryFolder,
 } from "../../support/program.ts";
+import { openedBeside } from "../../support/rows.ts";
 
 const folders: string[] = [];
 let cwd = "";
@@ -105,7 +106,7 @@ describe("skyhook import", () => {
 
   test("keeps seats that are sold, and rejects a line with fewer", async () => {
     await skyhook("import", write("a.csv", header, line()));
-    const database = new Database(join(cwd, "data/skyhook.db"));
+    const database = openedBeside(join(cwd, "data/skyhook.db"));
     database.run("update flights set seats_available = 4");
     database.close();
     expect((await skyhook("import", write("b.csv", header, line({ seats: 8 })))).code).toBe(0);

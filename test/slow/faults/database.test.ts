@@ -14,6 +14,7 @@ import {
 } from "../../support/load.ts";
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { openedBeside } from "../../support/rows.ts";
 import { notInstalled, notRoot, skips } from "../../support/skips.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
@@ -43,8 +44,7 @@ describe("a database that another process has locked", () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
-    using other = new Database(databaseIn(folder));
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(databaseIn(folder));
     other.run("begin immediate");
     const startMs = performance.now();
     const waiting = [2, 3, 4].map((number) => expectUnavailable(server, number));
@@ -64,8 +64,7 @@ describe("a database that another process has locked", () => {
   test("delays the start until the lock is released [DB-7]", async () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
-    using other = new Database(databaseIn(folder));
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(databaseIn(folder));
     other.run("begin exclusive");
     const starting = start(folder);
     setTimeout(() => other.run("rollback"), 800);

@@ -11,7 +11,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { json } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { resources } from "../../support/resources.ts";
-import { eventRow } from "../../support/rows.ts";
+import { eventRow, openedBeside } from "../../support/rows.ts";
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
@@ -22,8 +22,7 @@ describe("transactions", () => {
   test("that wait for a lock are committed in order by close, and later ones are rejected", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
-    using other = new Database(file);
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) => storage.atomically(write(insertEvent, eventRow(n))));
     const closing = storage.close();
@@ -40,8 +39,7 @@ describe("transactions", () => {
   test("all fail when the lock is not released, and close does not wait longer", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
-    using other = new Database(file);
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) =>
       failure(storage.atomically(write(insertEvent, eventRow(n)))),
@@ -59,8 +57,7 @@ describe("transactions", () => {
   test("fail at once while 20,000 wait, and those are all committed [DB-17]", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
-    using other = new Database(file);
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(file);
     other.run("begin immediate");
     const waiting = Array.from({ length: 20_000 }, (_, index) =>
       storage.atomically(write(insertEvent, eventRow(index))),
@@ -90,8 +87,7 @@ describe("transactions", () => {
 
   test("of a delivery and its concurrent duplicate store one event", async () => {
     const app = await taken.app({ DATABASE_URL: `sqlite:${newFile()}` });
-    using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));
-    other.run("pragma busy_timeout = 10000");
+    using other = openedBeside(app.services.config.databaseUrl.slice("sqlite:".length));
     other.run("begin immediate");
     const body = `{"event_name":"item:completed","event_data":{"id":"1"}}`;
     const answers = [1, 2, 3].map(() => app.deliver("task_tracker", body));
