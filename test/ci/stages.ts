@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { partlySlowFiles, wholeSlowFiles } from "../slow/binary/files.ts";
+
 import {
   defaultFiles,
   headCommit,
@@ -35,6 +37,19 @@ const since = process.env["CHANGED_SINCE"] || "HEAD^";
 const seed = String(seedOf(commit));
 const sampled = (stage: string, files: readonly string[]) => sampleOf(files, stage, commit, since);
 
+/** What the compiled program has in it: always tested. */
+const embedded = "test/slow/embedded.test.ts";
+const onBinary = [
+  embedded,
+  ...sampled("binary", [
+    ...defaultFiles.filter((file) => file.startsWith("test/cli/")),
+    ...wholeSlowFiles.filter((file) => file !== embedded),
+    ...partlySlowFiles,
+  ]),
+];
+/** Where the compiled program passes them, the source need not run them. */
+const notOnBinary = (file: string) => !onBinary.includes(file) || !wholeSlowFiles.includes(file);
+
 /** Slow tests that name no database. */
 const onPostgresToo = ["clock", "gateway"].map((name) => `test/slow/faults/${name}.test.ts`);
 
@@ -51,14 +66,17 @@ export const stages: readonly Stage[] = [
   },
   {
     name: "binary",
-    about: "black-box tests of the compiled program, which is built in two folders",
-    commands: () => [script("test:binary")],
+    about: "a sixth of the black-box tests on the compiled program, which is built in two folders",
+    commands: () => [script("test:binary", ...onBinary)],
   },
   {
     name: "slow",
     about: "the short slow tests, and a sixth of the long ones",
     commands: () => [
-      script("test:slow", ...inBinary(), ...shortSlowFiles, ...sampled("slow", longFiles)),
+      script(
+        "test:slow",
+        ...[...shortSlowFiles, ...sampled("slow", longFiles)].filter(notOnBinary),
+      ),
     ],
   },
   {
@@ -96,10 +114,3 @@ const inTerminal = (command: string): readonly string[] =>
   Bun.which("script") === null
     ? ["bash", "-c", command]
     : ["script", "--quiet", "--return", "--command", command, "/dev/null"];
-
-/** Leaves out the slow tests that run on the compiled program. */
-function inBinary(): readonly string[] {
-  const { stdout } = Bun.spawnSync(["bun", "test/slow/binary/run.ts", "--list"], { cwd: root });
-  const files = stdout.toString().split("\n").filter(Boolean);
-  return files.map((file) => `--path-ignore-patterns=${file}`);
-}

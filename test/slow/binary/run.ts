@@ -1,6 +1,6 @@
 // Compiles the program and runs the black-box tests on it: those that use it only as a process. Where
 // possible, they run as an unprivileged user and without a network. With a file name as argument, it tests
-// that compiled program instead. Ends with bun test's summary. --list prints the slow tests that it runs in full.
+// that compiled program instead; with names of tests, only those run. Ends with bun test's summary.
 import {
   appendFileSync,
   chmodSync,
@@ -16,38 +16,9 @@ import { join, resolve } from "node:path";
 
 import { builtCommit, compile, skyhookEntrypoints } from "../../../scripts/build.ts";
 
+import { partlySlowFiles, wholeSlowFiles } from "./files.ts";
+
 const root = join(import.meta.dir, "../../..");
-
-/** Slow tests that need nothing but the program: `bun run test:slow` may leave them out where this runs too. */
-const slowFiles = [
-  "test/slow/embedded.test.ts",
-  ...["bulk-replay", "listen", "one-server", "program", "reconcile"].map(ofCli),
-  ...["replay", "selling", "send", "sign", "tail"].map(ofCli),
-  "test/slow/shutdown.test.ts",
-  ...["clients", "connections", "damage"].map(ofFaults),
-  "test/slow/security/files.test.ts",
-];
-
-/** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
-const files = [
-  ...slowFiles,
-  "test/cli/",
-  // Some of their tests need root, and run on the source only.
-  ...["database", "disk", "log"].map(ofFaults),
-  ...["backup", "copy", "copy-refusals", "doctor", "person", "sbom"].map(ofCli),
-  "test/slow/docs/readme.test.ts",
-  "test/slow/rivals.test.ts",
-  "test/slow/crash/load.test.ts",
-  "test/security/attacks.test.ts",
-];
-
-function ofFaults(name: string): string {
-  return `test/slow/faults/${name}.test.ts`;
-}
-
-function ofCli(name: string): string {
-  return `test/slow/cli/${name}.test.ts`;
-}
 
 /** The unprivileged user, as a number, since not every machine has the name. */
 const nobody = 65_534;
@@ -141,7 +112,7 @@ async function digestOf(file: string): Promise<string> {
   return new Bun.CryptoHasher("sha256").update(await Bun.file(file).bytes()).digest("hex");
 }
 
-async function testProgram(given: string | undefined): Promise<number> {
+async function testProgram(given: string | undefined, files: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "skyhook-binary-"));
   try {
     chmodSync(folder, 0o755);
@@ -176,6 +147,10 @@ async function testProgram(given: string | undefined): Promise<number> {
   }
 }
 
-const [argument] = process.argv.slice(2);
-if (argument === "--list") console.log(slowFiles.join("\n"));
-else process.exitCode = await testProgram(argument);
+const isTest = (argument: string): boolean => argument.endsWith(".test.ts");
+const args = process.argv.slice(2);
+const named = args.filter(isTest);
+process.exitCode = await testProgram(
+  args.find((argument) => !isTest(argument)),
+  named.length > 0 ? named : ["test/cli/", ...wholeSlowFiles, ...partlySlowFiles],
+);

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+
+import { longFiles, sampleOf } from "./sample.ts";
+
+const samples = Array.from({ length: 100 }, (_, commit) =>
+  sampleOf(longFiles, "slow", String(commit), "HEAD"),
+);
+
+test("a hundred commits try each long file, some six times as many as one of them", () => {
+  expect(new Set(samples.flat()).size).toBe(longFiles.length);
+  const average = samples.flat().length / samples.length;
+  expect(longFiles.length / average).toBeGreaterThan(4);
+  expect(longFiles.length / average).toBeLessThan(8);
+});
+
+test("a commit has the same sample each time", () => {
+  expect(sampleOf(longFiles, "slow", "7", "HEAD")).toEqual(samples[7] ?? []);
+});

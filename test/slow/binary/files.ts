@@ -1,0 +1,28 @@
+/** Slow tests that need nothing but the program: where the compiled program runs them, the source need not. */
+export const wholeSlowFiles: readonly string[] = [
+  "test/slow/embedded.test.ts",
+  ...["bulk-replay", "listen", "one-server", "program", "reconcile"].map(ofCli),
+  ...["replay", "selling", "send", "sign", "tail"].map(ofCli),
+  "test/slow/shutdown.test.ts",
+  ...["clients", "connections", "damage"].map(ofFaults),
+  "test/slow/security/files.test.ts",
+];
+
+/** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
+export const partlySlowFiles: readonly string[] = [
+  // Some of their tests need root, and run on the source only.
+  ...["database", "disk", "log"].map(ofFaults),
+  ...["backup", "copy", "copy-refusals", "doctor", "person", "sbom"].map(ofCli),
+  "test/slow/docs/readme.test.ts",
+  "test/slow/rivals.test.ts",
+  "test/slow/crash/load.test.ts",
+  "test/security/attacks.test.ts",
+];
+
+function ofFaults(name: string): string {
+  return `test/slow/faults/${name}.test.ts`;
+}
+
+function ofCli(name: string): string {
+  return `test/slow/cli/${name}.test.ts`;
+}
