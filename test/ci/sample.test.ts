@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { longFiles, sampleOf } from "./sample.ts";
 
 const samples = Array.from({ length: 100 }, (_, commit) =>
-  sampleOf(longFiles, "slow", String(commit), "HEAD"),
+  sampleOf(longFiles, "slow", String(commit), new Set()),
 );
 
 test("a hundred commits try each long file, some six times as many as one of them", () => {
@@ -14,5 +14,12 @@ test("a hundred commits try each long file, some six times as many as one of the
 });
 
 test("a commit has the same sample each time", () => {
-  expect(sampleOf(longFiles, "slow", "7", "HEAD")).toEqual(samples[7] ?? []);
+  expect(sampleOf(longFiles, "slow", "7", new Set())).toEqual(samples[7] ?? []);
+});
+
+test("a file that changed is in every sample", () => {
+  const [file = ""] = longFiles;
+  for (let commit = 0; commit < 20; commit += 1) {
+    expect(sampleOf(longFiles, "slow", String(commit), new Set([file]))).toContain(file);
+  }
 });

@@ -22,16 +22,15 @@ export const shortSlowFiles = testFiles.filter((file) => isSlow(file) && !isLong
 export const longFiles = testFiles.filter((file) => isSlow(file) && isLong(file));
 
 /**
- * The files whose turn it is at a commit, and those that changed since `since`. A hash chooses them, so that each commit
- * has others, and a run can be repeated.
+ * The files whose turn it is at a commit, and those that changed. A hash chooses them, so that each commit has others,
+ * and a run can be repeated.
  */
 export function sampleOf(
   files: readonly string[],
   stage: string,
   commit: string,
-  since: string,
+  changed: ReadonlySet<string>,
 ): readonly string[] {
-  const changed = changedSince(since);
   const turn = (file: string) => Bun.hash.wyhash(`${commit} ${stage} ${file}`) % BigInt(share);
   return files.filter((file) => changed.has(file) || turn(file) === 0n);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { partlySlowFiles, wholeSlowFiles } from "../slow/binary/files.ts";
 
 import {
+  changedSince,
   defaultFiles,
   headCommit,
   longFiles,
@@ -35,7 +36,9 @@ const script = (...argv: readonly string[]): Command => ({
 const commit = headCommit();
 const since = process.env["CHANGED_SINCE"] || "HEAD^";
 const seed = String(seedOf(commit));
-const sampled = (stage: string, files: readonly string[]) => sampleOf(files, stage, commit, since);
+const changed = changedSince(since);
+const sampled = (stage: string, files: readonly string[]) =>
+  sampleOf(files, stage, commit, changed);
 
 /** What the compiled program has in it: always tested. */
 const embedded = "test/slow/embedded.test.ts";
