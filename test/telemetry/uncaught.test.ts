@@ -34,7 +34,9 @@ async function run(thrown: string): Promise<{ code: number; lines: readonly stri
   const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "pipe" });
   const [out, code] = await Promise.all([child.stdout.text(), child.exited]);
   const lines = out.trim().split("\n");
-  return { code, lines: lines.map((line) => (line.startsWith("{") ? JSON.parse(line).msg : line)) };
+  const texts = lines.map((line) => String(line.startsWith("{") ? JSON.parse(line).msg : line));
+  // The log writes a moment later than the console.
+  return { code, lines: texts.toSorted() };
 }
 
 test.each([
@@ -64,5 +66,5 @@ test.each([
     ["uncaught error; stopping"],
   ],
 ] as const)("%s", async (_, thrown, code, lines) => {
-  expect(await run(thrown)).toEqual({ code, lines: [...lines] });
+  expect(await run(thrown)).toEqual({ code, lines: Array.from<string>(lines).toSorted() });
 });
