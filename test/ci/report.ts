@@ -52,14 +52,15 @@ export function skipLines(
   skipped: readonly NamedTest[],
 ): readonly string[] {
   const byFile = Map.groupBy(skipped, ({ file }) => file);
-  const lines = Array.from(skipsByReason(written), ([reason, files]) => {
+  const byReason = skipsByReason(written);
+  const lines = Array.from(byReason, ([reason, files]) => {
     const titles = files.flatMap((file) => byFile.get(file) ?? [{ file, title: "" }]);
     return [
       `${reason}:`,
       ...unique(titles.map(({ file, title }) => `  ${file} ${title}`.trimEnd())),
     ];
   });
-  const explained = new Set([...skipsByReason(written).values()].flat());
+  const explained = new Set([...byReason.values()].flat());
   const others = skipped.filter(({ file }) => !explained.has(file));
   return [...lines.flat(), ...others.map(({ file, title }) => `no reason: ${file} ${title}`)];
 }

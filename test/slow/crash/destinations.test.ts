@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 
 import { compiledProgram } from "../../support/program.ts";
-import { isFull } from "../../support/runs.ts";
+import { sampleOf } from "../../support/runs.ts";
 
 import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
@@ -22,7 +22,7 @@ function deathsOf(kind: CrashDatabases): readonly Death[] {
     "after the commit of a delivery",
     "before the commit of an attempt to notify",
   ];
-  const chosen = isFull ? names : [names[Math.floor(Math.random() * names.length)]];
+  const chosen = sampleOf(names, 1);
   return [outside, ...deathsOn(kind).filter(({ name }) => chosen.includes(name))];
 }
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { sampleOf } from "../../support/runs.ts";
+
 import type { CrashPoint } from "./crash-point.ts";
 import { databases } from "./databases.ts";
 import { book, cancel, deliverPayment } from "./requests.ts";
@@ -36,6 +38,9 @@ const lateSteps: readonly (readonly [string, "refund" | "payment", CrashPoint])[
   ["the payment of the refund", "payment", { moment: "after commit", sql: deleteWaiting }],
 ];
 
+/** Each case starts two processes. All of them run by night. */
+const perRun = 2;
+
 describe.each(databases())("on $name", (kind) => {
   let service: CrashService;
   let number = 0;
@@ -60,31 +65,34 @@ describe.each(databases())("on $name", (kind) => {
     return booking;
   }
 
-  test.each(steps)("a payment killed %s confirms the booking once", async (_, point, isDone) => {
-    const id = await held();
-    await service.settled();
-    const pay = async () =>
-      deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
-    service.crashAt(point);
-    expect(await pay()).toBeNull();
-    await service.crashed();
-    expect(await left(id)).toEqual(
-      isDone
-        ? { status: "confirmed", paid: 99_900, refunded: 0 }
-        : { status: "held", paid: null, refunded: 0 },
-    );
-    expect(await pay()).toMatchObject({
-      status: 200,
-      body: { status: isDone ? "duplicate" : "accepted" },
-    });
-    expect(await pay()).toMatchObject({ body: { status: "duplicate" } });
-    await service.settled();
-    expect(service.notified().get(`bookings:${id}:confirmed`)).toHaveLength(1);
-    await service.stop();
-    expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 0 });
-  });
+  test.each(sampleOf(steps, perRun))(
+    "a payment killed %s confirms the booking once",
+    async (_, point, isDone) => {
+      const id = await held();
+      await service.settled();
+      const pay = async () =>
+        deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+      service.crashAt(point);
+      expect(await pay()).toBeNull();
+      await service.crashed();
+      expect(await left(id)).toEqual(
+        isDone
+          ? { status: "confirmed", paid: 99_900, refunded: 0 }
+          : { status: "held", paid: null, refunded: 0 },
+      );
+      expect(await pay()).toMatchObject({
+        status: 200,
+        body: { status: isDone ? "duplicate" : "accepted" },
+      });
+      expect(await pay()).toMatchObject({ body: { status: "duplicate" } });
+      await service.settled();
+      expect(service.notified().get(`bookings:${id}:confirmed`)).toHaveLength(1);
+      await service.stop();
+      expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 0 });
+    },
+  );
 
-  test.each(lateSteps)(
+  test.each(sampleOf(lateSteps, perRun))(
     "a refund before its payment, killed before %s, is counted once",
     async (_, killed, point) => {
       const id = await held();
@@ -111,22 +119,25 @@ describe.each(databases())("on $name", (kind) => {
     },
   );
 
-  test.each(steps)("a refund killed %s is counted once", async (_, point, isDone) => {
-    const id = await held();
-    await deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
-    expect((await cancel(await service.running(), id))?.status).toBe(200);
-    await service.settled();
-    const refund = async () =>
-      deliverPayment(await service.running(), "charge.refunded", id, 40_000);
-    service.crashAt(point);
-    expect(await refund()).toBeNull();
-    await service.crashed();
-    const refunded = { status: "cancelled", paid: 99_900, refunded: 40_000 };
-    expect(await left(id)).toEqual(isDone ? refunded : { ...refunded, refunded: 0 });
-    expect((await refund())?.status).toBe(200);
-    expect((await refund())?.body).toMatchObject({ status: "duplicate" });
-    await service.settled();
-    await service.stop();
-    expect(await left(id)).toEqual(refunded);
-  });
+  test.each(sampleOf(steps, perRun))(
+    "a refund killed %s is counted once",
+    async (_, point, isDone) => {
+      const id = await held();
+      await deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+      expect((await cancel(await service.running(), id))?.status).toBe(200);
+      await service.settled();
+      const refund = async () =>
+        deliverPayment(await service.running(), "charge.refunded", id, 40_000);
+      service.crashAt(point);
+      expect(await refund()).toBeNull();
+      await service.crashed();
+      const refunded = { status: "cancelled", paid: 99_900, refunded: 40_000 };
+      expect(await left(id)).toEqual(isDone ? refunded : { ...refunded, refunded: 0 });
+      expect((await refund())?.status).toBe(200);
+      expect((await refund())?.body).toMatchObject({ status: "duplicate" });
+      await service.settled();
+      await service.stop();
+      expect(await left(id)).toEqual(refunded);
+    },
+  );
 });

@@ -52,8 +52,14 @@ async function follow(
     headers["authorization"] = `Bearer ${token}`;
   }
   const gone = new AbortController();
-  const body = JSON.stringify({ query, variables });
-  const response = await fetch(url, { method: "POST", headers, body, signal: gone.signal });
+  const response = await fetch(url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ query, variables }),
+    signal: gone.signal,
+    // Of this process, another server may have had this port before, to which a connection is kept.
+    keepalive: false,
+  });
   const messages: Stream["messages"] = [];
   let ended = false;
   const reading = read(response, messages)

@@ -70,12 +70,8 @@ export function located(text: string): Located {
   };
 }
 
-/** A character makes up to two tokens: a scalar begins with one without characters. */
-const maxTokensOfCharacter = 2;
-
 /** Stops reading at the limit: a small file can have a token for each character. */
 function hasTooManyTokens(text: string): boolean {
-  if (text.length * maxTokensOfCharacter < maxTokens - 10) return false;
   const { Lexer } = yaml();
   let count = 0;
   for (const _ of new Lexer().lex(text)) {
