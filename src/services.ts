@@ -76,7 +76,7 @@ export async function createServices(
   const { platform } = opened;
   const { storage, clock } = platform;
   const hashKeys = lazy(() => requestHashKeys(platform.keys));
-  const identity = identityServices(platform, () => notifying.services.subscriptions.removeEnded());
+  const identity = identityServices(platform);
   const { audit, limiter, tests } = identity;
   const checkProvider = providerFilter(storage, providers, [bookingsProvider, skyhookProvider]);
   const sales = seats(storage, clock, log);
@@ -109,7 +109,6 @@ export async function createServices(
     eventFeed,
     destinationCache,
     checkProvider,
-    subscriptions: notifying.services.subscriptions,
   });
 
   const erasing = persons({

@@ -32,7 +32,6 @@ const layers = [
   "outbound/notifications",
   "outbound/deliveries",
   "outbound/destinations",
-  "outbound/subscriptions",
   "inbound",
   "inbound/signatures",
   "inbound/providers",
@@ -58,7 +57,6 @@ const layers = [
   "console",
   "mcp",
   "mcp/tools",
-  "mcp/events",
   "mcp/server",
   "wiring",
   ".",
@@ -95,7 +93,7 @@ const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: read
     preact: { layers: ["console"] },
     uplot: { layers: ["console"] },
     commander: { layers: ["cli"] },
-    "@modelcontextprotocol/server": { layers: ["mcp/events", "mcp/server"] },
+    "@modelcontextprotocol/server": { layers: ["mcp/server"] },
   };
 
 const root = join(import.meta.dir, "../src");

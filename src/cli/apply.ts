@@ -46,10 +46,8 @@ export async function apply(
   const wanted = readDestinationsFile(file, await Bun.file(file).text(), env);
   const call = calling(options, env);
   const all = await allOf(call);
-  // A file describes the operators' destinations. Users and agents have their own.
-  const there = all.filter(
-    (each) => textAt(each, "ownerId") === null && textAt(each, "subscriber") === null,
-  );
+  // A file describes the operators' destinations. Users have their own.
+  const there = all.filter((each) => textAt(each, "ownerId") === null);
   const changes = changesTo(wanted, there, options.prune === true);
   const paint = painter(env);
   const colours = { "+": "green", "~": "yellow", "-": "red" } as const;

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 
 import { isTrueAt, type JsonObject, textAt } from "../base/payload.ts";
 import { destinationFields } from "../outbound/destination-fields.ts";
-import { chosenFormats } from "../outbound/formats/formats.ts";
+import { formatNames } from "../outbound/formats/formats.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "./field-options.ts";
@@ -26,7 +26,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("<name>", "such as deploys", argument(parseLine))
     .requiredOption("--to <address>", "where to post to; - reads it from standard input")
     .addOption(
-      new Option("--format <format>", "what it receives").choices(chosenFormats).default("json"),
+      new Option("--format <format>", "what it receives").choices(formatNames).default("json"),
     );
   for (const option of optionsOf(destinationFields)) creation.addOption(option);
   creation

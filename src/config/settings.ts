@@ -172,7 +172,7 @@ export const settings = {
   destinationsAllowPrivate: setting(
     "DESTINATIONS_ALLOW_PRIVATE",
     "false",
-    "Whether destinations, and the keys of provider files, may have private addresses and use http, for your own network: false, operators (not those of users and agents) or true",
+    "Whether destinations, and the keys of provider files, may have private addresses and use http, for your own network: false, operators (not those of users) or true",
     oneOf("false", "operators", "true"),
   ),
   disableAfterDays: setting(

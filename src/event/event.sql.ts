@@ -35,15 +35,6 @@ export const newestEventSeq = statement()((db, { events }, _, dialect) =>
     .limit(1),
 );
 
-export const oldestEventSeq = statement()((db, { events }) =>
-  db
-    .select({ seq: events.seq })
-    .from(events)
-    .where(isNotNull(events.seq))
-    .orderBy(asc(events.seq))
-    .limit(1),
-);
-
 /** The positions of the first events received at `since` or later. */
 export const seqsSince = statement<{ since: Date; limit: number }>()((db, { events }, p) =>
   db

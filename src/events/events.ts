@@ -234,8 +234,6 @@ function deliveryTo(
     const { status, attemptCount, dueAt, deliveredAt, lastError } = delivery;
     return [{ ...name, status, attemptCount, dueAt, deliveredAt, lastError, filtered: null }];
   }
-  // One event matches few of hundreds of subscriptions.
-  if (destination.subscriber !== null) return [];
   const filtered = filter(event.provider)?.explain({ ...event, severity }) ?? null;
   if (filtered === null) return [];
   const never = { attemptCount: 0, dueAt: null, deliveredAt: null, lastError: null };

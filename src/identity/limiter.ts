@@ -79,10 +79,10 @@ export function writeLimiter(clock: Clock): CallerLimiter {
 /** Limits the calls of agents, in memory, so that one in a loop does not fill the audit list or stop others. */
 export interface CallLimiter {
   /**
-   * Counts a call, and resolves in a turn of the event loop of its own. Throws `too-many-requests` if the subscriber has
+   * Counts a call, and resolves in a turn of the event loop of its own. Throws `too-many-requests` if the caller has
    * made as many calls as are allowed in a minute.
    */
-  begin(agent: { readonly subscriber: string }): Promise<void>;
+  begin(agent: { readonly caller: string }): Promise<void>;
 }
 
 /** The calls of a token for an agent, or of a user's agents, in a minute. */
@@ -93,8 +93,8 @@ export function callLimiter(clock: Clock): CallLimiter {
   const count = counter(clock, "calls", maxCalls, error);
   const ownTurn = ownTurns();
   return {
-    async begin({ subscriber: token }) {
-      count(token);
+    async begin({ caller }) {
+      count(caller);
       await ownTurn();
     },
   };

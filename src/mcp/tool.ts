@@ -3,8 +3,6 @@ import type { Static, TObject } from "@sinclair/typebox";
 import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import type { Storage } from "../db/storage.ts";
-import type { DescribedEvent } from "../events/described-event.ts";
-import type { EventPolls } from "../events/event-polls.ts";
 import type { Events } from "../events/events.ts";
 import type { Replays } from "../events/replays.ts";
 import type { Audit } from "../identity/audit/audit.ts";
@@ -17,10 +15,9 @@ import type { Statistics } from "../operations/statistics/statistics.ts";
 import type { DestinationDeliveries } from "../outbound/destinations/destination-deliveries.ts";
 import type { DestinationHealthReader } from "../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../outbound/destinations/destinations.ts";
-import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** What the tools and methods of agents call. */
+/** What the tools of agents call. */
 export interface AgentServices {
   readonly clock: Clock;
   readonly log: Log;
@@ -28,9 +25,6 @@ export interface AgentServices {
   readonly audit: Audit;
   readonly calls: CallLimiter;
   readonly events: Events;
-  readonly eventPolls: EventPolls;
-  readonly subscriptions: Subscriptions;
-  readonly eventCatalogue: () => readonly DescribedEvent[];
   readonly rejections: Rejections;
   readonly replays: Replays;
   readonly issues: IssueService;
@@ -44,8 +38,8 @@ export interface AgentServices {
 /** Who calls: an operator, what they allowed, and what their client calls itself. */
 export interface Agent extends Context {
   readonly allowed: readonly Allowance[];
-  /** Whose subscriptions it makes. */
-  readonly subscriber: string;
+  /** Whose calls are limited together. */
+  readonly caller: string;
   readonly client: string;
 }
 

@@ -1,6 +1,6 @@
 import type { InputField, InputFields } from "../web/input.ts";
 
-import { chosenFormats, formatNames, formats, givenSecretOf, isSigned } from "./formats/formats.ts";
+import { formatNames, formats, givenSecretOf, isSigned } from "./formats/formats.ts";
 import { usualRetryDelays } from "./retry-delays.ts";
 import { transportNames, transports } from "./transports/transports.ts";
 
@@ -54,9 +54,9 @@ export const destinationFields = {
   },
   format: {
     type: "choice",
-    words: chosenFormats,
+    words: formatNames,
     labels: formats,
-    error: `One of: ${chosenFormats.join(", ")}`,
+    error: `One of: ${formatNames.join(", ")}`,
     description: "Format of its messages.",
     label: "Format",
   },

@@ -45,10 +45,6 @@ export const destinationSchema = resource(
     disabledReason: nullable(
       text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
     ),
-    subscriber: nullable(
-      text("Who subscribed by MCP: a token for agents, or a user; null for other destinations."),
-    ),
-    expiresAt: nullable(instant(), "When a subscription ends unless it is renewed; null: never."),
     createdAt: instant("Time of creation."),
     updatedAt: instant("When it last changed."),
     failures: count("Failed attempts since the last success.", 0),
@@ -81,11 +77,6 @@ export function isSameHealth(one: Health, other: Health): boolean {
   );
 }
 
-/** Whether it was a subscription that has ended. Nothing is sent to it any more. */
-export function hasEnded({ expiresAt }: Pick<Destination, "expiresAt">, nowMs: number): boolean {
-  return expiresAt !== null && expiresAt.getTime() <= nowMs;
-}
-
 export const destinationsTable = defineTable("destinations", {
   ...destinationSchema.properties,
   /** The whole address and the secrets, sealed; see `destination-secrets.ts`. */
@@ -102,10 +93,8 @@ export const operatorGateway = {
 
 /** Which addresses a destination may have. The operators' own setting may name a private one. */
 export function rulesOf(
-  { id, ownerId, subscriber }: Pick<Destination, "id" | "ownerId" | "subscriber">,
+  { id, ownerId }: Pick<Destination, "id" | "ownerId">,
   allowed: PrivateAllowed,
 ): AddressRules {
-  return id === operatorGateway.id
-    ? { allowsPrivate: true }
-    : rulesFor(allowed, ownerId ?? subscriber);
+  return id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(allowed, ownerId);
 }

@@ -32,12 +32,10 @@ function destinationColumns({ destinations }: TablesOf<typeof tables>) {
 const ownerOf = ({ ownerId }: TablesOf<typeof tables>["destinations"]) =>
   sql`coalesce(${ownerId}, '')`;
 
-/** Subscriptions of agents have a limit of their own. */
 const isOfOwner = (
   destinations: TablesOf<typeof tables>["destinations"],
   p: Parameters<Pick<Destination, "ownerId">>,
-) =>
-  sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '') and ${destinations.subscriber} is null`;
+) => sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`;
 
 /**
  * Touches no row when the name is taken, the owner has `maxOfOwner` destinations, or all users together have
@@ -92,12 +90,7 @@ export const destinationByName = statement<Pick<Destination, "name" | "ownerId">
     db
       .select({ id: destinations.id })
       .from(destinations)
-      .where(
-        and(
-          sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`,
-          eq(destinations.name, p.name),
-        ),
-      )
+      .where(and(isOfOwner(destinations, p), eq(destinations.name, p.name)))
       .limit(1),
 );
 
@@ -136,7 +129,6 @@ export const updateDestination = statement<
       alerts: p.alerts,
       state: p.state,
       disabledReason: p.disabledReason,
-      expiresAt: p.expiresAt,
       updatedAt: p.updatedAt,
       sealed: p.sealed,
     })

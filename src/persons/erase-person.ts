@@ -10,7 +10,7 @@ import { isDestinationId } from "../outbound/destination-named.ts";
 import { batchSize } from "./pages.ts";
 import { linksBy, ownLinks, type Person, valuesOf } from "./person.ts";
 import type { TableName } from "./personal-columns.ts";
-import { endSubscriptions, openSales, type Row } from "./persons.sql.ts";
+import { openSales, type Row } from "./persons.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
@@ -74,7 +74,6 @@ export async function eraseRows(
       );
       const results = await storage.atomically(
         ...(table.name === "destinations" ? deliveriesTo(rows) : []),
-        ...(table.name === "sessions" ? subscriptionsOf(rows, parts.clock) : []),
         ...writes.map((each) => each.write),
       );
       for (const [index, { changes }] of results.slice(-writes.length).entries()) {
@@ -88,11 +87,6 @@ export async function eraseRows(
 
 function idsIn(rows: readonly Row[]): readonly string[] {
   return rows.map(({ id }) => String(id));
-}
-
-function subscriptionsOf(sessions: readonly Row[], clock: Clock): readonly Write<never>[] {
-  const now = new Date(clock.now());
-  return [write(endSubscriptions, { subscribers: idsIn(sessions), now })];
 }
 
 function deliveriesTo(destinations: readonly Row[]): readonly Write<never>[] {

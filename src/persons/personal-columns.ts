@@ -159,15 +159,12 @@ export const personalTables = {
     tables.destinations,
     {
       text: "name address filter headerNames template",
-      pseudonym: "ownerId subscriber",
+      pseudonym: "ownerId",
       secret: "sealed",
-      none: "id format transport orderBy ratePerSecond maxConcurrent retryDelays batchMaxItems batchMaxWaitMs alerts state disabledReason createdAt updatedAt expiresAt failures failingSince openUntil",
+      none: "id format transport orderBy ratePerSecond maxConcurrent retryDelays batchMaxItems batchMaxWaitMs alerts state disabledReason createdAt updatedAt failures failingSince openUntil",
     },
     ["id"],
-    [
-      { by: "id", column: "ownerId", erase: "delete" },
-      { by: "id", column: "subscriber", erase: "delete" },
-    ],
+    [{ by: "id", column: "ownerId", erase: "delete" }],
   ),
   // A user's go with the destination.
   deliveries: table(

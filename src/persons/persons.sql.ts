@@ -196,20 +196,6 @@ export const openSales = [
   ["Waiting-list entry", openEntry],
 ] as const;
 
-/** Ends what agents with tokens of the person subscribed to. Their end removes them. */
-export const endSubscriptions = statement<{ subscribers: readonly string[]; now: Date }>()((
-  db,
-  { destinations },
-  p,
-  dialect,
-) => {
-  const { subscriber, expiresAt, updatedAt } = destinations;
-  return db
-    .update(destinations)
-    .set({ expiresAt: encoded(p.now, expiresAt), updatedAt: encoded(p.now, updatedAt) })
-    .where(dialect.among(subscriber, p.subscribers));
-});
-
 /** Indexes events again whose texts were changed: the database indexes those whose rows are deleted. */
 export const indexAgain = statement<{ ids: readonly unknown[] }>()(
   (db, { searchQueue }, p, dialect) =>

@@ -7,7 +7,6 @@ import {
 import { isWaitlistEvent, waitlistNotification } from "../booking/waitlist/waitlist-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
-import { type EventPolls, eventPolls } from "../events/event-polls.ts";
 import { eventReplay } from "../events/event-replay.ts";
 import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
@@ -25,7 +24,6 @@ import { alertNotification, skyhookProvider } from "../operations/alerts.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
-import type { Subscriptions } from "../outbound/subscriptions/subscriptions.ts";
 
 import type { Platform } from "./platform.ts";
 
@@ -34,7 +32,6 @@ export interface EventServices {
   /** Replays many events. */
   readonly replays: Replays;
   readonly eventStreams: EventStreams;
-  readonly eventPolls: EventPolls;
 }
 
 interface Parts {
@@ -44,7 +41,6 @@ interface Parts {
   readonly eventFeed: EventFeed;
   readonly destinationCache: DestinationCache;
   readonly checkProvider: CheckProvider;
-  readonly subscriptions: Pick<Subscriptions, "removeEnded">;
 }
 
 /** Stored events: found, streamed, replayed and, after their time, deleted. */
@@ -60,7 +56,6 @@ export function eventServices(platform: Platform, parts: Parts) {
     },
     clock,
     log,
-    () => parts.subscriptions.removeEnded(),
   );
   const read = reveals({ storage, audit, clock, log });
   const indexing = searchIndex(storage, clock, log);
@@ -107,7 +102,6 @@ export function eventServices(platform: Platform, parts: Parts) {
       audit,
       clock,
     }),
-    eventPolls: eventPolls({ storage, eventFeed }),
   };
   return {
     services,

@@ -56,11 +56,7 @@ export interface IdentityServices {
   readonly oidc: Oidc | null;
 }
 
-/** `agentEnded` is called when the token of an agent was revoked. */
-export function identityServices(
-  platform: Platform,
-  agentEnded: () => Promise<unknown>,
-): IdentityServices {
+export function identityServices(platform: Platform): IdentityServices {
   const { config, storage, clock, makeId, log } = platform;
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
@@ -88,7 +84,7 @@ export function identityServices(
     users: users(storage, clock, config.usersAccess),
     erasures: erased,
     audit: audited,
-    sessions: sessions(storage, audited, clock, makeId, agentEnded),
+    sessions: sessions(storage, audited, clock, makeId),
     agentTokens: forAgents,
     agentSignIn: loggedRefusals(agentAccess, log, clock),
     agentIssuer: issuerFor(config),

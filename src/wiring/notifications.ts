@@ -7,7 +7,7 @@ import { providerStatus, silentAmong } from "../inbound/provider-status/provider
 import { isAtService } from "../inbound/providers/own-service.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { originals } from "../inbound/receive/originals.ts";
-import { alerts, skyhookProvider } from "../operations/alerts.ts";
+import { alerts } from "../operations/alerts.ts";
 import { issues, type IssueService } from "../operations/issues/issues.ts";
 import {
   destinationLatency,
@@ -21,7 +21,6 @@ import {
 } from "../outbound/deliveries/destination-metrics.ts";
 import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
 import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
-import type { Destination } from "../outbound/destination.ts";
 import {
   type DestinationDeliveries,
   destinationDeliveries,
@@ -40,9 +39,6 @@ import {
 import { summariseWithout } from "../outbound/notifications.sql.ts";
 import type { Feed } from "../outbound/notifications/feed.ts";
 import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
-import { challenger } from "../outbound/subscriptions/challenge.ts";
-import { type Subscriptions, subscriptions } from "../outbound/subscriptions/subscriptions.ts";
-import { rulesFor } from "../outbound/transports/address.ts";
 
 import type { Platform } from "./platform.ts";
 
@@ -54,7 +50,6 @@ export interface NotificationServices {
   readonly destinationHealth: DestinationHealthReader;
   readonly readLatency: ReadLatency;
   readonly previewFilter: PreviewFilter;
-  readonly subscriptions: Subscriptions;
   readonly issues: IssueService;
 }
 
@@ -107,20 +102,20 @@ export async function notificationServices(
     },
     { logs: config.logLevel === "debug" || config.logLevel === "info" },
   );
-  const changing = {
+  const managed = destinations({
     storage,
     clock,
     makeId,
     keys: () => keys,
     audit,
-    changed: (id: Destination["id"]) => dispatching.refresh(id),
-    removing: (destinationId: Destination["id"]) => [
+    privateAllowed,
+    hashKeys,
+    changed: (id) => dispatching.refresh(id),
+    removing: (destinationId) => [
       write(summariseWithout, { destinationId }),
       write(deleteDeliveriesTo, { destinationId }),
     ],
-  };
-  const managed = destinations({ ...changing, privateAllowed, hashKeys });
-  const rules = rulesFor(privateAllowed, "an agent");
+  });
   const alerting = alerts({
     storage,
     outbox,
@@ -148,13 +143,6 @@ export async function notificationServices(
     destinationHealth: destinationHealth(storage, clock),
     readLatency: destinationLatency(storage, managed),
     previewFilter: filterPreview(storage, isOwnService),
-    subscriptions: subscriptions({
-      ...changing,
-      rules,
-      tests,
-      challenge: challenger({ clock, rules, resolve: systemResolve }),
-      alerting: skyhookProvider,
-    }),
     issues: issues({
       storage,
       destinations: known,

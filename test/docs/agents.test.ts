@@ -4,22 +4,18 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { itemsAt, objectAt, textAt } from "../../src/base/payload.ts";
-import { callback } from "../outbound/subscriptions/callback.ts";
 import { besideServer } from "../support/cli.ts";
-import { agentAs } from "../support/mcp.ts";
 import { programWith } from "../support/program.ts";
-import { resources } from "../support/resources.ts";
 
 import { page } from "./markdown.ts";
 
-// The set-ups and messages of docs/agents.md, as a reader would copy them.
+// The set-ups of docs/agents.md, as a reader would copy them.
 
 const text = page("docs/agents.md");
 const blocks = Array.from(text.matchAll(/^```json\n(.*?)^```$/gms), ([, json = ""]): unknown =>
   JSON.parse(json),
 );
-const [vsCode, desktop, ...messages] = blocks;
-const taken = resources();
+const [vsCode, desktop] = blocks;
 const { beside, running } = besideServer();
 let token: string;
 beforeAll(async () => {
@@ -59,21 +55,4 @@ test.each(Object.entries(setUps))("%s connects as the page says", async (_, tran
   await client.connect(transport());
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain("overview");
   await client.close();
-});
-
-test("the messages of MCP Events get the answers that the page shows", async () => {
-  const app = await taken.app({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-  const endpoint = callback();
-  taken.ends.push(() => endpoint.stop());
-  const agent = await agentAs(app);
-  await app.deliverSample("code_host", "workflow_run.completed");
-  for (const [request, shown] of Array.from({ length: 3 }, (_, at) => messages.slice(2 * at))) {
-    const json = JSON.stringify(objectAt(request, "params"));
-    const params = JSON.parse(json.replace("https://agent.example.com/events", endpoint.url));
-    const { result } = await agent.call(textAt(request, "method") ?? "", params);
-    const { resultType: _, _meta: __, ...answer } = { ...result };
-    expect(Object.keys(answer)).toEqual(Object.keys(Object(shown)));
-    const [event, shownEvent] = [answer, shown].map((each) => Object(each)["events"]?.[0] ?? {});
-    expect(Object.keys(event)).toEqual(Object.keys(shownEvent));
-  }
 });

@@ -216,7 +216,14 @@ describe("/mcp", () => {
     const busy = await agentAs(app, { token: busyToken });
     const other = await agentAs(app, { token: await agentToken({}) });
     // Every message counts, whatever it asks for.
-    const methods = ["tools/list", "ping", "events/list", "prompts/list", "no/such", "tools/call"];
+    const methods = [
+      "tools/list",
+      "ping",
+      "resources/list",
+      "prompts/list",
+      "no/such",
+      "tools/call",
+    ];
     await Promise.all(
       Array.from({ length: 600 }, (_, n) => busy.call(methods[n % methods.length] ?? "")),
     );

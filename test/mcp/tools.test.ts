@@ -130,12 +130,6 @@ describe("tools of agents", () => {
       const answer = await agent.toolText(tool, { id: booking?.["id"] });
       expect(answer.text).toStartWith("not-found: Agents do not see");
     }
-    for (const method of ["poll", "subscribe", "unsubscribe"]) {
-      const delivery = { mode: "webhook", url: "https://example.com/" };
-      const given = { name: `bookings.${String(booking?.["type"])}`, delivery };
-      const { error } = await agent.call(`events/${method}`, given);
-      expect(error).toMatchObject({ code: -32_011, data: { kind: "event" } });
-    }
   });
 
   test("a body is read in parts", async () => {

@@ -2,13 +2,10 @@ import { describe, expect, test } from "bun:test";
 
 import type { Context } from "../../src/base/context.ts";
 import { copies } from "../../src/cli/copy/copy.sql.ts";
-import { write } from "../../src/db/statement.ts";
 import type { User } from "../../src/identity/users/user.ts";
-import { destinationById, insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { json, jsonWith, until } from "../support/app.ts";
 import { bookingCalls, bookingsPath } from "../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
-import { destinationRow } from "../support/rows.ts";
 import { appPerTest } from "../support/running-app.ts";
 
 const email = "ada.canary@example.com";
@@ -273,16 +270,6 @@ describe("an erasure", () => {
     const { user: next, isNew } = await app.services.users.ensureUser({ name, email });
     expect([isNew, next.id === user.id]).toEqual([true, false]);
     expect((await app.as("user", "/v1/me/export", {}, next.id)).status).toBe(200);
-  });
-
-  test("ends what the agents of an operator subscribed to", async () => {
-    const made = await app.as("operator", "/v1/sessions", post({ name: "agent" }), "sub-of-ada");
-    const { id } = await jsonWith(made, 201);
-    const stored = destinationRow(1, { subscriber: String(id), expiresAt: new Date("2030-01-01") });
-    await app.services.storage.atomically(write(insertDestination, stored));
-    await app.services.persons.erase(admin, "sub-of-ada");
-    const [kept] = await app.services.storage.all(destinationById, stored);
-    expect(kept?.expiresAt).toEqual(new Date(app.clock.now()));
   });
 
   test("finds users whom only an identity provider knows, and goes in batches", async () => {

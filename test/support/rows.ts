@@ -120,8 +120,6 @@ export function destinationRow(
     headerNames: null,
     state: "disabled",
     disabledReason: null,
-    subscriber: null,
-    expiresAt: null,
     createdAt: at,
     updatedAt: at,
     failures: 0,

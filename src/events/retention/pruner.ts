@@ -47,7 +47,7 @@ const afterJumpMs = 3_600_000;
 
 /**
  * Deletes expired data: bodies, events with their notifications and attempts, audit entries, why events could
- * not be replayed, idempotency keys and counts of webhooks, and subscriptions (`removeEnded`). Keeps events with undelivered or dead notifications. After
+ * not be replayed, idempotency keys and counts of webhooks. Keeps events with undelivered or dead notifications. After
  * the clock jumps forward, everything looks expired, so nothing is deleted for an hour. Of rejected requests it
  * deletes only the bodies; each new rejection displaces the oldest (inbound/rejections/rejections.ts).
  */
@@ -56,7 +56,6 @@ export function pruner(
   { eventDays, bodyDays, auditDays }: Retention,
   clock: Clock,
   log: Log,
-  removeEnded: () => Promise<void>,
 ): Pruner {
   // Bodies before this position are already deleted.
   let bodiesDone: Position | typeof start = start;
@@ -78,7 +77,6 @@ export function pruner(
       inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
       inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
       deleteCounts(now),
-      removeEnded(),
     ]);
     for (const end of ends) {
       if (end.status === "fulfilled") continue;

@@ -32,13 +32,9 @@ export const auditActions = [
   "replay.stopped",
   "replay.resumed",
   "booking.corrected",
-  "agent.subscribed",
-  "agent.unsubscribed",
   "person.exported",
   "person.erased",
   "agent.called",
-  "agent.subscribed",
-  "agent.unsubscribed",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -11,8 +11,8 @@ export const mcpPath = "/mcp";
 export interface AgentSession extends Session {
   /** What it may do beyond reading. */
   readonly allowed: readonly Allowance[];
-  /** Owns the subscriptions: the id of the session for a token for an agent, otherwise the actor. */
-  readonly subscriber: string;
+  /** Whose calls are limited together: the id of the session for a token for an agent, otherwise the actor. */
+  readonly caller: string;
 }
 
 /**
@@ -27,13 +27,13 @@ export function agentSignIn(
   return async (token) => {
     if (!token.startsWith(agentTokenPrefix)) {
       const session = await verify(token);
-      return { ...session, allowed, subscriber: session.actor.id };
+      return { ...session, allowed, caller: session.actor.id };
     }
     const found = await agentTokens.find(token);
     if (found === null) {
       throw invalidToken(new TokenRefusal("key", "no token for an agent is stored for it"));
     }
     const { id, actor, roles, expiresAt } = found;
-    return { actor: { id: actor, roles }, expiresAt, allowed: found.allowed, subscriber: id };
+    return { actor: { id: actor, roles }, expiresAt, allowed: found.allowed, caller: id };
   };
 }

@@ -146,7 +146,7 @@ export const sessionsRest = (parts: Parts) => {
       "/v1/sessions/:id",
       ...route("revokeSession", "End a session of the console or of an agent", {
         description:
-          "Takes effect with the next request; a stream ends within a minute. Ends the subscriptions of an agent. Admins end any, operators the tokens of their agents.",
+          "Takes effect with the next request; a stream ends within a minute. Admins end any, operators the tokens of their agents.",
         params: sessionParams,
         response: sessionSchema,
         problems: [404],

@@ -67,14 +67,7 @@ const maxSessionsPerActor = 200;
 const maxEndedAtOnce = 100;
 const maxUserAgentLength = 200;
 
-/** `agentEnded` is called when the token of an agent was revoked. */
-export function sessions(
-  storage: Storage,
-  audit: Audit,
-  clock: Clock,
-  makeId: MakeId,
-  agentEnded: () => Promise<unknown>,
-): Sessions {
+export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
     if (!isSecret(cookie)) return null;
     const [found] = await storage.all(sessionByHash, { hash: hashOf(cookie), kind: "console" });
@@ -159,7 +152,6 @@ export function sessions(
       );
       const [session] = ended.rows;
       if (session === undefined) throw unknown;
-      if (session.kind === "agent") await agentEnded();
       return session;
     },
   };

@@ -4,7 +4,6 @@ import {
   fromJsonSchema,
   type JsonSchemaValidatorResult,
   McpServer,
-  type ServerCapabilities,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
@@ -14,8 +13,6 @@ import { lazy } from "../../base/lazy.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { version } from "../../base/version.ts";
 import { answerText, maxAnswerLength } from "../answer.ts";
-import { addEventMethods } from "../events/event-methods.ts";
-import { extension } from "../events/words.ts";
 import type { Agent, AgentServices, Tool } from "../tool.ts";
 import { tools } from "../tools/tools.ts";
 import { untrustedRule } from "../untrusted.ts";
@@ -41,14 +38,7 @@ export function answerAgent(
 
 /** Lists change with the program only, so there are no notifications. */
 const listed = { listChanged: false };
-// Guarantee: the library passes on the capabilities that it does not know.
-const capabilities = {
-  tools: listed,
-  resources: listed,
-  prompts: listed,
-  events: listed,
-  extensions: { [extension]: {} },
-} as ServerCapabilities;
+const capabilities = { tools: listed, resources: listed, prompts: listed };
 
 function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userAgent: string) {
   const info = { name: "skyhook", title: "Skyhook", version };
@@ -68,7 +58,6 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
     tools: allowed.map(({ listing }) => listing),
   }));
   addReading(server);
-  addEventMethods(server, services, agentOf);
   return server;
 }
 

@@ -3,7 +3,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { eventsToSend } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, hasEnded, type Health, isSameHealth } from "../destination.ts";
+import { type Destination, type Health, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
 
 import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
@@ -101,7 +101,7 @@ export function deliveryQueue(
     const current = cached();
     const now = clock.now();
     const { openUntil = null } = current?.destination ?? {};
-    const isActive = current?.destination.state === "active" && !hasEnded(current.destination, now);
+    const isActive = current?.destination.state === "active";
     if (!isActive || openUntil !== null || !leavesTime(ready, now)) await giveBack();
     if (current === undefined || !isActive) return null;
     if (openUntil !== null) {

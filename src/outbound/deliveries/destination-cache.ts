@@ -8,7 +8,6 @@ import type { Log } from "../../telemetry/log.ts";
 import { openSecrets } from "../destination-secrets.ts";
 import {
   type Destination,
-  hasEnded,
   type Health,
   isSameHealth,
   nameInLogs,
@@ -148,9 +147,6 @@ export function destinationCache(parts: Parts): DestinationCache {
         if (cached === undefined) return [];
         const { destination } = cached;
         if (destination.state === "disabled" || (alert && !destination.alerts)) return [];
-        // Agents receive nothing about the booking of a user.
-        if (destination.subscriber !== null && ownerId !== null) return [];
-        if (hasEnded(destination, parts.clock.now())) return [];
         if (destination.format === "original" && whole?.has(id) !== false) return [];
         const filter = cached.filter(event.provider);
         const result = filter?.match({ ...event, severity }) ?? { matches: true };

@@ -118,8 +118,7 @@ function senderBy(
     transport === "smtp"
       ? async ([{ notification, event }]) => renderEmail(notification, event)
       : renderer(parts, destination, secrets);
-  if (transport === "http")
-    return { send: sendByHttp(parts, render, destination, secrets), close: () => {} };
+  if (transport === "http") return { send: sendByHttp(parts, render, secrets), close: () => {} };
   if (!Object.hasOwn(brokers, transport))
     throw new Error(
       `This version of Skyhook does not know the transport ${transport}. Upgrade this instance.`,
@@ -137,20 +136,13 @@ function senderBy(
   };
 }
 
-function sendByHttp(
-  parts: RuledParts,
-  render: RenderFor,
-  { subscriber }: Destination,
-  { address }: DestinationSecrets,
-): Send {
+function sendByHttp(parts: RuledParts, render: RenderFor, { address }: DestinationSecrets): Send {
   const { clock, rules } = parts;
   const post = poster({ clock, addressesOf: addressLookup(parts) });
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
-    const response = await contained(() => post(url, request, signal));
-    // Agents read errors, and the text of a stranger's endpoint could instruct them.
-    return resultOf(subscriber === null ? response : { ...response, text: "" });
+    return resultOf(await contained(() => post(url, request, signal)));
   };
 }
 

@@ -7,7 +7,7 @@ import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 import type { TransportName } from "../transports/transports.ts";
 
-import { type DestinationChanges, invalid, validate } from "./destination-input.ts";
+import { type DestinationChanges, validate } from "./destination-input.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
 
 interface Parts {
@@ -30,7 +30,6 @@ export function changedDestination(
   { state = stored.state, ...changes }: DestinationChanges,
 ): Changed {
   requireNotOfSettings(stored, { ...changes, state });
-  requireNotSubscribed(stored, changes);
   // A destination can be paused even if its address or key is no longer valid.
   const isEdited = Object.keys(changes).length > 0;
   const { next, fields } = isEdited ? edited(parts, stored, changes) : { next: stored, fields: [] };
@@ -40,17 +39,6 @@ export function changedDestination(
     changes: fields.map((field) => changeText(field, valuesOf(stored), valuesOf(next))),
     fields: state === stored.state ? fields : [...fields, "state"],
   };
-}
-
-/** Operators may only change the state: its subscriber decides the rest. */
-function requireNotSubscribed(
-  { subscriber }: StoredDestination,
-  changes: DestinationChanges,
-): void {
-  const [field] = Object.keys(changes);
-  if (subscriber === null || field === undefined) return;
-  const detail = "An agent subscribed to this. You can pause, disable or remove it only.";
-  throw invalid(`/${field}`, detail);
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -44,8 +44,6 @@ export function newDestination(
     headerNames: namesOf(headers),
     state: "active",
     disabledReason: null,
-    subscriber: null,
-    expiresAt: null,
     createdAt: now,
     updatedAt: now,
     failures: 0,

@@ -67,8 +67,6 @@ function stateOf(
     ownerId: null,
     maxConcurrent: 16,
     headerNames: null,
-    subscriber: null,
-    expiresAt: null,
     createdAt: now,
     failures: 0,
     openUntil: null,

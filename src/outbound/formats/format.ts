@@ -19,10 +19,10 @@ export interface FormatInfo {
   readonly address: string;
   readonly transport: "http" | "smtp";
   /**
-   * `made`: Skyhook makes a secret and signs with it, so users may choose the format. `subscriber`: it comes with a
-   * subscription. Otherwise the user gives one, or the address holds it (null).
+   * `made`: Skyhook makes a secret and signs with it, so users may choose the format. Otherwise the user gives one, or
+   * the address holds it (null).
    */
-  readonly secret: "made" | "subscriber" | { readonly label: string; readonly of: string } | null;
+  readonly secret: "made" | { readonly label: string; readonly of: string } | null;
 }
 
 /** One delivery to render. */

@@ -2,7 +2,6 @@ import { discord, renderDiscord } from "./discord.ts";
 import { email } from "./email.ts";
 import type { FormatInfo, Render } from "./format.ts";
 import { cloudevents, json, renderCloudevents, renderJson } from "./json.ts";
-import { mcp, renderMcp } from "./mcp.ts";
 import { original } from "./original.ts";
 import { pagerduty, renderPagerduty } from "./pagerduty.ts";
 import { renderSlack, slack } from "./slack.ts";
@@ -18,15 +17,10 @@ export const formats = {
   teams,
   pagerduty,
   email,
-  mcp,
 } as const;
 export type FormatName = keyof typeof formats;
 // Guarantee: the object has no other keys.
 export const formatNames = Object.keys(formats) as readonly FormatName[];
-
-/** Those that people choose. Only subscriptions of agents have the other. */
-export type ChosenFormat = Exclude<FormatName, "mcp">;
-export const chosenFormats = formatNames.filter((name): name is ChosenFormat => name !== "mcp");
 
 type SentBy<Transport> = {
   [Name in FormatName]: (typeof formats)[Name]["transport"] extends Transport ? Name : never;
@@ -40,7 +34,6 @@ export const httpFormats: Readonly<Record<Exclude<SentBy<"http">, "original">, R
   discord: renderDiscord,
   teams: renderTeams,
   pagerduty: renderPagerduty,
-  mcp: renderMcp,
 };
 
 /** Undefined for a format that a newer version stored. */

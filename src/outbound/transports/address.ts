@@ -18,7 +18,7 @@ export interface AddressRules {
 export type PrivateAllowed = "false" | "operators" | "true";
 
 /**
- * Users and agents must not reach the network of the server only because operators do. `owner`: the id of one; null for
+ * Users must not reach the network of the server only because operators do. `owner`: the id of one; null for
  * the operators.
  */
 export function rulesFor(allowed: PrivateAllowed, owner: string | null): AddressRules {

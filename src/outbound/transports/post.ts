@@ -34,7 +34,6 @@ export class PostError extends Error {
 export type Post = (url: URL, request: PostRequest, signal: AbortSignal) => Promise<PostResponse>;
 
 const timeoutMs = 10_000;
-export const noAnswer = `no answer within ${timeoutMs / 1_000} s`;
 /** Maximum bytes shown of a response. */
 const maxExcerptBytes = 200;
 /** A body that ends within these is read whole, which keeps the connection for the next request. */
@@ -66,7 +65,7 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
             : await excerptOf(response, clock),
       };
     } catch (error) {
-      if (tooLate.signal.aborted) throw new PostError(noAnswer);
+      if (tooLate.signal.aborted) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
       if (error instanceof AddressError) throw error;
       throw new PostError(reasonOf(error, url), { cause: error });
     } finally {

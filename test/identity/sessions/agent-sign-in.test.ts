@@ -1,14 +1,12 @@
 import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { callback, challengeIn, wanted } from "../../outbound/subscriptions/callback.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
-import { testGateway } from "../../support/gateway.ts";
 import { issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { rpcRequest } from "../../support/mcp.ts";
-import { itemsOf, listed } from "../../support/operator.ts";
+import { itemsOf } from "../../support/operator.ts";
 
 const publicUrl = "https://hooks.example.com";
 const mcpUrl = `${publicUrl}/mcp`;
@@ -36,7 +34,7 @@ async function agentToken(app: TestApp, body: object, bearer: string): Promise<s
 }
 
 describe("an agent without an identity provider", () => {
-  test("signs in with a token for agents, and subscribes as that token", async () => {
+  test("signs in with a token for agents, until it is revoked", async () => {
     await using app = await startApp({ MCP_ALLOW: "writes,bodies" }, clock);
     const token = await agentToken(app, { name: "x", allowed: ["bodies"] }, "grace");
     const session = await app.services.agentSignIn(token);
@@ -44,10 +42,10 @@ describe("an agent without an identity provider", () => {
     expect(session).toEqual({
       actor: { id: "grace", roles: ["operator"] },
       allowed: ["bodies"],
-      subscriber: String(found?.["id"]),
+      caller: String(found?.["id"]),
       expiresAt: new Date(clock.now() + 7 * 86_400_000),
     });
-    await app.as("operator", `${path}/${session.subscriber}`, { method: "DELETE" }, "grace");
+    await app.as("operator", `${path}/${session.caller}`, { method: "DELETE" }, "grace");
     expect(await codeOf(app, token)).toBe("invalid-token");
   });
 
@@ -62,7 +60,6 @@ describe("an agent without an identity provider", () => {
     expect(await app.services.agentSignIn(token)).toMatchObject({
       actor,
       allowed,
-      subscriber: "grace",
     });
     expect(app.services.agentIssuer).toBeNull();
   });
@@ -125,7 +122,7 @@ describe.each([
     expect(await app.services.agentSignIn(token)).toEqual({
       actor: { id, roles: ["operator"] },
       allowed: ["writes"],
-      subscriber: id,
+      caller: id,
       expiresAt: new Date((now() + 330) * 1_000),
     });
     expect(app.services.agentIssuer).toBe(issuer.url);
@@ -199,41 +196,6 @@ describe.each([
       remedy: {},
     });
   });
-});
-
-test("subscriptions end with the token that made them, not with another", async () => {
-  const endpoint = callback(() => new Response());
-  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
-  const { agentSignIn, subscriptions } = app.services;
-  const [kept, ended] = [
-    await agentSignIn(await agentToken(app, { name: "kept" }, "grace")),
-    await agentSignIn(await agentToken(app, { name: "ended" }, "grace")),
-  ];
-  clock.advance(86_400_000);
-  for (const { subscriber, ...session } of [kept, ended]) {
-    const input = { ...wanted(endpoint.url), subscriber, ttlMs: null };
-    const { refreshBefore } = await subscriptions.subscribe({ ...session, requestId: "" }, input);
-    expect(refreshBefore).toEqual(session.expiresAt);
-  }
-  const subscribers = async () =>
-    new Set((await listed(app, "/v1/destinations", "admin")).map(({ subscriber }) => subscriber));
-  expect(await subscribers()).toEqual(new Set([kept.subscriber, ended.subscriber]));
-  await app.as("operator", `${path}/${ended.subscriber}`, { method: "DELETE" }, "grace");
-  expect(await subscribers()).toEqual(new Set([kept.subscriber]));
-  await endpoint.stop();
-});
-
-test("a token that is revoked during the challenge leaves no subscription", async () => {
-  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
-  const session = await app.services.agentSignIn(await agentToken(app, { name: "x" }, "grace"));
-  const { subscriber } = session;
-  await using endpoint = testGateway(async (_, received) => {
-    await app.as("operator", `${path}/${subscriber}`, { method: "DELETE" }, "grace");
-    return Response.json({ challenge: challengeIn(received) });
-  });
-  const input = { ...wanted(endpoint.url), subscriber };
-  await app.services.subscriptions.subscribe({ ...session, requestId: "" }, input);
-  expect(await listed(app, "/v1/destinations", "admin")).toEqual([]);
 });
 
 test("without PUBLIC_URL, an agent needs a token for the API", async () => {

@@ -8,11 +8,8 @@ import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { post } from "../../support/flights.ts";
-import type { TestGateway } from "../../support/gateway.ts";
-import { hour } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
 import { destinationRow } from "../../support/rows.ts";
-import { agentOf, callback, wanted } from "../subscriptions/callback.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";
@@ -126,58 +123,5 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
     });
     const byAdmins = await twelve((n) => create(n, `last-${n}`, "root", "admin"));
     expect(byAdmins).toEqual(successes(3));
-  });
-
-  describe("of subscriptions", () => {
-    let endpoint: TestGateway;
-    beforeAll(() => {
-      endpoint = callback();
-    });
-    afterAll(() => endpoint.stop());
-
-    /** Subscribes several times at once. Returns what was made, and why the others were not. */
-    async function subscribe(given: readonly (readonly [subscriber: string, subject: string])[]) {
-      const made = await Promise.allSettled(
-        given.map(([subscriber, subject], index) =>
-          appOf(index).services.subscriptions.subscribe(
-            agentOf(subscriber),
-            wanted(endpoint.url, { subscriber, subject }),
-          ),
-        ),
-      );
-      return {
-        made: made.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])),
-        refused: made.flatMap((each): unknown[] =>
-          each.status === "rejected" ? [each.reason] : [],
-        ),
-      };
-    }
-    const full = (max: number) => ({ kind: "limit", data: { limit: "subscriptions", max } });
-
-    test("equal ones at the same time are one", async () => {
-      const { made, refused } = await subscribe(times(6).map(() => ["same", "a"]));
-      expect(made.filter(({ deliveryStatus }) => deliveryStatus === null)).toHaveLength(1);
-      expect(new Set(made.map(({ id }) => id)).size).toBe(1);
-      for (const reason of refused) expect(reason).toMatchObject({ code: "unavailable" });
-    });
-
-    test("an agent has twenty, which it can refresh", async () => {
-      await subscribe([["many", "0"]]);
-      const { refused } = await subscribe(times(23).map((n) => ["many", `${n + 1}`]));
-      expect(refused).toMatchObject(times(4).map(() => full(20)));
-      expect(await subscribe([["many", "0"]])).toMatchObject({ made: [{ deliveryStatus: {} }] });
-    });
-
-    test("all agents have two hundred besides the destinations of operators", async () => {
-      const expiresAt = new Date(appOf(0).clock.now() + hour);
-      await store(
-        times(198).map((n) => destinationRow(n, { subscriber: `other-${n}`, expiresAt })),
-      );
-      const { refused } = await subscribe(times(4).map((n) => [`late-${n}`, "a"]));
-      expect(refused).toMatchObject([full(200), full(200)]);
-      // Those that have ended leave room.
-      for (const app of apps) app.clock.jump(2 * hour);
-      expect(await subscribe([["later", "a"]])).toMatchObject({ made: [{ deliveryStatus: null }] });
-    });
   });
 });

@@ -319,13 +319,6 @@ describe.each(["cloudevents", "json"] as const)("%s", (name) => {
   });
 });
 
-test("a message for an agent of more than 256 KiB is not sent", () => {
-  expect(bodyOf("mcp", { text: "x".repeat(200_000) })).toMatchObject({ eventId: "evt_1" });
-  expect(() => bodyOf("mcp", { text: "é".repeat(131_072) })).toThrow(
-    expect.objectContaining({ isFinal: true, message: "the message is larger than 256 KiB" }),
-  );
-});
-
 describe("e-mail", () => {
   test("is readable text", () => {
     const request = renderEmail(rendering.notification, rendering.event);

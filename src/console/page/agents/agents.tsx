@@ -34,10 +34,7 @@ export function Agents({ route: { id, query }, isAdmin }: ViewParts) {
       list={<ShortList of={rows} list={list} open={null} query={query} empty={<NoTokens />} />}
       detail={id === "new" ? <NewToken close={writeRoute("agents")} made={list.reload} /> : null}
     >
-      <div class="filters">
-        {isAdmin && <a href={writeRoute("audit", null, calls)}>Calls</a>}
-        <a href={writeRoute("destinations")}>Subscriptions</a>
-      </div>
+      <div class="filters">{isAdmin && <a href={writeRoute("audit", null, calls)}>Calls</a>}</div>
       <a class="button primary" href={writeRoute("agents", "new")}>
         Create token
       </a>
@@ -87,7 +84,7 @@ const rowsWith = (revoke: (id: string) => Promise<void>): Rows<SessionInfo> => (
         <Confirmed
           label="Revoke"
           title={`Revoke the token ${userAgent}?`}
-          text="The agent loses access at once, and its subscriptions end."
+          text="The agent loses access at once."
           confirm={() => void revoke(id)}
         />
       ),

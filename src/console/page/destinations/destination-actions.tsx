@@ -24,7 +24,7 @@ export const operatorGateway = "operator-gateway";
 
 /** The buttons of a destination. One runs at a time. */
 export function Actions({ destination, close, acted, rotated, edit }: Parts) {
-  const { id, name, state, format, subscriber } = destination;
+  const { id, name, state, format } = destination;
   const { isBusy, run: runOnce } = useAction();
   const isOwn = name !== operatorGateway;
 
@@ -57,11 +57,9 @@ export function Actions({ destination, close, acted, rotated, edit }: Parts) {
     <>
       <div class="actions">
         {button("Send test", async () => setTested(await call<TestOutcome>("test")), true)}
-        {subscriber === null && (
-          <button type="button" onClick={edit}>
-            Edit
-          </button>
-        )}
+        <button type="button" onClick={edit}>
+          Edit
+        </button>
         {state === "active"
           ? change("Pause", "pause", "Paused. Deliveries are kept.")
           : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}

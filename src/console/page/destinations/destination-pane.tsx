@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
-import { Actor } from "../actor.tsx";
 import { SecretOnce } from "../copy.tsx";
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
@@ -200,7 +199,6 @@ function HealthFigures({ health }: { readonly health: DestinationDetail["health"
 
 function Settings({ destination }: { readonly destination: DestinationDetail }) {
   const { filter, orderBy, ratePerSecond, maxConcurrent, ownerId, createdAt } = destination;
-  const { subscriber, expiresAt } = destination;
   return (
     <Facts
       of={[
@@ -220,9 +218,7 @@ function Settings({ destination }: { readonly destination: DestinationDetail }) 
           `${ratePerSecond === null ? "" : `${ratePerSecond} per second, `}${maxConcurrent} at a time`,
         ],
         ["Owner", ownerId === null ? null : <Mono of={ownerId} />],
-        ["Subscriber", subscriber === null ? null : <Actor of={subscriber} />],
         ["Created", <ExactTime at={createdAt} />],
-        ["Ends", expiresAt === null ? null : <ExactTime at={expiresAt} />],
       ]}
     />
   );
