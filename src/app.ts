@@ -6,7 +6,6 @@ import { changesRest } from "./booking/bookings/changes.rest.ts";
 import { flightChangesRest } from "./booking/bookings/flight-changes.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
-import { waitlistRest } from "./booking/waitlist/waitlist.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { eventStreamsRest } from "./events/event-streams.rest.ts";
 import { eventsRest } from "./events/events.rest.ts";
@@ -178,7 +177,6 @@ const bookingRoutes = (services: Services, callers: Callers) =>
     .use(flightsRest(services.flights, callers))
     .use(bookingsRest(services.bookings, callers))
     .use(flightChangesRest(services.flightChanges, callers))
-    .use(waitlistRest(services.waitlist, callers))
     .use(changesRest(services.changes, services.corrections, callers))
     .use(flightLoadRest(services.flightLoads, callers, services.clock));
 

@@ -4,7 +4,6 @@ import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
 import { flightChangesGraphql } from "./booking/bookings/flight-changes.graphql.ts";
 import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
-import { waitlistGraphql } from "./booking/waitlist/waitlist.graphql.ts";
 import { eventsGraphql } from "./events/events.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
@@ -43,7 +42,6 @@ export async function createSchema(services: Services) {
   await nextTurn();
   flightChangesGraphql(builder, services.flightChanges, bookingTypes);
   await nextTurn();
-  waitlistGraphql(builder, services.waitlist, flightTypes, userTypes);
   await nextTurn();
   destinationsGraphql(builder, services);
   await nextTurn();

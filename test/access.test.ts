@@ -50,10 +50,6 @@ const answers: Readonly<Record<string, string>> = {
   "POST /v1/api/bookings": "401 415 415 415 415",
   "DELETE /v1/api/bookings/:id": "401 404 200 404 200",
   "POST /v1/api/bookings/:id/flight-change": "401 415 415 415 415",
-  "GET /v1/api/waitlist": "401 200 200 200 200",
-  "GET /v1/api/waitlist/:id": "401 404 200 404 200",
-  "POST /v1/api/waitlist": "401 415 415 415 415",
-  "DELETE /v1/api/waitlist/:id": "401 404 200 404 200",
   "POST /v1/api/bookings/:id/refund": "401 403 403 403 415",
   "POST /v1/api/bookings/:id/cancellation": "401 415 415 415 415",
   "POST /v1/api/bookings/:id/changes": "401 415 415 415 415",
@@ -135,15 +131,11 @@ const routes = app.app.routes.map(({ method, path, hooks }) => ({
 }));
 const schema = await createSchema(app.services);
 
-type Known = "booking" | "reference" | "owner" | "event" | "rejection" | "flight" | "entry";
+type Known = "booking" | "reference" | "owner" | "event" | "rejection" | "flight";
 let ids: Record<Known, string>;
 let day: string;
 beforeAll(async () => {
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
-  const full = await addFlight(app, { flightNumber: "SK2", seats: 1 });
-  await app.as("user", "/v1/api/bookings", post(bookingBody(full.id)));
-  const wait = { flightId: full.id, seats: 1 };
-  const entry = await json(await app.as("user", "/v1/api/waitlist", post(wait), user.id));
   const flight = await addFlight(app, { seats: 500 });
   const booked = await json(
     await app.as("user", "/v1/api/bookings", post(secretBody(flight.id)), user.id),
@@ -159,7 +151,6 @@ beforeAll(async () => {
     event: String(bookings[0]?.["id"]),
     rejection: String(rejection?.["id"]),
     flight: String(flight.id),
-    entry: String(entry["id"]),
   };
   day = flight.departureTime.toISOString().slice(0, 10);
 });
@@ -193,7 +184,6 @@ async function send(who: Caller, path: string, init: RequestInit = {}): Promise<
 function addressOf(path: string): string {
   const known: Readonly<Record<string, string>> = {
     "bookings/:id": ids.booking,
-    "waitlist/:id": ids.entry,
     "users/:id": ids.owner,
     "events/:id": ids.event,
     "rejections/:id": ids.rejection,
@@ -304,7 +294,6 @@ function argumentsOf({ name, args }: Field): string {
   const globalId = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString("base64");
   const nodes = [
     globalId("Booking", ids.booking),
-    globalId("WaitlistEntry", ids.entry),
     globalId("Event", ids.event),
     globalId("Flight", ids.flight),
   ];
@@ -312,7 +301,6 @@ function argumentsOf({ name, args }: Field): string {
   const values: Readonly<Record<string, string>> = {
     bookingId: JSON.stringify(ids.booking),
     eventId: JSON.stringify(ids.event),
-    entryId: JSON.stringify(ids.entry),
     id: JSON.stringify(nodes[0]),
     ids: JSON.stringify(nodes),
     flightId: ids.flight,
@@ -335,11 +323,9 @@ function argumentsOf({ name, args }: Field): string {
         ? '{name: "N", email: "n@example.com"}'
         : name === "createDestination"
           ? '{name: "n", format: json, url: "https://example.com/"}'
-          : name === "joinWaitlist"
-            ? `{flightId: ${ids.flight}, seats: 1}`
-            : name === "correctPassenger"
-              ? '{firstName: "N"}'
-              : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
+          : name === "correctPassenger"
+            ? '{firstName: "N"}'
+            : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
   };
   // With whole pages, a selection of every field would exceed the limit for the size of an answer.
   const chosen = ["departureDate", "first"];

@@ -49,7 +49,6 @@ const layers = [
   "booking",
   "booking/flights",
   "booking/personal-data",
-  "booking/waitlist",
   "booking/bookings",
   "schema",
   "persons",

@@ -21,8 +21,6 @@ export type ErrorCode =
   | "method-not-allowed"
   | "no-seats"
   | "price-changed"
-  | "seats-available"
-  | "already-waiting"
   | "offer-ended"
   | "change-pending"
   | "email-taken"
@@ -54,7 +52,7 @@ interface Price {
 interface ErrorExtras {
   /** The invalid fields or parameters. */
   readonly errors?: readonly FieldError[];
-  /** Seats for sale, for `no-seats` and `seats-available`. */
+  /** Seats for sale, for `no-seats`. */
   readonly seatsAvailable?: number;
   /** The price that the caller expected and the one that holds now, for `price-changed`. */
   readonly prices?: Readonly<Record<"expectedPrice" | "currentPrice", Price>>;

@@ -1,4 +1,4 @@
-/** The `provider` of events about bookings and waiting lists. */
+/** The `provider` of events about bookings. */
 export const bookingsProvider = "bookings";
 
 /** `flown` is derived, not stored: a confirmed booking whose flight has departed. */

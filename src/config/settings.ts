@@ -187,12 +187,6 @@ export const settings = {
     "Minutes that seats are held for a payment, but never beyond the end of sales",
     integer(1, 1_440),
   ),
-  waitlistOfferMinutes: setting(
-    "WAITLIST_OFFER_MINUTES",
-    null,
-    "Minutes that seats are held for who is first on a [waiting list](waitlist.md), but never beyond the end of sales; unset: `HOLD_MINUTES`",
-    integer(1, 1_440),
-  ),
   flightChangeMinutes: setting(
     "FLIGHT_CHANGE_MINUTES",
     "0",

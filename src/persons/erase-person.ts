@@ -10,7 +10,7 @@ import { isDestinationId } from "../outbound/destination-named.ts";
 import { batchSize } from "./pages.ts";
 import { linksBy, ownLinks, type Person, valuesOf } from "./person.ts";
 import type { TableName } from "./personal-columns.ts";
-import { openSales, type Row } from "./persons.sql.ts";
+import { openBookings, type Row } from "./persons.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
@@ -22,16 +22,16 @@ interface Parts {
 /** The number of rows that were deleted or rewritten, by table. */
 export type ErasedCounts = Readonly<Partial<Record<TableName, number>>>;
 
-/** Throws `open-bookings` if the person has a booking that is neither flown nor cancelled, or waits for seats. */
+/** Throws `open-bookings` if the person has a booking that is neither flown nor cancelled. */
 async function requireNoOpenBooking(
   { storage, clock }: Pick<Parts, "storage" | "clock">,
   person: Person,
 ): Promise<void> {
   const values = { ...valuesOf(person, [], 1), now: new Date(clock.now()) };
-  for (const [kind, statement] of openSales) {
+  for (const statement of openBookings) {
     const [open] = await storage.all(statement, values);
     if (open === undefined) continue;
-    const detail = `${kind} ${open.name} is for a flight that departs at ${open.departureTime.toISOString()}. Cancel it first, or wait until it has departed.`;
+    const detail = `Booking ${open.reference} is for a flight that departs at ${open.departureTime.toISOString()}. Cancel it first, or wait until it has departed.`;
     throw new AppError("open-bookings", detail);
   }
 }

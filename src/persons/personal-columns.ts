@@ -125,15 +125,6 @@ export const personalTables = {
     ["id"],
     [{ by: "booking", column: "bookingId", erase: "keep" }],
   ),
-  waitlist: table(
-    tables.waitlist,
-    {
-      pseudonym: "userId",
-      none: "id flightId place seats status until createdAt updatedAt offeredAt offerExpiresAt",
-    },
-    ["id"],
-    [{ by: "id", column: "userId", erase: "delete" }],
-  ),
   idempotency: table(
     tables.idempotency,
     {

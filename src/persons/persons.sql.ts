@@ -159,42 +159,25 @@ const openBookingBy = (by: "id" | "email" | "passenger") =>
       passenger: sql`${bookings.id} in (select ${passengers.bookingId} from ${passengers} where ${dialect.lower(passengers.email)} = ${email} and ${passengers.cancelledAt} is null)`,
     };
     return db
-      .select({ name: bookings.reference, departureTime: flights.departureTime })
+      .select({ reference: bookings.reference, departureTime: flights.departureTime })
       .from(bookings)
       .innerJoin(flights, eq(flights.id, bookings.flightId))
       .where(
-        and(match[by], sql`${bookings.status} in ('held', 'confirmed')`, hasNotDeparted(flights)),
+        and(
+          match[by],
+          sql`${bookings.status} in ('held', 'confirmed')`,
+          gt(flights.departureTime, encoded(sql.placeholder("now"), flights.departureTime)),
+        ),
       )
       .limit(1);
   });
 
-/** An entry of a waiting list that may hold seats. */
-const openEntry = statement<Row>()((db, { waitlist, flights }, _, dialect) =>
-  db
-    .select({ name: waitlist.id, departureTime: flights.departureTime })
-    .from(waitlist)
-    .innerJoin(flights, eq(flights.id, waitlist.flightId))
-    .where(
-      and(
-        dialect.among(waitlist.userId, sql.placeholder("ids")),
-        sql`${waitlist.status} in ('waiting', 'offered')`,
-        hasNotDeparted(flights),
-      ),
-    )
-    .limit(1),
-);
-
-function hasNotDeparted({ departureTime }: Readonly<Record<"departureTime", Column>>): SQL {
-  return gt(departureTime, encoded(sql.placeholder("now"), departureTime));
-}
-
 /** What blocks an erasure. */
-export const openSales = [
-  ["Booking", openBookingBy("id")],
-  ["Booking", openBookingBy("email")],
-  ["Booking", openBookingBy("passenger")],
-  ["Waiting-list entry", openEntry],
-] as const;
+export const openBookings = [
+  openBookingBy("id"),
+  openBookingBy("email"),
+  openBookingBy("passenger"),
+];
 
 /** Indexes events again whose texts were changed: the database indexes those whose rows are deleted. */
 export const indexAgain = statement<{ ids: readonly unknown[] }>()(

@@ -5,7 +5,6 @@ import { flightsTable } from "../booking/flight.ts";
 import { paymentsTable } from "../booking/payment.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import { waitingRefundsTable } from "../booking/waiting-refund.ts";
-import { waitlistTable } from "../booking/waitlist-entry.ts";
 import type { Schema } from "../db/schema.ts";
 import { eventsTable } from "../event/event.ts";
 import { eventStatesTable, searchQueueTable } from "../events/event-index.ts";
@@ -112,7 +111,6 @@ export const tables = {
   audit: auditTable,
   payments: paymentsTable,
   waitingRefunds: waitingRefundsTable,
-  waitlist: waitlistTable,
   paymentSearches: paymentSearchesTable,
   sessions: sessionsTable,
   mutes: mutesTable,

@@ -33,9 +33,7 @@ export const problemSchema = resource("Problem", "The body of every error respon
   code: word(Object.keys(problems).filter(isErrorCode), "The error code, for programs."),
   requestId: text("The request id, as in the header `X-Request-Id` and in the log.", "req_01"),
   errors: Type.Optional(listOf(fieldErrorSchema)),
-  seatsAvailable: Type.Optional(
-    count("The number of seats for sale, with `no-seats` and `seats-available`.", 1),
-  ),
+  seatsAvailable: Type.Optional(count("The number of seats for sale, with `no-seats`.", 1)),
   expectedPrice: Type.Optional(moneySchema),
   currentPrice: Type.Optional(moneySchema),
   error: Type.Optional(text("The error code of OAuth 2.0.", "invalid_client")),

@@ -109,18 +109,6 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     explanation:
       "The price is not `expectedPrice`, and nothing was booked. `currentPrice` is the total now. To accept it, send it as `expectedPrice`.",
   },
-  "seats-available": {
-    status: 409,
-    title: "Seats available",
-    explanation:
-      "The waiting list is for flights with too few seats. These seats are for sale: book them.",
-  },
-  "already-waiting": {
-    status: 409,
-    title: "Already waiting",
-    explanation:
-      "You have an entry on the waiting list of this flight. Leave it before you join with other seats.",
-  },
   "change-pending": {
     status: 409,
     title: "Change pending",

@@ -12,9 +12,6 @@ import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts
 import { type Flights, flights } from "../booking/flights/flights.ts";
 import type { Seats } from "../booking/flights/seats.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
-import { line as lineOf } from "../booking/waitlist/line.ts";
-import { offerExpiry } from "../booking/waitlist/offer-expiry.ts";
-import { type Waitlist, waitlist } from "../booking/waitlist/waitlist.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
@@ -25,7 +22,6 @@ export interface BookingServices {
   readonly flightLoads: FlightLoads;
   readonly seats: Seats;
   readonly bookings: Bookings;
-  readonly waitlist: Waitlist;
   readonly changes: Changes;
   readonly corrections: Corrections;
   readonly flightChanges: FlightChanges;
@@ -43,11 +39,7 @@ interface Parts {
 export function bookingServices(platform: Platform, { seats, outbox, audit, hashKeys }: Parts) {
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
-  const offerMs = (config.waitlistOfferMinutes ?? config.holdMinutes) * 60_000;
-  const lineParts = { storage, outbox, clock, makeId, offerMs };
-  const line = lineOf({ ...lineParts, wake: () => offering.wake() });
-  const offering = offerExpiry({ ...lineParts, log, line, seatsChanged });
-  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, line, seatsChanged });
+  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
   const sending = flightChangeSending({ storage, outbox, clock, log, makeId });
   const folding = nameFolding({ storage, clock, log });
   const testMode = config.paymentProcessorTestMode;
@@ -68,7 +60,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const changePolicy = { ...freely, tiers: config.changeSteps };
   const holdMs = config.holdMinutes * 60_000;
   const held = () => expiring.wake();
-  const common = { storage, outbox, clock, makeId, line, refundPolicy, holdMs, seatsChanged, held };
+  const common = { storage, outbox, clock, makeId, refundPolicy, holdMs, seatsChanged, held };
   const seal = personalDataSeal(keys);
   const services: BookingServices = {
     changes: changes({ ...common, changePolicy }),
@@ -78,7 +70,6 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     bookings: bookings({ ...common, audit, tracer, seal, hashKeys, makeReference }),
     corrections: corrections({ storage, clock, seal, audit }),
     flightChanges: flightChanges(storage, clock),
-    waitlist: waitlist({ ...lineParts, line, hashKeys, seatsChanged }),
   };
   return {
     services,
@@ -87,7 +78,6 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     start() {
       seats.start();
       expiring.start();
-      offering.start();
       sending.start();
       folding.start();
       payments.start();
@@ -95,13 +85,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     /** Ends the streams. */
     close: () => seats.close(),
     async stop() {
-      await Promise.all([
-        expiring.stop(),
-        offering.stop(),
-        sending.stop(),
-        folding.stop(),
-        payments.stop(),
-      ]);
+      await Promise.all([expiring.stop(), sending.stop(), folding.stop(), payments.stop()]);
     },
   };
 }

@@ -1,8 +1,4 @@
-import {
-  bookingEvents,
-  flightChangeEvents,
-  waitlistEvents,
-} from "../booking/bookings/described-booking-events.ts";
+import { bookingEvents, flightChangeEvents } from "../booking/bookings/described-booking-events.ts";
 import { type DescribedEvent, eventsOf, exampleNotification } from "../events/described-event.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { alertData, alertEvents } from "../operations/alerts.ts";
@@ -23,7 +19,6 @@ export function eventCatalogue(providers: Iterable<Provider>): readonly Describe
   return [
     ...Array.from(providers).flatMap(eventsOnce),
     ...bookingEvents(),
-    ...waitlistEvents(),
     ...flightChangeEvents(),
     ...alertEvents(),
     {

@@ -4,7 +4,6 @@ import {
   flightChangeNotification,
   isFlightChangeEvent,
 } from "../booking/bookings/flight-change-event.ts";
-import { isWaitlistEvent, waitlistNotification } from "../booking/waitlist/waitlist-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";
@@ -63,8 +62,9 @@ export function eventServices(platform: Platform, parts: Parts) {
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
   function notificationsFor(event: Event, notice: Notice | null): readonly NewNotification[] {
     if (event.provider === bookingsProvider) {
-      if (isFlightChangeEvent(event)) return [flightChangeNotification(event)];
-      return [isWaitlistEvent(event) ? waitlistNotification(event) : bookingNotification(event)];
+      return [
+        isFlightChangeEvent(event) ? flightChangeNotification(event) : bookingNotification(event),
+      ];
     }
     if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);

@@ -5,7 +5,6 @@ import { sizingTable } from "../../bench/sizing.ts";
 import {
   bookingEvents,
   flightChangeEvents,
-  waitlistEvents,
 } from "../../src/booking/bookings/described-booking-events.ts";
 import type { Event } from "../../src/event/event.ts";
 import type { NewNotification } from "../../src/event/new-notification.ts";
@@ -166,12 +165,10 @@ function eventTable(): string {
   );
   const all = [
     ...ofProviders,
-    ...[...bookingEvents(), ...waitlistEvents(), ...flightChangeEvents()].map(
-      ({ event, notification }) => ({
-        event,
-        message: notification,
-      }),
-    ),
+    ...[...bookingEvents(), ...flightChangeEvents()].map(({ event, notification }) => ({
+      event,
+      message: notification,
+    })),
   ];
   const rows = all.map(({ event: { provider, type }, message: { severity, title } }) => {
     return `| \`${provider}\` \`${type}\` | ${severity} | ${title.replaceAll("|", "\\|")} |`;

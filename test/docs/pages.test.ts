@@ -6,7 +6,6 @@ import manifest from "../../package.json" with { type: "json" };
 import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
 import { flightChangeTypes } from "../../src/booking/flight-change.ts";
 import { paymentProblems } from "../../src/booking/payment-decision.ts";
-import { waitlistEventTypes } from "../../src/booking/waitlist/waitlist-event.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
@@ -153,12 +152,7 @@ test("docs/webhooks.md lists every event of every provider, and those of booking
   const events = catalogue.flatMap(({ id, samples }) =>
     Object.keys(samples).map((type) => [id, type]),
   );
-  const types = [
-    ...bookingEventTypes,
-    ...paymentProblems,
-    ...waitlistEventTypes,
-    ...flightChangeTypes,
-  ];
+  const types = [...bookingEventTypes, ...paymentProblems, ...flightChangeTypes];
   const ofBookings = types.map((type) => ["bookings", type]);
   expect(listed).toEqual([...events, ...ofBookings]);
 });

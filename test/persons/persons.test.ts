@@ -179,21 +179,6 @@ describe("an erasure", () => {
     expect(erased).toMatchObject({ erased: { bookings: 1, passengers: 1, users: 1 } });
   });
 
-  test("is refused while the person waits for seats", async () => {
-    const { id } = await addFlight(app, { seats: 1 });
-    await json(await book(id, 1, {}, "bo"));
-    const path = "/v1/api/waitlist";
-    const entry = await json(await app.as("user", path, post({ flightId: id, seats: 1 }), "carol"));
-    const refused = await jsonWith(
-      await app.as("admin", "/v1/persons/erase", inBody("carol")),
-      409,
-    );
-    expect(refused["detail"]).toStartWith(`Waiting-list entry ${String(entry["id"])} `);
-    await app.as("user", `${path}/${String(entry["id"])}`, { method: "DELETE" }, "carol");
-    const erased = await json(await app.as("admin", "/v1/persons/erase", inBody("carol")));
-    expect(erased).toMatchObject({ erased: { waitlist: 1 } });
-  });
-
   test("leaves nothing of the person in any table, and the money of bookings", async () => {
     const { user, own, other } = await person();
     const totals = async () => {

@@ -34,7 +34,7 @@ export function flightBookings(app: TestApp, airline: string) {
   };
 }
 
-/** The events about a booking or an entry of a waiting list, oldest first. */
+/** The events about a booking, oldest first. */
 export async function eventsAbout(app: TestApp, subject: string) {
   const events = await listed(app, "/v1/events?provider=bookings&limit=100");
   return events.filter((event) => event["subject"] === subject).toReversed();

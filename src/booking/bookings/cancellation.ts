@@ -11,7 +11,7 @@ import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
 import type { FlightChangeNotice } from "../flight-change.ts";
 import { departed } from "../flight.ts";
-import type { Line } from "../waitlist/line.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
@@ -24,7 +24,6 @@ import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
 export interface CancellationParts {
   readonly storage: Storage;
   readonly outbox: Outbox;
-  readonly line: Line;
   readonly refundPolicy: RefundPolicy;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -73,7 +72,7 @@ interface Offered {
  * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`.
  */
 export async function cancelNow(
-  { storage, outbox, line, refundPolicy, clock, makeId, seatsChanged }: CancellationParts,
+  { storage, outbox, refundPolicy, clock, makeId, seatsChanged }: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
   offered?: Offered,
@@ -90,8 +89,8 @@ export async function cancelNow(
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
   const { id } = booking;
   const settled = { bookingId: id, status: "cancelled", answeredAt: now } as const;
-  const writes = line.freeing(booking, (givenBack) =>
-    storage.atomically(
+  const results = await storage
+    .atomically(
       ...(ended === undefined ? [] : [ended]),
       write(
         booking.status === "held" ? releaseHold : cancelBooking,
@@ -107,24 +106,20 @@ export async function cancelNow(
         onNoRows,
       ),
       ...held,
-      ...givenBack,
+      write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
       // The refund depends on it. Checked once the flight is locked, so that an import has either ended or waits.
       write(sameOpenChange, { id, openChangeId: open?.changeId ?? "" }, changedMeanwhile),
       write(settleFlightChange, { ...settled, answeredBy: ctx.actor.id }),
       write(insertEvent, event),
       ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
-    ),
-  );
-  const results = await writes.catch((error: unknown) => {
-    if (error === changedMeanwhile) return null;
-    throw error;
-  });
+    )
+    .catch((error: unknown) => {
+      if (error === changedMeanwhile) return null;
+      throw error;
+    });
   if (!results?.at(ended === undefined ? 0 : 1)?.changes) return false;
   outbox.committed(event);
   seatsChanged(booking.flightId);
-  if (change?.newFlightId) {
-    seatsChanged(change.newFlightId);
-    line.wake();
-  }
+  if (change?.newFlightId) seatsChanged(change.newFlightId);
   return true;
 }

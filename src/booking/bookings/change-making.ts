@@ -17,8 +17,7 @@ import { settleFlightChange } from "./flight-change-notices.sql.ts";
 
 /** What makes a change, in one transaction. */
 export interface Making {
-  /** `givenBack`: gives back the seats of the booking. Those of a new flight are held by the offer. */
-  writes(givenBack: readonly Write<unknown>[]): readonly Write<unknown>[];
+  readonly writes: readonly Write<unknown>[];
   readonly event: StoredEvent;
 }
 
@@ -48,7 +47,7 @@ export function makingOf(
   const answer = { bookingId, status: "changed", answeredAt: now } as const;
   return {
     event,
-    writes: (givenBack) => [
+    writes: [
       write(reviseBooking, { ...after, revision: booking.revision }, changedMeanwhile),
       write(endChange, { ...ended, from: change.status }, changedMeanwhile),
       ...(newFlight === null
@@ -56,7 +55,8 @@ export function makingOf(
             write(cancelPassenger, { bookingId, position, cancelledAt: now }),
           )
         : [write(settleFlightChange, { ...answer, answeredBy: actor?.id ?? booking.userId })]),
-      ...givenBack,
+      // Those of a new flight are held by the offer.
+      write(giveSeatsBack, { id: booking.flightId, seats: change.seats }),
       write(insertEvent, event),
       ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
     ],

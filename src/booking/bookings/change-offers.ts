@@ -7,7 +7,6 @@ import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter, closesAt, departed, type Flight, isOnSale } from "../flight.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
-import { seatsForSale } from "../flights/for-sale.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 
 import { type BookingOnFlight, mayHold } from "./bookings.sql.ts";
@@ -46,7 +45,7 @@ const readPart = bodyReader(partRequestSchema, "validation-failed");
 const readChange = bodyReader(changeRequestSchema, "validation-failed");
 
 export function changeOffers(parts: OfferParts): ChangeOffers {
-  const { storage, clock, makeId, holdMs, line } = parts;
+  const { storage, clock, makeId, holdMs } = parts;
   const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
 
   /** Stores an offer in place of the open one. */
@@ -82,7 +81,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       confirmedAt: null,
     };
     const seating = { seats: offered.seats, closesAfter: closesAfter(now) };
-    // Given back last, so that seats of the same flight do not go to who waits for more of them.
+    // Given back last, because transactions lock flights after bookings.
     const [ended, ...givenBack] = open === undefined ? [] : endingOf(open, "withdrawn", now);
     const holding = newFlight === null ? null : { flightId: newFlight.id, userId };
     await storage.atomically(
@@ -101,7 +100,6 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
     for (const held of [open?.newFlightId, holding?.flightId]) {
       if (held) parts.seatsChanged(held);
     }
-    if (open !== undefined) line.wake();
     parts.held();
     return changeView(storage, change);
   }
@@ -183,8 +181,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         "The flight is not for sale: it departs soon or was cancelled",
       );
     }
-    // Who waits for seats comes first.
-    const seatsAvailable = await seatsForSale(storage, flight.id, now);
+    const { seatsAvailable } = flight;
     if (seatsAvailable < booking.seats) {
       const detail = `The flight has ${seatsAvailable} seats left, and the booking needs ${booking.seats}`;
       throw new AppError("no-seats", detail, { seatsAvailable });

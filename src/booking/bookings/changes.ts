@@ -31,7 +31,7 @@ export interface Changes extends ChangeOffers {
 }
 
 export function changes(parts: OfferParts): Changes {
-  const { storage, clock, holdMs, line } = parts;
+  const { storage, clock, holdMs } = parts;
 
   const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
   const viewOf = (change: BookingChange) => changeView(storage, change);
@@ -56,7 +56,6 @@ export function changes(parts: OfferParts): Changes {
           const now = new Date(clock.now());
           await storage.atomically(...endingOf(change, "withdrawn", now));
           if (change.newFlightId !== null) parts.seatsChanged(change.newFlightId);
-          line.wake();
         }
         return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));
       }),
@@ -92,8 +91,7 @@ export function changes(parts: OfferParts): Changes {
     } else {
       const caller = { actor: ctx.actor, paidMinor: 0 };
       const making = makingOf(parts, booking, change, newFlight, caller, now);
-      const freed = { flightId: booking.flightId, seats: change.seats };
-      await line.freeing(freed, (givenBack) => storage.atomically(...making.writes(givenBack)));
+      await storage.atomically(...making.writes);
       parts.outbox.committed(making.event);
       parts.seatsChanged(booking.flightId);
     }

@@ -10,12 +10,6 @@ import type { BookingChange } from "../booking-change.ts";
 import { emptyBooking } from "../booking.ts";
 import { type FlightChange, flightChangeTypes } from "../flight-change.ts";
 import { type PaymentProblem, paymentProblems } from "../payment-decision.ts";
-import {
-  waitlistData,
-  waitlistEvent,
-  waitlistEventTypes,
-  waitlistNotification,
-} from "../waitlist/waitlist-event.ts";
 
 import {
   bookingData,
@@ -110,7 +104,7 @@ const noticeOf = (amount: string): PaymentNotice => ({
 });
 
 /** One description for all events of the provider. */
-const data = { ...bookingData, ...waitlistData, ...flightChangeData };
+const data = { ...bookingData, ...flightChangeData };
 
 /** The types of event about bookings and their payments, with an example each. */
 export function bookingEvents(): readonly DescribedEvent[] {
@@ -170,18 +164,6 @@ export function flightChangeEvents(): readonly DescribedEvent[] {
     const change = { ...exampleChange, type };
     const event = shownOf(flightChangeEvent(exampleBooking, change, makeId, now));
     const notification = exampleNotification(flightChangeNotification(event));
-    return { from: "Bookings", data, event, notification };
-  });
-}
-
-/** The types of event about waiting lists, with an example each. */
-export function waitlistEvents(): readonly DescribedEvent[] {
-  const { flight, seats } = exampleBooking;
-  const offerExpiresAt = new Date(now.getTime() + 20 * 60_000);
-  const entry = { id: `wl_${uuid}`, seats, offerExpiresAt } as const;
-  return waitlistEventTypes.map((type) => {
-    const event = shownOf(waitlistEvent(type, entry, flight, makeId, now));
-    const notification = exampleNotification(waitlistNotification(event));
     return { from: "Bookings", data, event, notification };
   });
 }

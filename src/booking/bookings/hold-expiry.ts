@@ -10,7 +10,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import type { Line } from "../waitlist/line.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, expiredHolds, expireHold, nextExpiry } from "./bookings.sql.ts";
@@ -23,7 +23,6 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly makeId: MakeId;
-  readonly line: Line;
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
@@ -85,18 +84,16 @@ async function expireOffer(
 
 /** Ends one hold, unless it was paid, cancelled or expired by another process. */
 async function expire(
-  { storage, outbox, clock, log, makeId, line, seatsChanged }: Parts,
+  { storage, outbox, clock, log, makeId, seatsChanged }: Parts,
   booking: BookingOnFlight,
 ): Promise<void> {
   const now = new Date(clock.now());
   const event = bookingEvent(transitions.expire.event, booking, null, makeId, now);
-  const [expired] = await line.freeing(booking, (givenBack) =>
-    storage.atomically(
-      write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
-      ...givenBack,
-      write(insertEvent, event),
-      ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
-    ),
+  const [expired] = await storage.atomically(
+    write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
+    write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
+    write(insertEvent, event),
+    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
   );
   if (expired.changes === 0) return;
   log.info({ id: booking.id, reference: booking.reference }, "hold expired");

@@ -14,8 +14,7 @@ import type { BookingChange } from "../booking-change.ts";
 import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter, isOnSale } from "../flight.ts";
-import { flightById, giveSeatsBack, takeSeats } from "../flights/flights.sql.ts";
-import { seatsForSale } from "../flights/for-sale.ts";
+import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import { decidePayment, type PaymentDecision } from "../payment-decision.ts";
 import { hasCounted, type Payment } from "../payment.ts";
 
@@ -87,9 +86,7 @@ function effects(parts: Parts): EffectOf {
       {
         booking,
         records,
-        canReseat:
-          (await seatsForSale(storage, booking.flightId, now)) >= booking.seats &&
-          isOnSale(booking.flight, now),
+        canReseat: booking.flight.seatsAvailable >= booking.seats && isOnSale(booking.flight, now),
         paidFor: isElsewhere ? holder.bookingId : null,
         pending,
         isOfOffer: offers.some((each) => each.changeTotalMinor === amountMinor && amountMinor > 0),
@@ -191,10 +188,7 @@ function decidedBy(
     writes: [
       // First, because what was decided holds only if nothing changed since.
       write(countPayment, booking, changedMeanwhile),
-      ...(made?.writes([
-        // The background task offers them to who waits.
-        write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-      ]) ?? transitionWrites(booking, payment, decision, now)),
+      ...(made?.writes ?? transitionWrites(booking, payment, decision, now)),
       write(insertPayment, payment, changedMeanwhile),
       ...events.flatMap(({ own, ownerId }) => [
         write(insertEvent, own),

@@ -10,12 +10,9 @@ import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempo
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { transitions } from "../booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
-import { closesAt, type Flight, isOnSale } from "../flight.ts";
-import { flightById } from "../flights/flights.sql.ts";
-import { seatsForSale } from "../flights/for-sale.ts";
+import { closesAfter, closesAt, type Flight, isOnSale } from "../flight.ts";
+import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
-import type { WaitlistEntry } from "../waitlist-entry.ts";
-import { type Line, takingSeats } from "../waitlist/line.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
@@ -27,7 +24,6 @@ import { storedFolding } from "./name-folding.ts";
 export interface SaleParts {
   readonly storage: Storage;
   readonly outbox: Outbox;
-  readonly line: Line;
   readonly seal: PersonalDataSeal;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -57,19 +53,19 @@ export async function sell(
   keyed: KeyedRequest | null,
   now: Date,
 ): Promise<BookingOnFlight> {
-  const { storage, outbox, line, seal, makeId } = parts;
+  const { storage, outbox, seal, makeId } = parts;
   const isHold = request.hold === true;
   const seats = request.passengers.length;
 
   for (let attempt = 1; ; attempt += 1) {
-    const { flight, offer } = await flightForSale(parts, ctx, request, now, attempt > 1);
+    const flight = await flightForSale(storage, request, now);
     if (attempt > maxAttempts) throw tooManyRivals();
     const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
     const event = bookingEvent(type, { ...booking, flight }, ctx.actor, makeId, now);
     try {
       const [taken] = await storage.atomically(
-        ...takingSeats({ flight, seats, offer, now }, saleChanged),
+        write(takeSeatsAt, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),
         ...(isHold
           ? [write(mayHold, { ...booking, limit: maxHoldsPerFlight }, tooManyHolds("/hold"))]
           : []),
@@ -82,8 +78,6 @@ export async function sell(
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
       outbox.committed(event);
-      // Fewer seats than offered leave some to the next in line.
-      if (offer !== null) line.wake();
       // Not the number read above, of which concurrent bookings may have taken some.
       return { ...booking, flight: { ...flight, ...taken.rows[0] } };
     } catch (error) {
@@ -94,30 +88,20 @@ export async function sell(
   }
 }
 
-/**
- * The flight, if the request can be sold now, and the caller's offer of its waiting list. The sale requires the price and
- * the seats that are read here. `isAgain`: a sale was refused, perhaps because the waiting list comes first.
- */
+/** The flight, if the request can be sold now. The sale requires the price that is read here. */
 async function flightForSale(
-  { storage, line }: SaleParts,
-  { actor }: Context,
+  storage: Storage,
   { flightId, passengers, expectedPrice }: BookingRequest,
   now: Date,
-  isAgain: boolean,
-): Promise<{ readonly flight: Flight; readonly offer: WaitlistEntry | null }> {
+): Promise<Flight> {
   const seats = passengers.length;
-  const [[flight], offer] = await Promise.all([
-    storage.all(flightById, { id: flightId }),
-    line.offerTo(actor.id, flightId, now),
-  ]);
+  const [flight] = await storage.all(flightById, { id: flightId });
   if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
   if (!isOnSale(flight, now)) throw new AppError("booking-closed", closedDetail(flight));
-  const { seatsAvailable: free, priceMinor, currency } = flight;
-  const forSale = isAgain ? await seatsForSale(storage, flightId, now) : free;
-  const seatsAvailable = forSale + (offer?.seats ?? 0);
+  const { seatsAvailable, priceMinor, currency } = flight;
   if (seatsAvailable < seats) throw noSeats(seatsAvailable);
   requirePrice(expectedPrice, moneyOf(priceMinor * seats, currency));
-  return { flight, offer };
+  return flight;
 }
 
 function closedDetail({ cancelledAt }: Flight): string {

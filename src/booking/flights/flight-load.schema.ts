@@ -51,7 +51,6 @@ const departureLoadSchema = resource("DepartureLoad", "One cabin of one departur
   ),
   cabinClass: word(cabinClasses, "The cabin."),
   ...loadFields,
-  waiting: count("Entries on the waiting list without an offer.", 2),
 });
 
 export interface DepartureLoad extends Static<typeof departureLoadSchema> {}

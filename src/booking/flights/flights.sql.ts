@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, isNull, lt, not, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
 import {
@@ -9,16 +9,9 @@ import {
   statementsOver,
 } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import {
-  type CabinClass,
-  closesBeforeMs,
-  type Flight,
-  type FlightPlan,
-  flightsTable,
-} from "../flight.ts";
-import { waitlistTable } from "../waitlist-entry.ts";
+import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
 
-const tables = { flights: flightsTable, waitlist: waitlistTable };
+const tables = { flights: flightsTable };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
@@ -154,93 +147,52 @@ export const loadBetween = statement<Departing>()((db, t, p) => {
     .where(departing(t, p));
 });
 
-/** Each departure's seats, seats sold and waiting list, by departure (earliest first), then by id. */
+/** Each departure's seats and seats sold, by departure (earliest first), then by id. */
 export const departuresBetween = statement<Departing & { limit: number }>()((db, t, p) => {
   const { id, flightNumber, origin, destination, departureTime, cabinClass, seats } = t.flights;
   const sold = sql<number>`${seats} - ${t.flights.seatsAvailable}`.mapWith(Number);
-  // Nested, because the columns of a select from one table lose the table's name.
-  const inLine = sql`(select count(*) from ${t.waitlist} where ${t.waitlist.flightId} = ${id} and ${t.waitlist.status} = 'waiting')`;
-  const waiting = sql<number>`${inLine}`.mapWith(Number);
   return db
-    .select({
-      id,
-      flightNumber,
-      origin,
-      destination,
-      departureTime,
-      cabinClass,
-      seats,
-      sold,
-      waiting,
-    })
+    .select({ id, flightNumber, origin, destination, departureTime, cabinClass, seats, sold })
     .from(t.flights)
     .where(departing(t, p))
     .orderBy(asc(departureTime), asc(id))
     .limit(p.limit);
 });
 
-/** When a seat can be sold: sales end for flights that depart then or earlier. */
-export interface SaleTime {
-  readonly closesAfter: Date;
-}
-
-/**
- * True while an entry of the flight's waiting list fits into its free seats. Until they are offered to it, they are for
- * sale to nobody else.
- */
-export function lineFits(
-  { flights, waitlist }: Tables,
-  { closesAfter }: Parameters<SaleTime>,
-): SQL {
-  const { flightId, status, seats, until } = waitlist;
-  const isWaiting = sql`${status} = 'waiting' and ${until} + ${sql.raw(String(closesBeforeMs))} > ${encoded(closesAfter, until)}`;
-  return sql`exists (select 1 from ${waitlist} where ${flightId} = ${flights.id} and ${seats} <= ${flights.seatsAvailable} and ${isWaiting})`;
-}
-
 /** Takes seats if enough are left and sales have not ended. */
-interface Seating extends SaleTime {
+interface Seating {
   readonly id: Flight["id"];
   readonly seats: number;
+  /** Sales have ended for flights that depart then or earlier. */
+  readonly closesAfter: Date;
 }
 
 const contended = ({ id }: Pick<Flight, "id">) => ({ table: flightsTable, ids: [id] });
 
 /**
- * Takes seats, whatever they cost, and returns the number left. Touches no row if too few are left, somebody in line comes
- * first, sales have ended or the flight is cancelled. One statement checks and updates, so that the database resolves concurrent bookings.
+ * Takes seats, whatever they cost, and returns the number left. Touches no row if too few are left, sales have ended or the
+ * flight is cancelled. One statement checks and updates, so that the database resolves concurrent bookings.
  */
-export const takeSeats = statement<Seating>()((db, t, p) => taking(db, t, p, not(lineFits(t, p))), {
-  contended,
-});
+export const takeSeats = statement<Seating>()((db, t, p) => taking(db, t, p), { contended });
 
 /** The sale that was read. */
 type Sale = Pick<Flight, "priceMinor" | "currency" | "departureTime">;
 
 /** As `takeSeats`. Touches no row either if the price or the departure is not the one that was read. */
 export const takeSeatsAt = statement<Seating & Sale>()(
-  (db, t, p) => taking(db, t, p, not(lineFits(t, p)), ...unchanged(t, p)),
-  { contended },
-);
-
-/**
- * As `takeSeatsAt`, for who has an offer: the line does not come first. Less than nothing gives seats back; touches no row
- * if that would be more than the flight has, since the offer has ended.
- */
-export const takeOfferedSeatsAt = statement<Seating & Sale>()(
   (db, t, p) => {
-    const { seats, seatsAvailable } = t.flights;
-    return taking(db, t, p, sql`${seatsAvailable} - ${p.seats} <= ${seats}`, ...unchanged(t, p));
+    const { priceMinor, currency, departureTime } = t.flights;
+    return taking(
+      db,
+      t,
+      p,
+      eq(priceMinor, p.priceMinor),
+      eq(currency, p.currency),
+      eq(departureTime, encoded(p.departureTime, departureTime)),
+    );
   },
   { contended },
 );
-
-function unchanged({ flights }: Tables, p: Parameters<Sale>): SQL[] {
-  return [
-    eq(flights.priceMinor, p.priceMinor),
-    eq(flights.currency, p.currency),
-    eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
-  ];
-}
 
 function taking(db: Sql, { flights }: Tables, p: Parameters<Seating>, ...guards: SQL[]) {
   return db
@@ -257,14 +209,6 @@ function taking(db: Sql, { flights }: Tables, p: Parameters<Seating>, ...guards:
     )
     .returning({ seatsAvailable: flights.seatsAvailable });
 }
-
-/** The free seats of a flight; no row while somebody in line comes first. */
-export const seatsOnSale = statement<{ id: number } & SaleTime>()((db, t, p) =>
-  db
-    .select({ seatsAvailable: t.flights.seatsAvailable })
-    .from(t.flights)
-    .where(and(eq(t.flights.id, p.id), not(lineFits(t, p)))),
-);
 
 export const giveSeatsBack = statement<{ id: number; seats: number }>()(
   (db, { flights }, p) =>

@@ -52,7 +52,6 @@ const copiesByName = {
   bookingChanges: copyOf("bookingChanges", ["id"]),
   payments: copyOf("payments", ["eventId"]),
   waitingRefunds: copyOf("waitingRefunds", ["eventId"]),
-  waitlist: copyOf("waitlist", ["id"]),
   paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),

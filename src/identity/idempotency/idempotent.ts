@@ -10,7 +10,7 @@ import type { IdempotencyRecord } from "./idempotency.ts";
 const keptMs = 24 * 3_600_000;
 
 /** What can be repeated with an idempotency key. */
-const operations = ["booking", "destination", "user", "waitlist"] as const;
+const operations = ["booking", "destination", "user"] as const;
 
 /** A request with an idempotency key. */
 export interface KeyedRequest {

@@ -134,14 +134,3 @@ test("who leaves a cancelled flight can do so after its departure", async () => 
   expect(change).toMatchObject({ changeTotal: -10 });
   expect(await jsonWith(await confirm(id, change), 200)).toMatchObject({ status: "confirmed" });
 });
-
-test("an offer of the same flight again is no offer of the seats to who waits for more", async () => {
-  const to = await flightIn(200, 10_000, { seats: 3 });
-  const { id } = await booked(await flightIn(100), 1);
-  await booked(to, 1);
-  await offered(offerFlight(id, to));
-  const wait = post({ flightId: to, seats: 2 });
-  await jsonWith(await app.as("user", "/v1/api/waitlist", wait, "eve"), 201);
-  expect(await offered(offerFlight(id, to))).toMatchObject({ status: "offered" });
-  expect(await seatsLeft(app, to)).toBe(1);
-});

@@ -83,7 +83,6 @@ describe("null for an optional input", () => {
         "passportNumber",
         "expectedPrice",
         "hold",
-        "until",
         "idempotencyKey",
         "amount",
         "input",

@@ -99,7 +99,7 @@ describe("the GraphQL schema", () => {
       "page: Int = 1",
       "passengers: Int = 1",
     ]);
-    // Those of the specification, destinations and the waiting list.
+    // Those of the specification, and destinations.
     expect(Object.keys(query).toSorted()).toEqual([
       "booking",
       "bookings",
@@ -115,7 +115,6 @@ describe("the GraphQL schema", () => {
       "searchFlights",
       "searchTrips",
       "users",
-      "waitlist",
     ]);
   });
 });

@@ -145,13 +145,9 @@ function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
   );
 }
 
-/** Who waits for seats and, for admins, the ID by which a booking can be changed to this cabin. */
-function More({ of: { id, waiting } }: Of<Cabin>) {
-  const texts = [
-    ...(waiting > 0 ? [`${waiting.toLocaleString("en")} waiting`] : []),
-    ...(canSeeBookings() ? [`ID ${id}`] : []),
-  ];
-  return texts.length === 0 ? null : <span class="more quiet">{texts.join(", ")}</span>;
+/** For admins, the ID by which a booking can be changed to this cabin. */
+function More({ of: { id } }: Of<Cabin>) {
+  return canSeeBookings() ? <span class="more quiet">ID {id}</span> : null;
 }
 
 interface FlightParts extends Pick<Parts, "date"> {

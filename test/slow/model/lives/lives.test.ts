@@ -14,8 +14,6 @@ const steps = 60;
 
 /** What random lives must have contained, or they prove too little. */
 const wanted = [
-  "take: 201",
-  "leave: offered",
   "offer part: 201",
   "confirm cancellation even",
   "confirm cancellation refund",
@@ -47,7 +45,7 @@ async function live(
   return tally;
 }
 
-test("changed bookings and waiting lists on SQLite obey their rules", async () => {
+test("changed bookings on SQLite obey their rules", async () => {
   const runs = 45;
   const tally = await live(1, openSqlite, { seed: 2, runs });
   // On a slow machine, the time limit comes first.
@@ -56,7 +54,7 @@ test("changed bookings and waiting lists on SQLite obey their rules", async () =
 });
 
 test.skipIf(skips(noManyConnections))(
-  "changed bookings and waiting lists on two instances on PostgreSQL obey their rules",
+  "changed bookings on two instances on PostgreSQL obey their rules",
   async () => {
     // Races differ each time, so the steps may too.
     const tally = await live(2, openPostgres, { seed: 5, runs: 8 });

@@ -136,31 +136,8 @@ export function sale(
 ): number {
   const { owner, flight, seats, isHold } = asked;
   if (!isForSale(flight, nowMs)) return 422;
-  const offered = content.entries.find(
-    (one) => one.flight === flight.id && one.owner === owner && one.status === "offered",
-  );
-  if (flight.free + (offered?.seats ?? 0) < seats) return 409;
+  if (flight.free < seats) return 409;
   return isHold && holdsOf(content, owner, flight.id, null) >= mostHolds ? 422 : 201;
-}
-
-/** The expected status of joining a line. */
-export function joining(
-  { entries }: Content,
-  {
-    owner,
-    flight,
-    seats,
-  }: { readonly owner: string; readonly flight: FlightRow; readonly seats: number },
-  nowMs: number,
-): number {
-  if (!isForSale(flight, nowMs) || seats > flight.seats) return 422;
-  const isThere = entries.some(
-    (one) =>
-      one.flight === flight.id &&
-      one.owner === owner &&
-      ["waiting", "offered"].includes(one.status),
-  );
-  return isThere || flight.free >= seats ? 409 : 201;
 }
 
 /** A booking after a change was made. `paid`: by a payment. */

@@ -8,67 +8,29 @@ import { bookingBody } from "../../../support/flights.ts";
 import { minuteMs } from "../rules.ts";
 
 import { confirm, offerFlight, offerPart, race, withdraw } from "./change-steps.ts";
-import {
-  cancelled,
-  flightOf,
-  hasLeft,
-  hasOpenOffer,
-  joining,
-  paidFor,
-  refundOf,
-  sale,
-} from "./rules.ts";
+import { cancelled, flightOf, hasLeft, hasOpenOffer, paidFor, refundOf, sale } from "./rules.ts";
 import { at, nothing, payment, pick, seats, type Step, step, which } from "./step.ts";
 import { isOpen } from "./store.ts";
 
 const ownerOf = (index: number) => `owner-${index % 3}`;
 const mostBookings = 12;
 
-/** Often somebody who has an offer of the waiting list. */
 const book = step(
   "book",
   fc.record({ at, which, seats, isHold: fc.boolean() }),
   async (world, { at: instance, which: index, seats: count, isHold }) => {
-    const { flights, bookings, entries } = world.before;
-    const offered = pick(
-      entries.filter(({ status }) => status === "offered"),
-      index,
-    );
-    const isTaking = offered !== undefined && index % 4 > 0;
-    const flight = isTaking ? flightOf(world.before, offered.flight) : pick(flights, index);
+    const { flights, bookings } = world.before;
+    const flight = pick(flights, index);
     if (flight === undefined || bookings.length >= mostBookings) return nothing;
-    const owner = isTaking ? offered.owner : ownerOf(index);
+    const owner = ownerOf(index);
     const expected = sale(world.before, { owner, flight, seats: count, isHold }, world.clock.now());
     const body = { ...bookingBody(flight.id, count), ...(isHold && { hold: true }) };
     const { status } = await world.send(instance, owner, "POST", "/v1/api/bookings", body);
     equal(status, expected);
-    world.count(`${isTaking ? "take" : "book"}: ${status}`);
+    world.count(`book: ${status}`);
     return nothing;
   },
 );
-
-const join = step("join", fc.record({ at, which, seats }), async (world, input) => {
-  const { flights } = world.before;
-  const full = flights.filter(({ free }) => free < input.seats);
-  const flight = pick(full.length > 0 && input.which % 4 > 0 ? full : flights, input.which);
-  if (flight === undefined) return nothing;
-  const owner = ownerOf(input.which + input.seats);
-  const expected = joining(world.before, { owner, flight, seats: input.seats }, world.clock.now());
-  const body = { flightId: flight.id, seats: input.seats };
-  const { status } = await world.send(input.at, owner, "POST", "/v1/api/waitlist", body);
-  equal(status, expected);
-  world.count(`join: ${status}`);
-  return nothing;
-});
-
-const leave = step("leave", fc.record({ at, which }), async (world, input) => {
-  const entry = pick(world.before.entries, input.which);
-  if (entry === undefined) return nothing;
-  const path = `/v1/api/waitlist/${entry.id}`;
-  equal((await world.send(input.at, entry.owner, "DELETE", path)).status, 200);
-  world.count(`leave: ${entry.status}`);
-  return nothing;
-});
 
 const cancel = step("cancel", fc.record({ at, which }), async (world, input) => {
   const booking = pick(world.before.bookings, input.which);
@@ -180,8 +142,6 @@ const restart = step("restart", fc.record({ at }), async (world, input) => {
 
 const weights: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [9, book],
-  [6, join],
-  [1, leave],
   [4, offerPart],
   [9, offerFlight],
   [9, confirm],

@@ -100,21 +100,10 @@ export interface OfferRow {
   readonly expires: number;
 }
 
-export interface EntryRow {
-  readonly id: string;
-  readonly owner: string;
-  readonly flight: number;
-  readonly place: number;
-  readonly seats: number;
-  readonly status: string;
-  readonly ends: number;
-}
-
 export interface Content {
   readonly flights: readonly FlightRow[];
   readonly bookings: readonly BookingRow[];
   readonly offers: readonly OfferRow[];
-  readonly entries: readonly EntryRow[];
 }
 
 const open = "('offered', 'pending')";
@@ -133,8 +122,6 @@ const queries = {
   offers: `select id, booking_id as booking, kind, status, revision, flight_id as flight, new_flight_id as "to",
     seats, new_total_minor as total, change_total_minor as change, kept_minor as kept, expires_at as expires
     from booking_changes order by id`,
-  entries: `select id, user_id as owner, flight_id as flight, place, seats, status,
-    coalesce(offer_expires_at, until) as ends from waitlist_entries order by place`,
 };
 
 const texts = new Set(["owner", "status", "booking", "kind"]);
@@ -160,17 +147,15 @@ export async function read(store: Store): Promise<Content> {
 
 const live = ["held", "confirmed"];
 export const isLive = ({ status }: BookingRow) => live.includes(status);
-export const isOpen = ({ status }: OfferRow | EntryRow) =>
-  status === "offered" || status === "pending" || status === "waiting";
+export const isOpen = ({ status }: OfferRow) => status === "offered" || status === "pending";
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 
 /** What must hold in every state. Returns what does not. */
-export function broken({ flights, bookings, offers, entries }: Content): readonly string[] {
+export function broken({ flights, bookings, offers }: Content): readonly string[] {
   const ofFlights = flights.flatMap(({ id, seats, free }) => {
     const sold = bookings.filter((one) => one.flight === id && isLive(one));
     const held = offers.filter((one) => one.to === id && isOpen(one));
-    const offered = entries.filter((one) => one.flight === id && one.status === "offered");
-    const inAll = free + sum([...sold, ...held, ...offered].map((one) => one.seats));
+    const inAll = free + sum([...sold, ...held].map((one) => one.seats));
     return inAll === seats && free >= 0 ? [] : [`flight ${id}: ${inAll} of ${seats} seats`];
   });
   const ofBookings = bookings.flatMap((booking) => {
@@ -188,16 +173,5 @@ export function broken({ flights, bookings, offers, entries }: Content): readonl
     };
     return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [`${id}: ${rule}`]));
   });
-  const ofLine = entries
-    .filter((entry) => entry.status === "offered")
-    .filter(({ flight, place, seats }) =>
-      entries.some(
-        (one) =>
-          one.status === "waiting" &&
-          one.flight === flight &&
-          one.place < place &&
-          one.seats <= seats,
-      ),
-    );
-  return [...ofFlights, ...ofBookings, ...ofLine.map(({ id }) => `${id} has jumped the line`)];
+  return [...ofFlights, ...ofBookings];
 }

@@ -5,9 +5,8 @@ import { json, signed, startApp, type TestApp } from "../../../support/app.ts";
 import { type ManualClock, manualClock } from "../../../support/clock.ts";
 import { changeFlight, type FlightImport } from "../../../support/flight-changes.ts";
 import { addFlight, post } from "../../../support/flights.ts";
-import { saleEndsMs } from "../rules.ts";
 
-import { flightOf, isForSale, leads } from "./rules.ts";
+import { leads } from "./rules.ts";
 import { type BookingRow, broken, type Content, isOpen, read, type Store } from "./store.ts";
 
 const bookingsPath = "/v1/api/bookings";
@@ -23,7 +22,7 @@ export class World {
   /** The payments that were sent, with their amounts. */
   readonly payments: { readonly id: string; readonly booking: string; readonly minor: number }[] =
     [];
-  before: Content = { flights: [], bookings: [], offers: [], entries: [] };
+  before: Content = { flights: [], bookings: [], offers: [] };
 
   private constructor(
     readonly store: Store,
@@ -149,23 +148,8 @@ const moneyOf = ({ id, status, flight, seats, total, charged, paid, due, kept }:
 });
 
 /** What the service has to do now. */
-function dueIn(content: Content, nowMs: number): readonly string[] {
-  const { bookings, offers, entries, flights } = content;
+function dueIn({ bookings, offers }: Content, nowMs: number): readonly string[] {
   const holds = bookings.filter((one) => one.status === "held" && (one.expires ?? 0) <= nowMs);
   const ended = offers.filter((one) => isOpen(one) && one.expires <= nowMs);
-  const waits = entries.filter((one) => isOpen(one) && one.ends <= nowMs);
-  const offSale = entries.filter(
-    (one) => isOpen(one) && !isForSale(flightOf(content, one.flight), nowMs),
-  );
-  const fitting = entries.filter(
-    (one) =>
-      one.status === "waiting" &&
-      flights.some(
-        ({ id, free, departs }) =>
-          id === one.flight && free >= one.seats && departs - nowMs > saleEndsMs,
-      ),
-  );
-  return [...holds, ...ended, ...waits, ...offSale, ...fitting].map(
-    ({ id, status }) => `${id} ${status}`,
-  );
+  return [...holds, ...ended].map(({ id, status }) => `${id} ${status}`);
 }
