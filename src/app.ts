@@ -144,19 +144,15 @@ export function createApp(services: Services) {
     .use(consoleRest(services.oidc?.host ?? null))
     .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools, callers))
     .use(
-      apiPageRest(
-        async (): Promise<unknown> => {
-          const { openApiDocument } = await import("./web/rest/openapi.ts");
-          const schemas = [acknowledgementSchema, healthSchema, serviceStatusSchema];
-          const { webhooksOf, described } = await eventDocuments(services);
-          return openApiDocument(app, schemas, webhooksOf(described));
-        },
-        async (): Promise<unknown> => {
-          const { withSchemas } = await import("./web/rest/openapi.ts");
-          const { asyncApi, described } = await eventDocuments(services);
-          return withSchemas(asyncApi(described));
-        },
-      ),
+      apiPageRest(async (): Promise<unknown> => {
+        const [{ openApiDocument }, { schemasOf }, { webhooksOf }] = await Promise.all([
+          import("./web/rest/openapi.ts"),
+          import("./events/event-schemas.ts"),
+          import("./events/event-documents.ts"),
+        ]);
+        const schemas = [acknowledgementSchema, healthSchema, serviceStatusSchema];
+        return openApiDocument(app, schemas, webhooksOf(services.eventCatalogue().map(schemasOf)));
+      }),
     );
   app.config.serve = { routes: routesBySentPath(app.routes, (request) => app.fetch(request)) };
   return app;
@@ -196,15 +192,6 @@ const operationRoutes = (services: Services, callers: Callers) =>
     .use(issuesRest(services.issues, callers, services.clock))
     .use(statisticsRest(services.statistics, callers, services.clock))
     .use(destinationLatencyRest(services.readLatency, callers, services.clock));
-
-/** What describes the events that destinations receive. Loaded when a document is made. */
-async function eventDocuments({ eventCatalogue }: Services) {
-  const [{ schemasOf }, documents] = await Promise.all([
-    import("./events/event-schemas.ts"),
-    import("./events/event-documents.ts"),
-  ]);
-  return { ...documents, described: eventCatalogue().map(schemasOf) };
-}
 
 /** The typed routes, for a client made with Elysia's Eden. */
 export type App = ReturnType<typeof createApp>;

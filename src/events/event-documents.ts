@@ -1,5 +1,3 @@
-import { apiVersion } from "../base/version.ts";
-
 import { type EventSchemas, keyOf } from "./event-schemas.ts";
 
 const header = (name: string, description: string, example: string) => ({
@@ -52,64 +50,4 @@ export function webhooksOf(catalogue: readonly EventSchemas[]): Record<string, u
       },
     ]),
   );
-}
-
-/** The AsyncAPI 3.0 document: the same messages, as message systems carry them. */
-export function asyncApi(catalogue: readonly EventSchemas[]): Record<string, unknown> {
-  const messages = catalogue.flatMap(({ name, summary, json, cloudevents }) => [
-    [keyOf(name), message(name, summary, "application/json", json)] as const,
-    [
-      keyOf(`io.skyhook.${name}`),
-      message(`io.skyhook.${name}`, summary, "application/cloudevents+json", cloudevents),
-    ] as const,
-  ]);
-  const named = messages.map(([name]) => [name, { $ref: `#/components/messages/${name}` }]);
-  return {
-    asyncapi: "3.0.0",
-    info: {
-      title: "Skyhook events",
-      version: apiVersion,
-      description:
-        "What destinations receive by HTTP, RabbitMQ, NATS, Amazon SQS, Amazon S3 and Redis. The headers travel under their HTTP names.",
-      license: { name: "MIT" },
-    },
-    defaultContentType: "application/json",
-    channels: {
-      destination: {
-        address: null,
-        description: "A destination: its address says which queue, subject, stream or bucket.",
-        messages: Object.fromEntries(named),
-      },
-    },
-    operations: {
-      notify: {
-        action: "send",
-        channel: { $ref: "#/channels/destination" },
-        summary: "Sends each notification at least once.",
-      },
-    },
-    components: { messages: Object.fromEntries(messages) },
-  };
-}
-
-function message(
-  name: string,
-  summary: string,
-  contentType: string,
-  { schema, example }: EventSchemas["json"],
-) {
-  return {
-    name,
-    title: summary,
-    contentType,
-    headers: {
-      type: "object",
-      required: signature.map((each) => each.name),
-      properties: Object.fromEntries(
-        signature.map((each) => [each.name, { type: "string", description: each.description }]),
-      ),
-    },
-    payload: schema,
-    ...(example !== undefined && { examples: [{ payload: example }] }),
-  };
 }

@@ -54,8 +54,8 @@ Scalar.createApiReference("#reference", {
 // Scalar sets inline styles.
 const headers = pageHeaders({ "style-src": "'self' 'unsafe-inline'" });
 
-/** The API reference as a page and as an OpenAPI document, and the events as an AsyncAPI one. The page works offline. */
-export const apiPageRest = (document: () => Promise<unknown>, events: () => Promise<unknown>) => {
+/** The API reference as a page and as an OpenAPI document. The page works offline. */
+export const apiPageRest = (document: () => Promise<unknown>) => {
   const json = asset("json", async () => JSON.stringify(await document(), null, 2));
   return assetsRest("api-page", {
     "/swagger": asset("html", async () => page, headers),
@@ -67,6 +67,5 @@ export const apiPageRest = (document: () => Promise<unknown>, events: () => Prom
     "/swagger/start.js": asset("js", async () => start),
     "/swagger/json": json,
     "/openapi.json": json,
-    "/asyncapi.json": asset("json", async () => JSON.stringify(await events(), null, 2)),
   });
 };

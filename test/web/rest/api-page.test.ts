@@ -11,7 +11,6 @@ const files = [
   ["/swagger/start.js", "text/javascript; charset=utf-8"],
   ["/swagger/json", "application/json"],
   ["/openapi.json", "application/json"],
-  ["/asyncapi.json", "application/json"],
 ] as const;
 
 describe.each(files)("%s", (path, type) => {

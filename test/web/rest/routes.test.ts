@@ -35,7 +35,6 @@ const publicRoutes = [
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
-  "GET /asyncapi.json",
   "GET /schemas/provider.json",
   "GET /docs",
   "GET /docs/:page",
