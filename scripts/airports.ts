@@ -45,34 +45,17 @@ const newZoneNames: Readonly<Record<string, string>> = {
   "Asia/Urumqi": "Asia/Shanghai",
 };
 
-/** Cities for which the source has the district of the airport. */
-const cityByAirport: Readonly<Record<string, string>> = {
-  HKG: "Hong Kong",
-  IST: "Istanbul",
-  KUL: "Kuala Lumpur",
-};
-
 const rows = airports
   .filter((row) => row.scheduled_service === "yes" && /^[A-Z]{3}$/.test(row.iata_code))
   .map(rowOf)
   .toSorted();
-const text = `${["iata", "name", "city", "country", "zone", "latitude", "longitude"].join("\t")}\n${rows.join("\n")}\n`;
+const text = `iata\tzone\n${rows.join("\n")}\n`;
 await Bun.write(new URL("../src/booking/flights/airports.tsv", import.meta.url), text);
 process.stdout.write(`${rows.length} airports, ${Buffer.byteLength(text)} bytes\n`);
 
 function rowOf(row: (typeof airports)[number]): string {
-  const iata = row.iata_code;
-  const name = row.name.trim();
-  const city = cityByAirport[iata] ?? (row.municipality.trim() || name.replace(/ Airport$/, ""));
-  // Four decimals have a precision of 11 meters.
-  const [latitude, longitude] = [row.latitude_deg, row.longitude_deg].map((degrees) =>
-    Number(Number(degrees).toFixed(4)),
-  );
-  const zone = zoneOf(iata, row.iso_country, Number(row.latitude_deg), Number(row.longitude_deg));
-  const cells = [iata, name, city, row.iso_country, zone, latitude, longitude];
-  if (cells.some((cell) => /[\t\r\n]/.test(String(cell))))
-    throw new Error(`${iata}: a value contains a tab or a line break`);
-  return cells.join("\t");
+  const position = [Number(row.latitude_deg), Number(row.longitude_deg)] as const;
+  return `${row.iata_code}\t${zoneOf(row.iata_code, row.iso_country, ...position)}`;
 }
 
 /** The zone from the lookup, or the only zone of the country if the lookup returns one in another country. */

@@ -7,16 +7,8 @@ import table from "./airports.tsv" with { type: "text" };
 export interface Airport {
   /** IATA code. */
   readonly iata: string;
-  readonly name: string;
-  readonly city: string;
-  /** ISO 3166-1 code of two letters. */
-  readonly country: string;
   /** IANA time zone, such as `America/New_York`. */
   readonly zone: string;
-  /** Degrees, north positive. */
-  readonly latitude: number;
-  /** Degrees, east positive. */
-  readonly longitude: number;
 }
 
 let airports: ReadonlyMap<string, Airport> | undefined;
@@ -29,10 +21,8 @@ export function airport(code: string): Airport | undefined {
 }
 
 function entryOf(line: string): [string, Airport] {
-  const [iata = "", name = "", city = "", country = "", zone = "", latitude, longitude] =
-    line.split("\t");
-  const position = { latitude: Number(latitude), longitude: Number(longitude) };
-  return [iata, { iata, name, city, country, zone, ...position }];
+  const [iata = "", zone = ""] = line.split("\t");
+  return [iata, { iata, zone }];
 }
 
 /** Formats local time at an airport with its UTC offset, in whole seconds: `2026-12-01T18:25:00-05:00`. */

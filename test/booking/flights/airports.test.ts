@@ -26,26 +26,13 @@ const codes = table
 const hour = 3_600_000;
 
 describe("the table of airports", () => {
-  test("has each airport once, with all fields and an existing time zone", () => {
+  test("has each airport once, with an existing time zone", () => {
     expect(codes.length).toBeGreaterThan(3_000);
     expect(new Set(codes).size).toBe(codes.length);
-    const incomplete = codes.map(known).filter(({ iata, name, city, country, ...place }) => {
-      const { latitude, longitude, zone } = place;
-      return !(
-        /^[A-Z]{3}$/.test(iata) &&
-        name !== "" &&
-        city !== "" &&
-        /^[A-Z]{2}$/.test(country) &&
-        Math.abs(latitude) <= 90 &&
-        Math.abs(longitude) <= 180 &&
-        new Temporal.ZonedDateTime(0n, zone).timeZoneId === zone
-      );
-    });
+    const incomplete = codes
+      .map(known)
+      .filter(({ zone }) => new Temporal.ZonedDateTime(0n, zone).timeZoneId !== zone);
     expect(incomplete).toEqual([]);
-  });
-
-  test("is smaller than 400 kB", () => {
-    expect(Buffer.byteLength(table)).toBeLessThan(400_000);
   });
 
   test("finds upper-case codes only", () => {
@@ -56,29 +43,29 @@ describe("the table of airports", () => {
   });
 
   test.each([
-    ["JFK", "New York", "US", "America/New_York", "2026-11-30T19:00:00-05:00"],
-    ["LHR", "London", "GB", "Europe/London", "2026-12-01T00:00:00+00:00"],
-    ["NRT", "Narita", "JP", "Asia/Tokyo", "2026-12-01T09:00:00+09:00"],
-    ["SYD", "Sydney", "AU", "Australia/Sydney", "2026-12-01T11:00:00+11:00"],
-    ["KTM", "Kathmandu", "NP", "Asia/Kathmandu", "2026-12-01T05:45:00+05:45"],
-    ["LAX", "Los Angeles", "US", "America/Los_Angeles", "2026-11-30T16:00:00-08:00"],
-    ["DXB", "Dubai", "AE", "Asia/Dubai", "2026-12-01T04:00:00+04:00"],
-    ["GRU", "São Paulo", "BR", "America/Sao_Paulo", "2026-11-30T21:00:00-03:00"],
-    ["JNB", "Johannesburg", "ZA", "Africa/Johannesburg", "2026-12-01T02:00:00+02:00"],
-    ["AKL", "Auckland", "NZ", "Pacific/Auckland", "2026-12-01T13:00:00+13:00"],
-    ["SIN", "Singapore", "SG", "Asia/Singapore", "2026-12-01T08:00:00+08:00"],
-    ["CDG", "Paris", "FR", "Europe/Paris", "2026-12-01T01:00:00+01:00"],
-    ["FRA", "Frankfurt am Main", "DE", "Europe/Berlin", "2026-12-01T01:00:00+01:00"],
-    ["ORD", "Chicago", "US", "America/Chicago", "2026-11-30T18:00:00-06:00"],
-    ["HNL", "Honolulu", "US", "Pacific/Honolulu", "2026-11-30T14:00:00-10:00"],
-    ["LPB", "La Paz / El Alto", "BO", "America/La_Paz", "2026-11-30T20:00:00-04:00"],
+    ["JFK", "America/New_York", "2026-11-30T19:00:00-05:00"],
+    ["LHR", "Europe/London", "2026-12-01T00:00:00+00:00"],
+    ["NRT", "Asia/Tokyo", "2026-12-01T09:00:00+09:00"],
+    ["SYD", "Australia/Sydney", "2026-12-01T11:00:00+11:00"],
+    ["KTM", "Asia/Kathmandu", "2026-12-01T05:45:00+05:45"],
+    ["LAX", "America/Los_Angeles", "2026-11-30T16:00:00-08:00"],
+    ["DXB", "Asia/Dubai", "2026-12-01T04:00:00+04:00"],
+    ["GRU", "America/Sao_Paulo", "2026-11-30T21:00:00-03:00"],
+    ["JNB", "Africa/Johannesburg", "2026-12-01T02:00:00+02:00"],
+    ["AKL", "Pacific/Auckland", "2026-12-01T13:00:00+13:00"],
+    ["SIN", "Asia/Singapore", "2026-12-01T08:00:00+08:00"],
+    ["CDG", "Europe/Paris", "2026-12-01T01:00:00+01:00"],
+    ["FRA", "Europe/Berlin", "2026-12-01T01:00:00+01:00"],
+    ["ORD", "America/Chicago", "2026-11-30T18:00:00-06:00"],
+    ["HNL", "Pacific/Honolulu", "2026-11-30T14:00:00-10:00"],
+    ["LPB", "America/La_Paz", "2026-11-30T20:00:00-04:00"],
     // Airports for which the zone look-up alone returns the wrong country or the wrong side of a state line.
-    ["BAH", "Manama", "BH", "Asia/Bahrain", "2026-12-01T03:00:00+03:00"],
-    ["XWA", "Williston", "US", "America/Chicago", "2026-11-30T18:00:00-06:00"],
-    ["URC", "Ürümqi", "CN", "Asia/Shanghai", "2026-12-01T08:00:00+08:00"],
-    ["CHT", "Te One", "NZ", "Pacific/Chatham", "2026-12-01T13:45:00+13:45"],
-  ])("has the city, country and local time of %s", (code, city, country, zone, clock) => {
-    expect(known(code)).toMatchObject({ iata: code, city, country, zone });
+    ["BAH", "Asia/Bahrain", "2026-12-01T03:00:00+03:00"],
+    ["XWA", "America/Chicago", "2026-11-30T18:00:00-06:00"],
+    ["URC", "Asia/Shanghai", "2026-12-01T08:00:00+08:00"],
+    ["CHT", "Pacific/Chatham", "2026-12-01T13:45:00+13:45"],
+  ])("has the local time of %s", (code, zone, clock) => {
+    expect(known(code)).toEqual({ iata: code, zone });
     expect(localTime(known(code), new Date("2026-12-01T00:00:00.999Z"))).toBe(clock);
   });
 });

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { pastRequests } from "../../../src/cli/demo/requests.ts";
-import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
-import { hasSharedSecret } from "../../../src/inbound/signatures/scheme.ts";
 import { maxAnswerLength } from "../../../src/mcp/answer.ts";
 import { until } from "../../support/app.ts";
 import { agentOf } from "../../support/mcp.ts";
@@ -24,39 +20,10 @@ const most = { calls: 2, characters: 12_000 };
 const maxSchemasLength = 24_000;
 const minuteMs = 60_000;
 
-/** The webhooks of the demo's past without its story, oldest first. */
-async function pastWebhooks() {
-  const received: { agoMs: number; provider: string; text: string }[] = [];
-  let agoMs = 0;
-  using recorder = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const provider = new URL(request.url).pathname.split("/").at(-1) ?? "";
-      received.push({ agoMs, provider, text: await request.text() });
-      return new Response();
-    },
-  });
-  const providers = catalogue.filter(({ signature }) => hasSharedSecret(signature));
-  const secretOf = (id: string) => {
-    const found = providers.find((provider) => provider.id === id);
-    return found ? (developmentSecret(found.signature, found.secretPrefix)?.secret ?? null) : null;
-  };
-  const sender = { url: recorder.url.href, publicUrl: null, providers, secretOf, now: Date.now };
-  for (const moment of pastRequests(sender, secretOf)) {
-    ({ agoMs } = moment);
-    await moment.happen();
-  }
-  return received.toSorted((one, other) => other.agoMs - one.agoMs);
-}
-
-const past = await pastWebhooks();
 const startedAt = Date.now();
 const ago = (ms: number) => new Date(startedAt - ms).toISOString();
-/** A time of the past at which the demo sends nothing, with the minutes that its start takes. */
+/** A time of the past, without the minutes that the demo's start takes. */
 const cutMs = 122 * minuteMs;
-const pastCount = (text: string) =>
-  past.filter((webhook) => webhook.agoMs > cutMs && webhook.text.includes(text)).length;
 
 /** Where it is noon, so that the demo's story of a bad deploy is yesterday's. */
 const offset = new Date(startedAt).getUTCHours() - 12;
@@ -97,14 +64,12 @@ const story = '"charge cards before seats"';
 const deploy = { type: "deploy.error", q: story };
 const run = { type: "workflow_run.completed", q: story };
 const deploys = { type: "deploy.error", destination: "warehouse" };
-const inbox = { provider: "shared_inbox", to: ago(0) };
 const filtered = (clause: string, type: string) => ({
   status: "filtered",
   untrusted: { filtered: { clause, values: { "event.type": type } } },
 });
 const payments = 'event.type.startsWith("payment")';
 const wholePast = { from: ago(3_000 * minuteMs), to: ago(cutMs) };
-const lastInboxMs = past.findLast(({ provider }) => provider === "shared_inbox")?.agoMs ?? 0;
 
 type Question = readonly [question: string, answer: (ask: Ask) => Promise<unknown>, known: unknown];
 
@@ -113,16 +78,15 @@ const questions: readonly Question[] = [
     "What should I do first?",
     async (ask) => at(await ask("overview"), "issues.0"),
     {
-      kind: "circuit-open",
+      kind: "dead-letters",
       destination: "warehouse",
-      advice: expect.stringContaining("Repair the destination"),
+      advice: expect.stringContaining("The destination failed"),
     },
   ],
   [
     "Why did the warehouse not get the message about yesterday's failed deploy?",
     (ask) => deliveryOf(ask, deploy, "warehouse"),
-    // Retries have random delays: the last one of the schedule may still be due.
-    { status: expect.stringMatching(/^(?:dead|retrying)$/), untrusted: { lastError: "HTTP 503" } },
+    { status: "dead", attemptCount: 7, untrusted: { lastError: "HTTP 503" } },
   ],
   [
     "Why did finance not get it?",
@@ -161,8 +125,7 @@ const questions: readonly Question[] = [
       const events = await ask("search_events", { ...deploys, to: ago(cutMs), limit: 100 });
       return listAt(events, "items").filter(({ delivery }) => delivery !== "delivered").length;
     },
-    // One is the story's.
-    pastCount('"deployment.error"') + 1,
+    1,
   ],
   [
     "Is the warehouse repaired?",
@@ -173,8 +136,7 @@ const questions: readonly Question[] = [
     "Which destinations work?",
     async (ask) => at(await ask("overview"), "destinations"),
     [
-      // It is probed every 30 s.
-      { name: "warehouse", circuit: expect.stringMatching(/^(?:open|probing)$/) },
+      { name: "warehouse", circuit: "closed", dead: 1 },
       ...["staging", "finance", "on-call"].map((name) => ({ name, circuit: "closed", dead: 0 })),
     ],
   ],
@@ -185,16 +147,6 @@ const questions: readonly Question[] = [
     [{ name: "on-call", format: "slack" }],
   ],
   [
-    "When did the shared inbox fall silent?",
-    async (ask) => at(await ask("search_events", { ...inbox, limit: 1 }), "items"),
-    [{ createdAt: near(storyTime("14:31")) }],
-  ],
-  [
-    "Since when had it been silent when yesterday's customer wrote?",
-    async (ask) => at(await ask("search_events", { ...inbox, limit: 3 }), "items"),
-    [{}, { createdAt: near(storyTime("14:19")) }, { createdAt: near(startedAt - lastInboxMs) }],
-  ],
-  [
     "Which webhook was signed with another service's secret?",
     async (ask) => {
       const items = listAt(await ask("explain_rejection"), "items");
@@ -202,9 +154,9 @@ const questions: readonly Question[] = [
       return ask("explain_rejection", { id: found?.["id"] });
     },
     {
-      provider: "code_host",
-      createdAt: near(startedAt - 17 * minuteMs),
-      explanation: { detail: expect.stringContaining("with the secret of Deploy platform") },
+      provider: "deploy_platform",
+      createdAt: near(startedAt - 190 * minuteMs),
+      explanation: { detail: expect.stringContaining("with the secret of Shared inbox") },
     },
   ],
   [
@@ -213,22 +165,9 @@ const questions: readonly Question[] = [
     { cause: "secret-white-space", detail: expect.stringContaining("Remove spaces") },
   ],
   [
-    "Was the code host's webhook of an hour ago signed with a secret of another service?",
-    (ask) => explained(ask, "code_host", 52),
-    { checklist: { ruledOut: expect.arrayContaining(["the secrets of the other providers"]) } },
-  ],
-  [
-    "Is the rotation of the code host's secret finished?",
-    async (ask) => {
-      const status = await ask("provider_status", { provider: "code_host" });
-      return at(status, "providers.0.secrets.previous");
-    },
-    { safeToRemove: true, lastMatchedAt: near(startedAt - 1_800 * minuteMs) },
-  ],
-  [
     "Who would be notified again by a replay of the tasks that were completed?",
     (ask) => ask("preview_replay", { ...wholePast, type: "task.completed" }),
-    { repeatedTo: [{ destination: "staging", events: pastCount('"item:completed"') }] },
+    { repeatedTo: [{ destination: "staging", events: expect.any(Number) }] },
   ],
   [
     "What would a replay of yesterday's dead deliveries change?",
@@ -253,11 +192,6 @@ describe("questions about the demo", () => {
     const found = { cwd: folder, env: { XDG_RUNTIME_DIR: folder } };
     const { out } = await runSkyhook(["demo", "token", "operator"], found);
     agent = agentOf(fetch, { token: out.trim(), url: `${demo.url}/mcp` });
-    // Which secret matched is stored every two seconds.
-    await until(async () => {
-      const status = await agent.tool("provider_status", { provider: "code_host" });
-      return at(status, "providers.0.secrets.previous.lastMatchedAt") !== undefined;
-    });
   }, 150_000);
   afterAll(async () => {
     await demo.stop();

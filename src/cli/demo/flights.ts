@@ -1,0 +1,42 @@
+import { parseMinor } from "../../base/money.ts";
+import type { FlightPlan } from "../../booking/flight.ts";
+import { airport } from "../../booking/flights/airports.ts";
+
+/** Fictional: flight number, origin, destination, local departure, minutes, price of an economy seat in USD. */
+const timetable = [
+  ["N4001", "JFK", "LHR", "18:25", 425, 489],
+  ["N4002", "LHR", "JFK", "10:40", 480, 512],
+  ["N4011", "JFK", "LAX", "07:30", 375, 219],
+  ["N4012", "LAX", "NRT", "11:50", 705, 865],
+] as const;
+/** Seats for sale, and the price relative to economy. */
+const cabins = [
+  ["economy", 9, 1],
+  ["business", 4, 3.4],
+  ["first", 2, 6.2],
+] as const;
+
+/** The same flights on each of so many days, without those that have departed. */
+export function demoFlights(now: Date, days: number): FlightPlan[] {
+  const start = Temporal.Instant.fromEpochMilliseconds(now.getTime());
+  return Array.from({ length: days }, (_, day) => day).flatMap((day) =>
+    timetable.flatMap(([flightNumber, origin, destination, plainTime, minutes, dollars]) => {
+      const zone = airport(origin)?.zone ?? "UTC";
+      const date = start.toZonedDateTimeISO(zone).toPlainDate().add({ days: day });
+      const departs = date.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
+      if (departs < now.getTime()) return [];
+      return cabins.map(([cabinClass, seats, factor]) => ({
+        flightNumber,
+        airline: "Northlight Airways",
+        origin,
+        destination,
+        cabinClass,
+        seats,
+        departureTime: new Date(departs),
+        arrivalTime: new Date(departs + minutes * 60_000),
+        priceMinor: parseMinor((dollars * factor).toFixed(0), "USD"),
+        currency: "USD",
+      }));
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { destinationsDue } from "../../outbound/deliveries/delivery-queue.sql.ts";
+import { healthById } from "../../outbound/destinations.sql.ts";
+import type { Services } from "../../services.ts";
+
+/** A clock that can be set back, to make data of the past. When it is set forward, timers whose time has passed fire. */
+export interface PastClock extends Clock {
+  /** 0: the present. */
+  setBack(ms: number): void;
+}
+
+export function pastClock(): PastClock {
+  let behindMs = 0;
+  const now = () => systemClock.now() - behindMs;
+  const timers = new Set<{ readonly dueMs: number; readonly fire: () => void }>();
+  return {
+    now,
+    after(delayMs, action) {
+      const timer = {
+        dueMs: now() + delayMs,
+        fire: () => {
+          cancel();
+          action();
+        },
+      };
+      const cancelReal = systemClock.after(delayMs, timer.fire);
+      const cancel = () => {
+        timers.delete(timer);
+        cancelReal();
+      };
+      timers.add(timer);
+      return cancel;
+    },
+    setBack(ms) {
+      behindMs = ms;
+      const due = Array.from(timers).filter(({ dueMs }) => dueMs <= now());
+      for (const timer of due) if (timers.has(timer)) timer.fire();
+    },
+  };
+}
+
+/** Something that happened in the past of the demo. */
+export interface Moment {
+  readonly agoMs: number;
+  readonly happen: () => Promise<unknown>;
+}
+
+/**
+ * Lets everything happen in its order, oldest first, with the clock set to its time. The clock stops until all due
+ * notifications are sent: if it passed the end of their leases, they would be sent again.
+ */
+export async function liveThrough(
+  moments: readonly Moment[],
+  clock: PastClock,
+  { storage }: Pick<Services, "storage">,
+): Promise<void> {
+  const isSending = async () => {
+    const due = await storage.all(destinationsDue, { until: new Date(clock.now()) });
+    const health = await Promise.all(due.map(({ id }) => storage.all(healthById, { id })));
+    // To a destination that fails again and again, only probes are sent.
+    return health.flat().some(({ openUntil }) => openUntil === null);
+  };
+  for (const { agoMs, happen } of moments.toSorted((one, other) => other.agoMs - one.agoMs)) {
+    clock.setBack(agoMs);
+    await happen();
+    while (await isSending()) await Bun.sleep(2);
+  }
+  clock.setBack(0);
+}
