@@ -50,10 +50,10 @@ function insertDeliveries(
   body: string,
 ): void {
   const createdAt = `${Date.now() - days * dayMs} + cast(n * ${1_000 / perSecond} as integer)`;
-  database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, subject,
+  database.run(`insert into events (id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject,
       title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)
     ${numbers(count)}
-    select printf('evt_%012x%04x%016x', ${createdAt}, ${days}, n), 'code_host', 'workflow_run.completed', 'accepted',
+    select printf('evt_%012x%04x%016x', ${createdAt}, ${days}, n), (select coalesce(max(seq), 0) from events) + n, 'code_host', 'workflow_run.completed', 'accepted',
       'code_host:' || lower(hex(randomblob(16))), ${createdAt}, ${createdAt}, 'workflow_run/' || n,
       'Deploy failed on main: a commit message (octo/skyhook #' || n || ')',
       'https://example.com/octo/skyhook/actions/runs/' || n, 'octocat',

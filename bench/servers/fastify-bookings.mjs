@@ -3,7 +3,7 @@
 // stores the same data.
 
 import { createCipheriv, createHash, randomBytes, randomInt, randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../peers/package.json", import.meta.url));
@@ -19,11 +19,9 @@ const database = new Database(DATABASE);
 database.pragma("journal_mode = wal");
 database.pragma("synchronous = full");
 database.pragma("mmap_size = 1073741824");
-const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
+const schema = new URL("../../src/schema/sqlite.sql", import.meta.url);
 const isNew = database.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
-for (const file of isNew ? readdirSync(migrations).toSorted() : []) {
-  database.exec(readFileSync(new URL(file, migrations), "utf8"));
-}
+if (isNew) database.exec(readFileSync(schema, "utf8"));
 
 const findKey = database.prepare("select * from idempotency where scope = ? and key = ?");
 const findFlight = database.prepare("select * from flights where id = ?");
@@ -39,9 +37,9 @@ const insertPassenger = database.prepare(`
   insert into passengers (booking_id, position, first_name, last_name, email, sealed)
   values (@bookingId, @position, @firstName, @lastName, @email, @sealed)`);
 const insertEvent = database.prepare(`
-  insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
+  insert into events (id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
     actor, data, body_bytes, duplicates)
-  values (@id, 'bookings', 'booking.confirmed', 'accepted', @idempotencyKey, @now, @now, @subject, @title,
+  values (@id, (select coalesce(max(seq), 0) + 1 from events), 'bookings', 'booking.confirmed', 'accepted', @idempotencyKey, @now, @now, @subject, @title,
     @actor, @data, 0, 0)`);
 const insertNotification = database.prepare(`
   insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count,

@@ -3,7 +3,7 @@
 // schema and stores the same data.
 
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../peers/package.json", import.meta.url));
@@ -15,15 +15,13 @@ const { PORT, DATABASE, SECRET } = process.env;
 const database = new Database(DATABASE);
 database.pragma("journal_mode = wal");
 database.pragma("synchronous = full");
-const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
-for (const file of readdirSync(migrations).toSorted()) {
-  database.exec(readFileSync(new URL(file, migrations), "utf8"));
-}
+const schema = new URL("../../src/schema/sqlite.sql", import.meta.url);
+database.exec(readFileSync(schema, "utf8"));
 
 const insertEvent = database.prepare(`
-  insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
+  insert into events (id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
     url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)
-  values (@id, 'code_host', @type, 'accepted', @idempotencyKey, @occurredAt, @createdAt, @subject, @title,
+  values (@id, (select coalesce(max(seq), 0) + 1 from events), 'code_host', @type, 'accepted', @idempotencyKey, @occurredAt, @createdAt, @subject, @title,
     @url, @actor, @data, @headers, @address, 'current', @bodyBytes, 0, @bodyHash, @body)
   on conflict do nothing`);
 const insertNotification = database.prepare(`

@@ -5,7 +5,7 @@
 
 import { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
 const { PORT, DATABASE = "", SECRET = "" } = process.env;
 
@@ -13,15 +13,13 @@ const database = new Database(DATABASE);
 database.run("pragma journal_mode = wal");
 database.run("pragma synchronous = full");
 database.run("pragma mmap_size = 1073741824");
-const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
-for (const file of readdirSync(migrations).toSorted()) {
-  database.run(readFileSync(new URL(file, migrations), "utf8"));
-}
+const schema = new URL("../../src/schema/sqlite.sql", import.meta.url);
+database.run(readFileSync(schema, "utf8"));
 
 const insertEvent = database.prepare(`
-  insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
+  insert into events (id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
     url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)
-  values (?, 'code_host', 'workflow_run.completed', 'accepted', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, 0, ?, ?)
+  values (?, (select coalesce(max(seq), 0) + 1 from events), 'code_host', 'workflow_run.completed', 'accepted', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, 0, ?, ?)
   on conflict do nothing`);
 const insertNotification = database.prepare(`
   insert into notifications (id, event_id, created_at, title, text, url, severity, status, attempt_count,

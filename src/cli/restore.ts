@@ -12,12 +12,13 @@ import { secretStore } from "../config/secrets.ts";
 import { databaseFile } from "../db/open.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
-import { damageOf, pendingMigrations, rowsIn, unknownMigrations } from "../db/sqlite/inspect.ts";
+import { damageOf, pendingMigrations, rowsIn } from "../db/sqlite/inspect.ts";
 import { schema } from "../schema/schema.ts";
 
 import { example } from "./arguments.ts";
 import { isInMemory } from "./database.ts";
 import { draftCopy } from "./draft-copy.ts";
+import { messageOf } from "./errors.ts";
 
 interface RestoreOptions {
   readonly force?: true;
@@ -91,11 +92,11 @@ function requirePlace(config: Config): string {
 }
 
 function requireKnown(draft: string, file: string): void {
-  const [unknown] = unknownMigrations(schema, draft);
-  if (unknown === undefined) return;
-  throw new Error(
-    `${file} is newer than this program (it has "${unknown}"): run the newer skyhook`,
-  );
+  try {
+    pendingMigrations(schema, draft);
+  } catch (error) {
+    throw new Error(`${file} is not restored: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /**
@@ -139,7 +140,6 @@ function linkOrRename(from: string, to: string): void {
 
 /** The ids of keys that the restored database needs and that are not in `keys`. */
 function lostKeys(database: string, keys: readonly Uint8Array[]): readonly string[] {
-  if (pendingMigrations(schema, database).includes("0002_bookings")) return [];
   const opener = personalDataOpener(keys);
   const lost = rowsIn(database, sealedByEachKey, {}).flatMap((sample) => {
     try {

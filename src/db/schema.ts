@@ -41,6 +41,11 @@ export function dueMigrations(
 ): readonly Migration[] {
   const names = applied.filter((name) => name !== unfinishedCopy);
   const unknown = names.find((name) => !migrations.some((known) => known.name === name));
+  if (unknown !== undefined && !names.includes(migrations[0]?.name ?? "")) {
+    throw new UnfitDatabase(
+      "The database was made before version 0.1.0, and only the program that made it reads it: copy it with that program (skyhook copy), and set DATABASE_URL or DATA_DIR of this one to a new database",
+    );
+  }
   if (unknown !== undefined) {
     throw new UnfitDatabase(
       `The database is newer than this program (it has "${unknown}"): run the newer skyhook, or restore a backup`,

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, isNotNull, lte } from "drizzle-orm";
+import { and, asc, eq, gt, gte, lte } from "drizzle-orm";
 
 import { encoded, shownColumns, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
@@ -40,7 +40,7 @@ export const seqsSince = statement<{ since: Date; limit: number }>()((db, { even
   db
     .select({ seq: events.seq })
     .from(events)
-    .where(and(gte(events.createdAt, encoded(p.since, events.createdAt)), isNotNull(events.seq)))
+    .where(gte(events.createdAt, encoded(p.since, events.createdAt)))
     .orderBy(asc(events.createdAt), asc(events.id))
     .limit(p.limit),
 );

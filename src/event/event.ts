@@ -90,8 +90,8 @@ export const eventsTable = defineTable("events", {
    * have equal idempotency keys, and a second index would only cost time.
    */
   bodyHash: "bytes or null",
-  /** Increases with every commit, independent of clocks. Null for events that an earlier version stored. */
-  seq: "bigint or null",
+  /** Increases with every commit, independent of clocks. */
+  seq: "bigint",
 });
 
 /** The row of an event, without its number. */

@@ -1,7 +1,7 @@
 // It takes many seconds: the whole suite runs in memory and on disk, where each test opens a new file.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -59,16 +59,14 @@ describe("sqlite: the file", () => {
       transactionWaits: () => null,
       groupCommitted() {},
     };
-    const older = new Database(file, { create: true });
-    const [first, ...later] = schema.migrations.sqlite;
-    older.run(first?.sql ?? "");
-    older.run("create table migrations (name text not null primary key) strict");
-    older.run("insert into migrations (name) values (?)", [first?.name ?? ""]);
-    older.close();
+    await (await openStorage(schema, `sqlite:${file}`)).close();
+    const later = { name: "later", sql: "create table later (id text) strict" };
+    const sqlite = [...schema.migrations.sqlite, later];
+    const newer = { ...schema, migrations: { ...schema.migrations, sqlite } };
     for (const database of [file, file, newFile()]) {
-      await (await openStorage(schema, `sqlite:${database}`, undefined, observer)).close();
+      await (await openStorage(newer, `sqlite:${database}`, undefined, observer)).close();
     }
-    expect(migrated).toEqual([later.map(({ name }) => name)]);
+    expect(migrated).toEqual([["later"]]);
   });
 
   test("of a newer program is rejected with a message of one line", async () => {
@@ -81,6 +79,21 @@ describe("sqlite: the file", () => {
         'The database is newer than this program (it has "9999_from_the_future")',
       ),
     });
+  });
+
+  test("of before the first release is rejected, and stays as it is", async () => {
+    const file = newFile();
+    const older = new Database(file, { create: true });
+    older.run("create table migrations (name text not null primary key) strict");
+    older.run("insert into migrations (name) values ('0001_initial')");
+    older.close();
+    const before = await Bun.file(file).bytes();
+    expect(await failure(openStorage(schema, `sqlite:${file}`))).toMatchObject({
+      message: expect.stringContaining("made before version 0.1.0, and only the program that made"),
+    });
+    using after = new Database(file, { readonly: true });
+    expect(after.query("select name from sqlite_schema").values()).toHaveLength(2);
+    expect(before.length).toBeGreaterThan(0);
   });
 
   test("that is not a database is rejected", async () => {
@@ -176,12 +189,9 @@ const isRowid = (table: string, column: string) =>
   column === "seq" || (table === "event_states" && column === "position");
 
 describe("sqlite: schema", () => {
-  const folder = join(import.meta.dir, "../../src/schema/sqlite");
   const database = new Database(":memory:");
   afterAll(() => database.close());
-  for (const file of readdirSync(folder).toSorted()) {
-    database.run(readFileSync(join(folder, file), "utf8"));
-  }
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
 
   test.each(Object.entries(tables))("%s has the columns of its definition", (_, definition) => {
     const table = tableOf(definition);

@@ -324,8 +324,8 @@ test.skipIf(skips(noManyConnections))(
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
     const id = (name: string) =>
       `'${name}_' || lpad(to_hex(${start}::bigint + i * 1000), 12, '0') || repeat('0', 20)`;
-    await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, recovered)
-      select ${id("evt")}, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, ${start}::bigint + i * 1000, 't', '{}', 0, 0, false from generate_series(1, 20000) as i`);
+    await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, recovered, seq)
+      select ${id("evt")}, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, ${start}::bigint + i * 1000, 't', '{}', 0, 0, false, i from generate_series(1, 20000) as i`);
     await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, status, attempt_count)
       select ${id("dlv")}, case when i % 50 = 0 then '${idOf(1)}' else '${idOf(2)}' end, ${id("ntf")}, ${id("evt")}, ${start}::bigint + i * 1000,
         case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`);

@@ -98,8 +98,8 @@ describe("the follower", () => {
   const clock = manualClock(Date.UTC(2026, 10, 22));
   const folder = temporaryFolder();
   const storages: Storage[] = [];
-  const open = async (of = schema, file = `${storages.length}.db`) => {
-    const storage = await openStorage(of, `sqlite:${join(folder, file)}`);
+  const open = async () => {
+    const storage = await openStorage(schema, `sqlite:${join(folder, `${storages.length}.db`)}`);
     storages.push(storage);
     return storage;
   };
@@ -110,20 +110,6 @@ describe("the follower", () => {
   const add = (storage: Storage, ...numbers: number[]) =>
     storage.atomically(...numbers.map((number) => write(insertEvent, eventRow(number))));
   const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => from + n);
-
-  test("also indexes what an earlier version has queued", async () => {
-    const sqlite = schema.migrations.sqlite.filter(({ name }) => name < "0026");
-    const before = await open(
-      { ...schema, migrations: { ...schema.migrations, sqlite } },
-      "old.db",
-    );
-    await add(before, 1, 2);
-    await before.close();
-    const storage = await open(schema, "old.db");
-    await add(storage, 3);
-    expect(await searchIndex(storage, clock, log).caughtUp(Infinity)).toBe(true);
-    expect(await notIndexed(storage)).toEqual([]);
-  });
 
   test("indexes an event once that is queued before it is read", async () => {
     const storage = await open();

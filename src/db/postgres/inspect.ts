@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 
-import type { Schema } from "../schema.ts";
+import { dueMigrations, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 
 import { checkServer, type ServerFound } from "./check-server.ts";
@@ -30,9 +30,9 @@ export function inspectServer(
     const rows: { name: string }[] =
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
     const applied = rows.map(({ name }) => name);
-    const pending = schema.migrations.postgres
-      .map(({ name }) => name)
-      .filter((name) => !applied.includes(name));
+    const pending = dueMigrations(schema.migrations.postgres, applied, true).map(
+      ({ name }) => name,
+    );
     if (pending.length > 0) await requireCreatePrivilege(pool);
     return { pending, warnings };
   });

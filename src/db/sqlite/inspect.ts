@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 
 import { rowsOf } from "../compiler.ts";
-import { type Schema, unfinishedCopy } from "../schema.ts";
+import { dueMigrations, type Schema, unfinishedCopy } from "../schema.ts";
 import type { Statement } from "../statement.ts";
 
 import { compile } from "./compile.ts";
@@ -9,19 +9,12 @@ import { closer } from "./connection.ts";
 
 /**
  * Returns the migrations that a start would apply to the database in `file`; none when its schema is
- * current. Opens the file read-only. Throws when it is missing or not a database.
+ * current. Opens the file read-only. Throws when it is missing or not a database, and an `UnfitDatabase`.
  */
 export function pendingMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
   const applied = appliedTo(client);
-  return migrations.sqlite.map(({ name }) => name).filter((name) => !applied.includes(name));
-}
-
-/** Returns the migrations of the database in `file` that a newer version of the program applied. */
-export function unknownMigrations({ migrations }: Schema, file: string): readonly string[] {
-  using client = new Database(file, { readonly: true });
-  const known = migrations.sqlite.map(({ name }) => name);
-  return appliedTo(client).filter((name) => !known.includes(name));
+  return dueMigrations(migrations.sqlite, applied, true).map(({ name }) => name);
 }
 
 /** Returns why the file is not a complete Skyhook database, in a few words; null when it is one. */

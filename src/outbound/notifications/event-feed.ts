@@ -32,8 +32,7 @@ export function eventFeed(
         const [row] = await storage.all(newestEventSeq, {});
         return row?.seq ?? 0;
       },
-      // Guarantee: the statement selects only rows with a number.
-      read: (range) => storage.all(eventsAfter, range) as Promise<EventEntry[]>,
+      read: (range) => storage.all(eventsAfter, range),
     },
     clock,
     onFollowers,
@@ -43,7 +42,7 @@ export function eventFeed(
     async seqBefore(since) {
       const newest = await following.newestSeq();
       const rows = await storage.all(seqsSince, { since, limit: maxCompared });
-      return Math.min(newest, ...rows.map(({ seq }) => (seq ?? newest + 1) - 1));
+      return Math.min(newest, ...rows.map(({ seq }) => seq - 1));
     },
   };
 }

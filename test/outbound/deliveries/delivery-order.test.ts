@@ -181,8 +181,8 @@ test.skipIf(skips(noManyConnections))(
     const destinationId = `dst_${"1".repeat(32)}` as const;
     await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, order_key, status, attempt_count, due_at, blocked)
       select 'dlv_' || i, '${destinationId}', 'n', 'e', i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
-    await database.run(`insert into destinations (id, name, format, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
-      values ('${destinationId}', 'one', 'json', '', 8, false, 'active', 0, 0, 0, '')`);
+    await database.run(`insert into destinations (id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+      values ('${destinationId}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await using client = new SQL(database.url, { max: 1 });
     const now = new Date(10_000);
     const [unblockFirst, blockOthers] = linesAgain([{ destinationId, orderKey: "key" }], now);

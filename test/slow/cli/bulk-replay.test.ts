@@ -19,9 +19,9 @@ async function deliver(server: RunningServer, count: number): Promise<void> {
   using database = openedBeside(join(server.cwd, "data/skyhook.db"));
   for (let copy = 1; copy < count; copy += 1) {
     database.run(
-      `insert into events select 'evt_' || printf('%032x', ?1), provider, type, status,
+      `insert into events select 'evt_' || printf('%032x', ?1), seq + ?1, provider, type, status,
          idempotency_key || ?1, occurred_at, created_at + ?1, subject, title, url, actor, data, headers, address,
-         signed_with, body_bytes, duplicates, null, body, recovered, effect, seq + ?1, null, null, null
+         signed_with, body_bytes, duplicates, null, body, recovered, effect, null, null, null
        from events order by created_at limit 1`,
       [copy],
     );

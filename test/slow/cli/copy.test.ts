@@ -149,7 +149,7 @@ describe("skyhook copy", () => {
     using client = new Database(older);
     client.run("create table migrations (name text not null primary key) strict");
     const ofOlder = await run(`sqlite:${older}`);
-    expect(ofOlder.err).toContain(`${older} needs the migrations 0001_initial`);
+    expect(ofOlder.err).toContain(`${older} needs the migrations 0.1.0`);
     expect(client.query("select name from sqlite_schema").values()).toHaveLength(2);
     expect(["missing.db", "never.db"].map((name) => existsSync(join(folder, name)))).toEqual([
       false,

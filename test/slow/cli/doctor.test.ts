@@ -117,7 +117,7 @@ describe("skyhook doctor", () => {
     await skyhook(["token", "--email", "a@b.c"], { cwd, env: { DATA_DIR: "ahead" } });
     const ahead = new Database(join(cwd, "ahead/skyhook.db"));
     ahead.run(
-      "insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates) values ('evt_1', 'code_host', 'push', 'ignored', 'code_host:1', ?1, ?1, 't', '{}', 0, 0)",
+      "insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, seq) values ('evt_1', 'code_host', 'push', 'ignored', 'code_host:1', ?1, ?1, 't', '{}', 0, 0, 1)",
       [Date.now() + 3_600_000],
     );
     ahead.close();
@@ -137,7 +137,7 @@ describe("skyhook doctor", () => {
     expect(marks(unreadable.out)).toEqual(expect.arrayContaining(["✗ database", "✗ token key"]));
     expect(marks(folderless.out)).toContain("✗ data folder");
     expect(older).toMatchObject({
-      out: expect.stringMatching(/! +database .*0001_initial/),
+      out: expect.stringMatching(/! +database .*0\.1\.0/),
       code: 0,
     });
     expect(marks(future.out)).toContain("✗ clock");

@@ -109,7 +109,7 @@ describe("skyhook serve", () => {
     const cwd = newFolder();
     const newer = new Database(join(cwd, "newer.db"), { create: true });
     newer.run("create table migrations (name text not null primary key) strict");
-    newer.run("insert into migrations values ('9999_future')");
+    newer.run("insert into migrations values ('0.1.0'), ('9999_future')");
     newer.close();
     await Bun.write(
       join(cwd, "none.db"),

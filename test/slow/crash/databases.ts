@@ -2,7 +2,6 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -15,17 +14,8 @@ export interface CrashDatabases {
   readonly preload: string;
   /** True if the process can die during a commit. */
   readonly commitsElsewhere: boolean;
-  /** Creates a database, empty or in the state of an older release. Its files go to `folder`. */
-  make(folder: string, older?: OlderRelease): Promise<CrashDatabase>;
-  /** Migration names in order. */
-  readonly migrations: readonly string[];
-}
-
-export interface OlderRelease {
-  /** The number of migrations of that release. */
-  readonly migrations: number;
-  /** The SQL of its rows. */
-  readonly sql: string;
+  /** Creates an empty database. Its files go to `folder`. */
+  make(folder: string): Promise<CrashDatabase>;
 }
 
 export interface CrashDatabase {
@@ -61,10 +51,8 @@ const sqlite: CrashDatabases = {
   name: "SQLite",
   preload: join(import.meta.dir, "sqlite-preload.ts"),
   commitsElsewhere: false,
-  migrations: schema.migrations.sqlite.map(({ name }) => name),
-  async make(folder, older) {
+  async make(folder) {
     const file = join(folder, "skyhook.db");
-    if (older !== undefined) makeOlder(file, older);
     return {
       url: `sqlite:${file}`,
       left: async () => copied(file),
@@ -79,26 +67,12 @@ const sqlite: CrashDatabases = {
   },
 };
 
-/** Creates the SQLite database of an older release. */
-export function makeOlder(file: string, older: OlderRelease): void {
-  using client = new Database(file);
-  client.run("pragma journal_mode = wal");
-  client.run("create table migrations (name text not null primary key) strict");
-  for (const { name, sql } of schema.migrations.sqlite.slice(0, older.migrations)) {
-    client.run(sql);
-    client.run("insert into migrations (name) values (?)", [name]);
-  }
-  client.run(older.sql);
-}
-
 const postgres: CrashDatabases = {
   name: "PostgreSQL",
   preload: join(import.meta.dir, "postgres-preload.ts"),
   commitsElsewhere: true,
-  migrations: schema.migrations.postgres.map(({ name }) => name),
-  async make(_, older) {
+  async make() {
     const database = await postgresDatabase();
-    if (older !== undefined) await makeOlderSchema(database, older);
     return {
       url: database.url,
       left: () => leftOnServer(database),
@@ -113,15 +87,6 @@ const postgres: CrashDatabases = {
     };
   },
 };
-
-async function makeOlderSchema(database: TestDatabase, older: OlderRelease): Promise<void> {
-  await database.run('create table migrations (name text collate "C" not null primary key)');
-  for (const { name, sql } of schema.migrations.postgres.slice(0, older.migrations)) {
-    await database.run(sql);
-    await database.run(`insert into migrations (name) values ('${name}')`);
-  }
-  await database.run(older.sql);
-}
 
 /** All kinds that are available on this machine. */
 export const databases = (): readonly CrashDatabases[] =>

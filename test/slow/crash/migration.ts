@@ -3,18 +3,17 @@ import { join } from "node:path";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 import { type CrashPoint, crashPointVariable, setCrashPoint } from "./crash-point.ts";
-import type { CrashDatabase, CrashDatabases, OlderRelease, Row } from "./databases.ts";
-import { wholeRows, wrongWith } from "./invariants.ts";
+import type { CrashDatabase, CrashDatabases, Row } from "./databases.ts";
+import { wrongWith } from "./invariants.ts";
 
 const opener = join(import.meta.dir, "open-database.ts");
 const migrated = "select name from migrations order by name";
 
-/** A database, and a process that dies while it migrates it. */
+/** An empty database, and a process that dies while it migrates it. */
 export class MigrationTrial {
-  /** `release`: the release that wrote the database; undefined: it is empty. */
-  static async open(kind: CrashDatabases, release?: OlderRelease): Promise<MigrationTrial> {
+  static async open(kind: CrashDatabases): Promise<MigrationTrial> {
     const folder = temporaryFolder();
-    return new MigrationTrial(folder, kind, await kind.make(folder, release));
+    return new MigrationTrial(folder, kind, await kind.make(folder));
   }
 
   private constructor(
@@ -76,10 +75,6 @@ export class MigrationTrial {
     } finally {
       left.close();
     }
-  }
-
-  rows(sql: string): Promise<readonly Row[]> {
-    return wholeRows(this.database, sql);
   }
 
   async end(): Promise<void> {

@@ -23,7 +23,7 @@ const readFlight = "const [flight] = await storage.all(flightById, { id });";
 
 /** The check would fail such a statement, whatever is planted. */
 const withoutCheck: Change = [
-  "src/schema/sqlite/0002_bookings.sql",
+  "src/schema/sqlite.sql",
   "check (seats_available between 0 and seats)",
   "check (seats >= 0)",
 ];

@@ -56,8 +56,8 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     const seen = follow(there);
     for (let n = 1; n <= 4; n += 1) {
       await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at,
-          created_at, title, data, body_bytes, duplicates)
-        values ('evt_${n}', 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 1, 'silent', '{}', 0, 0)`);
+          created_at, title, data, body_bytes, duplicates, seq)
+        values ('evt_${n}', 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 1, 'silent', '{}', 0, 0, ${n})`);
       await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
         values ('ntf_${n}', 'evt_${n}', 1, 'silent ${n}', '', 'info', 'delivered', 0)`);
       await until(() => {

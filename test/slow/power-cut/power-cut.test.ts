@@ -46,7 +46,6 @@ const planted: readonly (readonly [string, string, (steps: readonly Step[]) => r
     ["a backup is not synced", "backup", withoutSyncs(/^backups\/.*partial$/)],
     ["the name of a backup is not synced", "backup", withoutSyncs(/^backups$/)],
     ["a restore does not sync the former database's new name first", "backup", renamedAtOnce],
-    ["a migration is not synced", "migration", withoutSyncs(/-wal$/)],
   ];
 
 function withoutSyncs(of: RegExp) {

@@ -2,7 +2,6 @@ import type { Scenario } from "./scenario.ts";
 import { backups } from "./scenarios/backup.ts";
 import { destinations } from "./scenarios/destinations.ts";
 import { firstStart } from "./scenarios/first-start.ts";
-import { migration } from "./scenarios/migration.ts";
 import { service } from "./scenarios/service.ts";
 
 /** Each with its part of the images. */
@@ -11,7 +10,6 @@ export const scenarios: readonly (readonly [Scenario, number])[] = [
   [destinations, 2],
   [firstStart, 1],
   [backups, 2],
-  [migration, 1],
 ];
 
 export function scenarioOf(name: string): Scenario {

@@ -1,0 +1,733 @@
+-- Times are whole milliseconds since the epoch, set by the program's clock: the same numbers as in
+-- SQLite, so that a copy is equal and a cursor stays valid.
+-- Text is compared byte by byte (collate "C"), whatever the database's own order is.
+-- JSON columns keep the text as it was sent: jsonb refuses "\u0000" and forgets the order of keys.
+
+-- Events
+
+create sequence events_seq;
+
+-- As for notifications below: a transaction announces the newest number given out before its first one.
+create function next_event_seq() returns bigint language plpgsql as $$
+declare given bigint;
+begin
+  if coalesce(current_setting('skyhook.event_seq_announced', true), '') = '' then
+    select case when is_called then last_value else last_value - 1 end into given from events_seq;
+    perform pg_advisory_xact_lock_shared('events_seq'::regclass::oid::int4, (given & 2147483647)::int4);
+    perform set_config('skyhook.event_seq_announced', 'yes', true);
+  end if;
+  return nextval('events_seq');
+end $$;
+
+create function settled_event_seq() returns bigint language plpgsql volatile as $$
+declare
+  given bigint;
+  announced bigint;
+begin
+  select case when is_called then last_value else last_value - 1 end into given from events_seq;
+  select min(given - ((given - objid::bigint) & 2147483647)) into announced
+    from pg_locks
+    where locktype = 'advisory' and objsubid = 2
+      and classid = 'events_seq'::regclass::oid
+      and database = (select oid from pg_database where datname = current_database());
+  return least(given, announced);
+end $$;
+
+create table events (
+  id text collate "C" not null primary key,
+  -- The order of commits, which followers read.
+  seq bigint not null,
+  provider text collate "C" not null,
+  type text collate "C" not null,
+  status text collate "C" not null,
+  idempotency_key text collate "C" not null,
+  occurred_at bigint not null,
+  created_at bigint not null,
+  subject text collate "C",
+  title text collate "C" not null,
+  url text collate "C",
+  actor text collate "C",
+  data json not null,
+  headers json,
+  address text collate "C",
+  signed_with text collate "C",
+  body_bytes integer not null,
+  duplicates integer not null,
+  body_hash bytea,
+  body bytea,
+  -- Whether it was read from the provider's log, because its delivery had not arrived.
+  recovered boolean not null default false,
+  -- What it changed in a booking, or why nothing.
+  effect text collate "C",
+  -- The items of a delivery with several events share one body, which the first stored one holds.
+  body_of text collate "C",
+  item integer,
+  items integer
+);
+-- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes.
+create unique index events_key on events (idempotency_key);
+create unique index events_body on events (provider, body_hash) where body_hash is not null;
+create unique index events_seq_key on events (seq);
+create index events_newest on events (created_at, id);
+-- With both filters, the index alone excludes the events of other types or providers.
+create index events_of_provider on events (provider, created_at, id, type);
+create index events_of_type on events (type, created_at, id, provider);
+create index events_unaccepted on events (status, created_at, id) where status <> 'accepted';
+create index events_recovered on events (provider, created_at, id) where recovered;
+create index events_body_of on events (body_of, item) where body_of is not null;
+
+create sequence notifications_seq;
+
+-- Numbers of concurrent transactions become visible in any order. So that a reader can know below which
+-- number nothing more will appear, a transaction announces, before it takes its first number, the newest
+-- one given out by then: as the second half of an advisory lock, which ends with the transaction.
+create function next_notification_seq() returns bigint language plpgsql as $$
+declare given bigint;
+begin
+  if coalesce(current_setting('skyhook.seq_announced', true), '') = '' then
+    select case when is_called then last_value else last_value - 1 end into given from notifications_seq;
+    perform pg_advisory_xact_lock_shared('notifications_seq'::regclass::oid::int4, (given & 2147483647)::int4);
+    -- For this transaction only; a savepoint that is rolled back takes both back.
+    perform set_config('skyhook.seq_announced', 'yes', true);
+  end if;
+  return nextval('notifications_seq');
+end $$;
+
+-- The number up to which every notification is committed or will never be. What has a number at most
+-- `given` had announced itself before: now it still shows in the locks, or it has ended. Rows must be
+-- read by a later statement, whose snapshot then holds all of them.
+create function settled_notification_seq() returns bigint language plpgsql volatile as $$
+declare
+  given bigint;
+  announced bigint;
+begin
+  select case when is_called then last_value else last_value - 1 end into given from notifications_seq;
+  select min(given - ((given - objid::bigint) & 2147483647)) into announced
+    from pg_locks
+    where locktype = 'advisory' and objsubid = 2
+      and classid = 'notifications_seq'::regclass::oid
+      and database = (select oid from pg_database where datname = current_database());
+  return least(given, announced);
+end $$;
+
+create table notifications (
+  seq bigint not null default next_notification_seq() primary key,
+  id text collate "C" not null,
+  event_id text collate "C" not null,
+  created_at bigint not null,
+  title text collate "C" not null,
+  text text collate "C" not null,
+  url text collate "C",
+  severity text collate "C" not null,
+  status text collate "C" not null,
+  attempt_count integer not null,
+  due_at bigint,
+  delivered_at bigint,
+  last_error text collate "C"
+) with (fillfactor = 80);
+create index notifications_newest on notifications (created_at, id);
+create index notifications_of_event on notifications (event_id);
+create index notifications_undelivered on notifications (status, created_at, id) where status <> 'delivered';
+
+-- Destinations, each with a delivery of its own of every notification it receives
+
+create table destinations (
+  id text collate "C" not null primary key,
+  name text collate "C" not null,
+  owner_id text collate "C",
+  format text collate "C" not null,
+  transport text collate "C" not null,
+  address text collate "C" not null,
+  filter text collate "C",
+  order_by text collate "C",
+  rate_per_second integer,
+  max_concurrent integer not null,
+  retry_delays text collate "C",
+  batch_max_items integer,
+  batch_max_wait_ms integer,
+  header_names text collate "C",
+  template text collate "C",
+  alerts boolean not null,
+  state text collate "C" not null,
+  disabled_reason text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  failures integer not null,
+  failing_since bigint,
+  open_until bigint,
+  sealed bytea not null
+);
+-- Two owners may choose the same name: a user neither learns nor takes the names of others.
+create unique index destinations_name on destinations (coalesce(owner_id, ''), name);
+create index destinations_newest on destinations (created_at, id);
+create index destinations_of_owner on destinations (owner_id, created_at, id);
+
+create sequence deliveries_seq;
+-- Room in each page for the next version of its rows: a lease changes no index, so it then stays in its page and adds
+-- no entry to any index (postgresql.org/docs/current/storage-hot.html).
+create table deliveries (
+  seq bigint not null primary key default nextval('deliveries_seq'),
+  id text collate "C" not null,
+  destination_id text collate "C" not null,
+  notification_id text collate "C" not null,
+  event_id text collate "C" not null,
+  owner_id text collate "C",
+  created_at bigint not null,
+  order_key text collate "C",
+  status text collate "C" not null,
+  attempt_count integer not null,
+  due_at bigint,
+  leased_until bigint,
+  delivered_at bigint,
+  last_error text collate "C",
+  -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
+  -- due deliveries does not depend on how many wait behind others.
+  blocked boolean not null default false,
+  after_dead boolean not null default false
+) with (fillfactor = 70);
+create index deliveries_of_destination on deliveries (destination_id, created_at, id);
+create index deliveries_of_event on deliveries (event_id);
+create index deliveries_dead on deliveries (destination_id, created_at, id) where status = 'dead';
+-- One that succeeds at once never is in this index.
+create index deliveries_retrying on deliveries (destination_id, created_at, id) where status = 'retrying';
+create index deliveries_due on deliveries (destination_id, due_at, seq) where due_at is not null and not blocked;
+create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
+create index deliveries_blocked on deliveries (destination_id, order_key, seq) where blocked;
+-- The events that were sent to a destination, in the order of their ids, which is the order of receipt. The second index
+-- has only what is not delivered, so it stays small.
+create index deliveries_events on deliveries (destination_id, event_id);
+create index deliveries_undelivered on deliveries (destination_id, status, event_id) where status <> 'delivered';
+
+create table attempts (
+  notification_id text collate "C" not null,
+  destination_id text collate "C" not null,
+  started_at bigint not null,
+  duration_ms integer not null,
+  delivered boolean not null,
+  response_status integer,
+  error text collate "C"
+);
+create index attempts_of_notification on attempts (notification_id, started_at);
+-- The latest attempts of a destination, for its success rate and response times.
+create index attempts_of_destination on attempts (destination_id, started_at);
+
+-- Search: the words of events, and what became of their deliveries. An event is only queued in its own
+-- transaction. A follower deletes rows from the queue, and each deleted row indexes its event.
+create sequence search_queue_seq;
+create table search_queue (
+  seq bigint not null primary key default nextval('search_queue_seq'),
+  event_id text collate "C" not null
+);
+create index search_queue_of_event on search_queue (event_id);
+
+-- One row for each indexed event. `delivery`: the worst status of the event's notifications, or none.
+create sequence event_states_position;
+create table event_states (
+  position bigint not null default nextval('event_states_position'),
+  id text collate "C" not null primary key,
+  created_at bigint not null,
+  delivery text collate "C" not null
+) with (fillfactor = 80);
+create unique index event_states_position_key on event_states (position);
+create index event_states_delivery on event_states (delivery, created_at, id);
+
+-- `rowid` is the event's position. A word that starts with = stands for the exact value of a column.
+create table event_words (
+  rowid bigint not null primary key,
+  words tsvector not null
+);
+create index event_words_words on event_words using gin (words);
+
+-- The text as words between spaces: lower case, without diacritics.
+create function search_words(given text) returns text language plpgsql immutable as $$
+begin
+  if getdatabaseencoding() = 'UTF8' then
+    given := regexp_replace(normalize(given, NFKD), '[\u0300-\u036f]', '', 'g');
+  end if;
+  given := lower(given collate "default");
+  -- ASCII but letters and digits, and the punctuation of other scripts.
+  return regexp_replace(given, '[\u0001-\u002f\u003a-\u0060\u007b-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u2000-\u206f\u3000-\u3004\u3008-\u3020]+', ' ', 'g');
+end $$;
+
+-- Words between spaces as a tsvector. The parser of to_tsvector would split them in its own way.
+create function search_vector(words text) returns tsvector language sql immutable as $$
+  select coalesce(string_agg(format('%L:%s', left(word, 500), least(place, 16383)), ' '), '')::tsvector
+  from regexp_split_to_table(words, '\s+') with ordinality as parts (word, place)
+  where word <> ''
+$$;
+
+-- The values of a JSON object as text. It is not parsed: PostgreSQL rejects escapes such as \u0000.
+create function search_values(given json) returns text language sql immutable as $$
+  select regexp_replace(
+    regexp_replace(
+      regexp_replace(given::text, ':(true|false|null)(?=[,}])', ':', 'g'),
+      '"([^"\\]|\\.)*":', ' ', 'g'
+    ),
+    '\\(u[0-9a-fA-F]{4}|.)', ' ', 'g'
+  )
+$$;
+
+create function event_delivery(of_event text) returns text language sql stable as $$
+  select coalesce(
+    (
+      select status from notifications where event_id = of_event
+      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
+    ),
+    'none'
+  )
+$$;
+
+-- Never waits for a lock, because a group commit holds many: an event that another transaction has locked is
+-- queued again. The lock on the event keeps it from being deleted until the commit.
+create function index_event() returns trigger language plpgsql as $$
+declare
+  event events;
+  place bigint;
+begin
+  select * into event from events where id = old.event_id for key share skip locked;
+  if not found then
+    insert into search_queue (event_id) select id from events where id = old.event_id;
+    return null;
+  end if;
+  insert into event_states (id, created_at, delivery) values (event.id, event.created_at, 'none')
+    on conflict (id) do nothing;
+  select position into place from event_states where id = event.id for update skip locked;
+  if not found then
+    insert into search_queue (event_id) values (event.id);
+    return null;
+  end if;
+  update event_states set delivery = event_delivery(event.id) where id = event.id;
+  insert into event_words (rowid, words)
+    values (
+      place,
+      search_vector(
+        search_words(concat_ws(' ', event.title, event.actor, event.subject, search_values(event.data)))
+        || ' =p' || encode(convert_to(event.provider, 'UTF8'), 'hex')
+        || ' =t' || encode(convert_to(event.type, 'UTF8'), 'hex')
+        || ' =a' || encode(convert_to(event.status, 'UTF8'), 'hex')
+        || coalesce(' =s' || encode(convert_to(left(event.subject, 60), 'UTF8'), 'hex'), '')
+      )
+    )
+    on conflict (rowid) do update set words = excluded.words;
+  return null;
+end $$;
+create trigger search_queue_indexed after delete on search_queue
+  for each row execute function index_event();
+
+create function queue_event() returns trigger language plpgsql as $$
+begin
+  insert into search_queue (event_id) values (new.id);
+  return null;
+end $$;
+create trigger events_queued after insert on events
+  for each row execute function queue_event();
+-- A replay changes these columns and can add notifications.
+create trigger events_queued_again after update of type, status, subject, title, actor, data on events
+  for each row execute function queue_event();
+
+-- A delivery often ends before the follower has indexed its event. Then it locks the row of the queue until its commit, so
+-- that the event is indexed once, with the new status. Only an event that is being indexed is queued again.
+create function sum_up_notifications() returns trigger language plpgsql as $$
+begin
+  update event_states set delivery = event_delivery(new.event_id) where id = new.event_id;
+  if not found then
+    perform from search_queue where event_id = new.event_id limit 1 for update skip locked;
+    if not found then
+      insert into search_queue (event_id) values (new.event_id);
+    end if;
+  end if;
+  return null;
+end $$;
+create trigger notifications_summed_up after update of status on notifications
+  for each row when (old.status <> new.status) execute function sum_up_notifications();
+
+create function forget_event() returns trigger language plpgsql as $$
+begin
+  delete from event_words where rowid in (select position from event_states where id = old.id);
+  delete from event_states where id = old.id;
+  return null;
+end $$;
+create trigger events_deleted after delete on events
+  for each row execute function forget_event();
+
+-- Providers
+
+create table rejections (
+  id text collate "C" not null primary key,
+  provider text collate "C" not null,
+  created_at bigint not null,
+  reason text collate "C" not null,
+  address text collate "C" not null,
+  request_id text collate "C" not null,
+  headers json not null,
+  signatures json not null,
+  body_bytes integer not null,
+  body bytea
+);
+create index rejections_newest on rejections (created_at, id);
+create index rejections_of_provider on rejections (provider, created_at, id);
+
+-- How many deliveries came, by minute and again by hour: what charts and rules read instead of counting
+-- events.
+create table delivery_counts (
+  -- 1 or 60.
+  span_minutes integer not null,
+  provider text collate "C" not null,
+  -- The first of the span, in whole minutes since the epoch.
+  minute integer not null,
+  verdict text collate "C" not null,
+  deliveries bigint not null,
+  primary key (span_minutes, provider, minute, verdict)
+);
+create index delivery_counts_minute on delivery_counts (span_minutes, minute);
+
+-- When each secret of a provider last matched. `secret` tells a few secrets apart and gives none away.
+create table secret_uses (
+  provider text collate "C" not null,
+  secret text collate "C" not null,
+  first_matched_at bigint not null,
+  last_matched_at bigint not null,
+  primary key (provider, secret)
+);
+
+-- How far the logs of providers were compared with what arrived.
+create table reconciliations (
+  provider text collate "C" not null primary key,
+  covered_until bigint,
+  page text collate "C",
+  run_until bigint,
+  next_run_at bigint not null,
+  paused_until bigint,
+  leased_by text collate "C",
+  leased_until bigint,
+  checked_at bigint,
+  succeeded_at bigint,
+  error text collate "C",
+  recovered bigint not null
+);
+
+-- Replays of many events. Their progress is stored with each event, so that a crash repeats none.
+create table replays (
+  id text collate "C" not null primary key,
+  created_at bigint not null,
+  actor text collate "C" not null,
+  status text collate "C" not null,
+  filters json not null,
+  rate_per_second integer not null,
+  total integer not null,
+  updated_at bigint not null,
+  last_error text collate "C",
+  resent integer not null,
+  notified integer not null,
+  silent integer not null,
+  deleted integer not null,
+  failed integer not null,
+  changed integer not null,
+  position_at bigint,
+  position_id text collate "C",
+  leased_by text collate "C",
+  leased_until bigint
+);
+create index replays_newest on replays (created_at, id);
+-- One runs at a time.
+create unique index replays_running on replays (status) where status = 'running';
+
+-- The events that a bulk replay could not replay.
+create table replay_failures (
+  replay_id text collate "C" not null,
+  id text collate "C" not null,
+  created_at bigint not null,
+  error text collate "C" not null,
+  primary key (replay_id, id)
+);
+create index replay_failures_newest on replay_failures (replay_id, created_at, id);
+
+-- Issues that operators do not want to see until a time.
+create table mutes (
+  issue_id text collate "C" not null primary key,
+  until bigint not null
+);
+
+-- Identity
+
+create table users (
+  id text collate "C" not null primary key,
+  name text collate "C" not null,
+  email text collate "C" not null,
+  created_at bigint not null
+);
+create unique index users_email on users (lower(email));
+create index users_newest on users (created_at, id);
+
+-- Tombstones of erased users.
+create table erasures (
+  id text collate "C" not null primary key,
+  created_at bigint not null
+);
+create index erasures_newest on erasures (created_at);
+
+create table clients (
+  id text collate "C" not null primary key,
+  name text collate "C" not null,
+  secret_hash text collate "C" not null,
+  roles json not null,
+  created_at bigint not null
+);
+
+-- Sessions of operators in the console, and tokens of agents. Only a hash of the cookie or token is stored.
+create table sessions (
+  id text collate "C" not null primary key,
+  kind text collate "C" not null,
+  hash text collate "C" not null,
+  actor text collate "C" not null,
+  roles json not null,
+  allowed json not null,
+  address text collate "C" not null,
+  user_agent text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create unique index sessions_hash on sessions (hash);
+create index sessions_newest on sessions (created_at, id);
+create index sessions_expiry on sessions (expires_at);
+-- Each sign-in counts the sessions of its actor, newest first.
+create index sessions_of_actor on sessions (actor, id);
+
+create table idempotency (
+  scope text collate "C" not null,
+  key text collate "C" not null,
+  request_hash bytea not null,
+  resource_id text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  primary key (scope, key)
+);
+create index idempotency_expiry on idempotency (expires_at);
+
+-- Who did what: operators' actions.
+create table audit (
+  id text collate "C" not null primary key,
+  created_at bigint not null,
+  actor text collate "C" not null,
+  action text collate "C" not null,
+  subject text collate "C" not null,
+  detail text collate "C"
+);
+create index audit_newest on audit (created_at, id);
+create index audit_by_action on audit (action, created_at, id);
+create index audit_by_actor on audit (actor, created_at, id);
+create index audit_by_subject on audit (subject, created_at, id);
+
+-- Who looked at what of a person, and why.
+create table disclosures (
+  id text collate "C" not null primary key,
+  booking_id text collate "C" not null,
+  actor text collate "C" not null,
+  reason text collate "C" not null,
+  created_at bigint not null
+);
+create index disclosures_of_booking on disclosures (booking_id, created_at);
+
+-- Flights and bookings
+
+create sequence flights_id;
+create table flights (
+  id integer not null,
+  flight_number text collate "C" not null,
+  airline text collate "C" not null,
+  origin text collate "C" not null,
+  destination text collate "C" not null,
+  departure_time bigint not null,
+  arrival_time bigint not null,
+  cabin_class text collate "C" not null,
+  seats integer not null,
+  seats_available integer not null,
+  price_minor bigint not null,
+  currency text collate "C" not null,
+  created_at bigint not null,
+  -- When the airline removed the flight from sale.
+  cancelled_at bigint,
+  -- The last line of defence against overselling, whatever a statement says.
+  check (seats_available between 0 and seats)
+);
+create unique index flights_id_key on flights (id);
+create unique index flights_departure on flights (flight_number, departure_time, cabin_class);
+create index flights_route on flights (origin, destination, departure_time, id);
+create index flights_newest on flights (created_at, id);
+-- Operators look at what departs on a day.
+create index flights_departing on flights (departure_time, id);
+
+-- What an import changed of flights. A move of a flight without bookings is kept too, so that its line can be imported again.
+create table flight_changes (
+  id text collate "C" not null primary key,
+  flight_id integer not null,
+  type text collate "C" not null,
+  previous_departure_time bigint not null,
+  previous_arrival_time bigint not null,
+  previous_origin text collate "C" not null,
+  previous_destination text collate "C" not null,
+  departure_time bigint not null,
+  arrival_time bigint not null,
+  origin text collate "C" not null,
+  destination text collate "C" not null,
+  asks_owners boolean not null,
+  created_at bigint not null
+);
+create index flight_changes_newest on flight_changes (created_at, id);
+create index flight_changes_of_flight on flight_changes (flight_id, departure_time, previous_departure_time);
+
+-- The bookings that a change affects.
+create table flight_change_notices (
+  change_id text collate "C" not null,
+  booking_id text collate "C" not null,
+  status text collate "C" not null,
+  created_at bigint not null,
+  notified_at bigint,
+  answered_at bigint,
+  answered_by text collate "C",
+  primary key (booking_id, change_id)
+);
+create index flight_change_notices_of_change on flight_change_notices (change_id, status);
+create index flight_change_notices_unsent on flight_change_notices (change_id, booking_id) where notified_at is null;
+create index flight_change_notices_unanswered on flight_change_notices (booking_id) where status = 'unanswered';
+
+create table bookings (
+  id text collate "C" not null primary key,
+  reference text collate "C" not null,
+  user_id text collate "C" not null,
+  flight_id integer not null,
+  status text collate "C" not null,
+  seats integer not null,
+  total_minor bigint not null,
+  currency text collate "C" not null,
+  contact_email text collate "C" not null,
+  payment_method text collate "C" not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  cancelled_at bigint,
+  refund_minor bigint,
+  refund_percent integer,
+  refund_reason text collate "C",
+  -- A booking can be held until a payment confirms it.
+  expires_at bigint,
+  confirmed_at bigint,
+  expired_at bigint,
+  -- What the booking was ever charged, and was paid of it by payment events; what is to be refunded, and was refunded; what
+  -- a change made non-refundable. The checks are the last line of defence, whatever a statement says.
+  charged_minor bigint not null default 0 check (charged_minor >= 0),
+  paid_minor bigint check (paid_minor between 0 and charged_minor),
+  refund_due_minor bigint not null default 0 check (refund_due_minor >= 0),
+  refunded_minor bigint not null default 0 check (refunded_minor between 0 and charged_minor),
+  kept_minor bigint not null default 0 check (kept_minor >= 0 and kept_minor + refund_due_minor <= charged_minor),
+  -- How many payment events are recorded. Recording one requires the number that was read.
+  payment_count integer not null default 0,
+  -- Each change of the price, the seats or the flight requires the number that was read.
+  revision integer not null default 0
+);
+create unique index bookings_reference on bookings (reference);
+create index bookings_newest on bookings (created_at, id);
+create index bookings_of_user on bookings (user_id, created_at, id);
+create index bookings_of_flight on bookings (flight_id);
+create index bookings_expiring on bookings (expires_at) where status = 'held';
+create index bookings_held on bookings (flight_id, user_id) where status = 'held';
+-- Operators look for bookings by the contact's address; a person's are all found by it.
+create index bookings_of_contact on bookings (lower(contact_email), created_at, id);
+
+create table passengers (
+  booking_id text collate "C" not null,
+  position integer not null,
+  first_name text collate "C" not null,
+  last_name text collate "C" not null,
+  -- In folded case; null where lower() is the same, and empty until the server has folded it.
+  last_name_folded text collate "C",
+  email text collate "C" not null,
+  sealed bytea not null,
+  -- When the passenger was taken out of the booking.
+  cancelled_at bigint,
+  -- How often the passenger was corrected.
+  corrections integer not null default 0,
+  primary key (booking_id, position)
+);
+-- Admins search bookings by a passenger's last name.
+create index passengers_last_name on passengers (coalesce(last_name_folded, lower(last_name)), booking_id);
+create index passengers_unfolded on passengers (booking_id, position) where last_name_folded = '';
+create index passengers_email on passengers (lower(email));
+
+-- Offers to change bookings, and the changes made.
+create table booking_changes (
+  id text collate "C" not null primary key,
+  booking_id text collate "C" not null,
+  user_id text collate "C" not null,
+  kind text collate "C" not null,
+  status text collate "C" not null,
+  revision integer not null,
+  flight_id integer not null,
+  new_flight_id integer,
+  passengers json not null,
+  seats integer not null,
+  currency text collate "C" not null,
+  previous_total_minor bigint not null,
+  new_total_minor bigint not null,
+  penalty_minor bigint not null,
+  change_total_minor bigint not null,
+  kept_minor bigint not null,
+  percent integer not null,
+  reason text collate "C" not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  expires_at bigint not null,
+  confirmed_at bigint
+);
+create index booking_changes_of_booking on booking_changes (booking_id, created_at, id);
+-- A booking has one open offer at a time.
+create unique index booking_changes_open on booking_changes (booking_id) where status in ('offered', 'pending');
+create index booking_changes_expiring on booking_changes (expires_at) where status in ('offered', 'pending');
+create index booking_changes_held on booking_changes (new_flight_id, user_id) where status in ('offered', 'pending');
+
+-- What providers' events and admins said about the payment of bookings, and what came of it.
+create table payments (
+  event_id text collate "C" not null primary key,
+  booking_id text collate "C" not null,
+  provider text collate "C" not null,
+  reference text collate "C",
+  amount_minor bigint,
+  currency text collate "C",
+  amount text collate "C" not null,
+  outcome text collate "C" not null,
+  created_at bigint not null,
+  -- Of a refund that an admin recorded.
+  actor text collate "C",
+  note text collate "C"
+);
+create index payments_of_booking on payments (booking_id, created_at);
+create index payments_by_reference on payments (provider, reference) where reference is not null;
+-- A booking is paid once for its price and once for each change; a payment pays for one of them.
+create unique index payments_of_paid_booking on payments (booking_id) where outcome = 'confirmed';
+create unique index payments_confirming on payments (provider, reference) where outcome in ('confirmed', 'changed');
+
+-- Refunds that name no booking and whose payment is not known yet, until its event arrives.
+create table waiting_refunds (
+  event_id text collate "C" not null primary key,
+  provider text collate "C" not null,
+  reference text collate "C" not null,
+  notice json not null,
+  created_at bigint not null
+);
+create index waiting_refunds_by_reference on waiting_refunds (provider, reference);
+create index waiting_refunds_newest on waiting_refunds (created_at, event_id);
+
+create function forget_waiting_refund() returns trigger language plpgsql as $$
+begin
+  delete from waiting_refunds where event_id = old.id;
+  return null;
+end $$;
+create trigger waiting_refunds_of_event after delete on events
+  for each row execute function forget_waiting_refund();
+
+-- How far stored events were searched for payments, for each description of where a provider has them.
+create table payment_searches (
+  provider text collate "C" not null,
+  source text collate "C" not null,
+  searched_until bigint not null,
+  primary key (provider, source)
+);

@@ -1,0 +1,668 @@
+-- Times are whole milliseconds since the epoch, set by the program's clock.
+-- Every list is read by keyset on (created_at, id); ids are text, so that SQLite seeks on both columns.
+
+-- Events
+
+create table events (
+  id text not null primary key,
+  -- The order of commits, which followers read.
+  seq integer not null,
+  provider text not null,
+  type text not null,
+  status text not null,
+  idempotency_key text not null,
+  occurred_at integer not null,
+  created_at integer not null,
+  subject text,
+  title text not null,
+  url text,
+  actor text,
+  data text not null,
+  headers text,
+  address text,
+  signed_with text,
+  body_bytes integer not null,
+  duplicates integer not null,
+  body_hash blob,
+  body blob,
+  -- Whether it was read from the provider's log, because its delivery had not arrived.
+  recovered integer not null default 0,
+  -- What it changed in a booking, or why nothing.
+  effect text,
+  -- The items of a delivery with several events share one body, which the first stored one holds.
+  body_of text,
+  item integer,
+  items integer
+) strict;
+-- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes.
+create unique index events_key on events (idempotency_key);
+create unique index events_body on events (provider, body_hash) where body_hash is not null;
+create unique index events_seq_key on events (seq);
+create index events_newest on events (created_at, id);
+-- With both filters, the index alone excludes the events of other types or providers.
+create index events_of_provider on events (provider, created_at, id, type);
+create index events_of_type on events (type, created_at, id, provider);
+create index events_unaccepted on events (status, created_at, id) where status <> 'accepted';
+create index events_recovered on events (provider, created_at, id) where recovered;
+create index events_body_of on events (body_of, item) where body_of is not null;
+
+create table notifications (
+  seq integer primary key autoincrement,
+  id text not null,
+  event_id text not null,
+  created_at integer not null,
+  title text not null,
+  text text not null,
+  url text,
+  severity text not null,
+  status text not null,
+  attempt_count integer not null,
+  due_at integer,
+  delivered_at integer,
+  last_error text
+) strict;
+create index notifications_newest on notifications (created_at, id);
+create index notifications_of_event on notifications (event_id);
+create index notifications_undelivered on notifications (status, created_at, id) where status <> 'delivered';
+
+-- Destinations, each with a delivery of its own of every notification it receives
+
+create table destinations (
+  id text not null primary key,
+  name text not null,
+  owner_id text,
+  format text not null,
+  transport text not null,
+  address text not null,
+  filter text,
+  order_by text,
+  rate_per_second integer,
+  max_concurrent integer not null,
+  retry_delays text,
+  batch_max_items integer,
+  batch_max_wait_ms integer,
+  header_names text,
+  template text,
+  alerts integer not null,
+  state text not null,
+  disabled_reason text,
+  created_at integer not null,
+  updated_at integer not null,
+  failures integer not null,
+  failing_since integer,
+  open_until integer,
+  sealed blob not null
+) strict;
+-- Two owners may choose the same name: a user neither learns nor takes the names of others.
+create unique index destinations_name on destinations (coalesce(owner_id, ''), name);
+create index destinations_newest on destinations (created_at, id);
+create index destinations_of_owner on destinations (owner_id, created_at, id);
+
+create table deliveries (
+  seq integer primary key autoincrement,
+  id text not null,
+  destination_id text not null,
+  notification_id text not null,
+  event_id text not null,
+  owner_id text,
+  created_at integer not null,
+  order_key text,
+  status text not null,
+  attempt_count integer not null,
+  due_at integer,
+  leased_until integer,
+  delivered_at integer,
+  last_error text,
+  -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
+  -- due deliveries does not depend on how many wait behind others.
+  blocked integer not null default 0,
+  after_dead integer not null default 0
+) strict;
+create index deliveries_of_destination on deliveries (destination_id, created_at, id);
+create index deliveries_of_event on deliveries (event_id);
+create index deliveries_dead on deliveries (destination_id, created_at, id) where status = 'dead';
+-- One that succeeds at once never is in this index.
+create index deliveries_retrying on deliveries (destination_id, created_at, id) where status = 'retrying';
+-- With the column of its condition, an index can be counted without reading rows.
+create index deliveries_due on deliveries (destination_id, due_at, seq, blocked) where due_at is not null and not blocked;
+create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
+create index deliveries_blocked on deliveries (destination_id, order_key, seq, blocked) where blocked;
+-- The events that were sent to a destination, in the order of their ids, which is the order of receipt. The second index
+-- has only what is not delivered, so it stays small.
+create index deliveries_events on deliveries (destination_id, event_id);
+create index deliveries_undelivered on deliveries (destination_id, status, event_id) where status <> 'delivered';
+
+create table attempts (
+  notification_id text not null,
+  destination_id text not null,
+  started_at integer not null,
+  duration_ms integer not null,
+  delivered integer not null,
+  response_status integer,
+  error text
+) strict;
+create index attempts_of_notification on attempts (notification_id, started_at);
+-- The latest attempts of a destination, for its success rate and response times.
+create index attempts_of_destination on attempts (destination_id, started_at);
+
+-- Search: the words of events, and what became of their deliveries
+
+-- One row for each indexed event. `position` orders them like their list: the time in milliseconds, then 20 bits
+-- that are unique within it. `delivery`: the worst status of the event's notifications, or none.
+create table event_states (
+  position integer primary key,
+  id text not null,
+  created_at integer not null,
+  delivery text not null
+) strict;
+create unique index event_states_id on event_states (id);
+create index event_states_delivery on event_states (delivery, created_at, id);
+
+-- The rowid is the event's position. The text itself is only in the events. A word that starts with = stands for
+-- the exact value of a column.
+create virtual table event_words using fts5 (
+  words,
+  content = '',
+  contentless_delete = 1,
+  tokenize = "unicode61 remove_diacritics 2 tokenchars '='"
+);
+-- The follower merges segments of the index in small steps. By itself, FTS5 merges 64 pages or more in one commit.
+insert into event_words (event_words, rank) values ('automerge', 0);
+insert into event_words (event_words, rank) values ('usermerge', 8);
+
+-- The words of the index, to find those with a prefix.
+create virtual table event_vocabulary using fts5vocab (event_words, instance);
+
+-- Search follows the events in the order of commits, so that storing one writes nothing to the queue. The queue keeps
+-- what is to be indexed again, and what waits while newer events go first. A follower deletes rows from it, and each
+-- deleted row indexes its event (search_queue_indexed).
+create table search_queue (
+  seq integer primary key,
+  event_id text not null
+) strict;
+
+create table search_progress (
+  -- The number of the last event that was indexed or queued.
+  seq integer not null,
+  -- What is done with the events between the former number and a new one.
+  step text not null check (step in ('index', 'queue'))
+) strict;
+insert into search_progress (seq, step) values (0, 'queue');
+
+create trigger search_progress_queued after update on search_progress when new.step = 'queue' begin
+  insert into search_queue (event_id)
+    select id from events where seq > old.seq and seq <= new.seq order by seq;
+end;
+
+-- As search_queue_indexed, but all at once, which costs half as much.
+create trigger search_progress_indexed after update on search_progress when new.step = 'index' begin
+  insert into event_states (position, id, created_at, delivery)
+    select
+      coalesce(
+        (
+          select max(position) + 1 from event_states
+          where position >= events.created_at * 1048576 and position < (events.created_at + 1) * 1048576
+        ),
+        events.created_at * 1048576
+      ) + row_number() over (partition by created_at order by seq) - 1,
+      id,
+      created_at,
+      coalesce(
+        (
+          select status from notifications where event_id = events.id
+          order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
+        ),
+        'none'
+      )
+    from events where seq > old.seq and seq <= new.seq
+    on conflict (id) do nothing;
+  insert or replace into event_words (rowid, words)
+    select
+      event_states.position,
+      replace(
+        title || ' ' || coalesce(actor, '') || ' ' || coalesce(subject, '') || ' '
+          || coalesce((select group_concat(value, ' ') from json_each(data) where json_each.type in ('text', 'integer', 'real')), ''),
+        '=', ' '
+      )
+        || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
+        || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
+    from events join event_states on event_states.id = events.id
+    where seq > old.seq and seq <= new.seq;
+end;
+
+-- When the last indexed event is deleted, numbers up to its own can be given to new events if the clock goes back.
+create trigger search_progress_reset after delete on events when old.seq = (select seq from search_progress) begin
+  update search_progress set seq = coalesce((select max(seq) from events where seq < old.seq), 0);
+end;
+
+create trigger search_queue_indexed after delete on search_queue begin
+  insert into event_states (position, id, created_at, delivery)
+    select
+      coalesce(
+        (
+          select max(position) + 1 from event_states
+          where position >= events.created_at * 1048576 and position < (events.created_at + 1) * 1048576
+        ),
+        events.created_at * 1048576
+      ),
+      id, created_at, 'none'
+    from events where id = old.event_id
+    on conflict (id) do nothing;
+  update event_states set delivery = coalesce(
+    (
+      select status from notifications where event_id = old.event_id
+      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
+    ),
+    'none'
+  ) where id = old.event_id;
+  insert or replace into event_words (rowid, words)
+    select
+      event_states.position,
+      replace(
+        title || ' ' || coalesce(actor, '') || ' ' || coalesce(subject, '') || ' '
+          || coalesce((select group_concat(value, ' ') from json_each(data) where json_each.type in ('text', 'integer', 'real')), ''),
+        '=', ' '
+      )
+        || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
+        || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
+    from events join event_states on event_states.id = events.id
+    where events.id = old.event_id;
+end;
+
+-- A replay changes these columns and can add notifications.
+create trigger events_queued_again after update of type, status, subject, title, actor, data on events begin
+  insert into search_queue (event_id) values (new.id);
+end;
+
+create trigger notifications_summed_up after update of status on notifications when old.status <> new.status begin
+  update event_states set delivery = coalesce(
+    (
+      select status from notifications where event_id = new.event_id
+      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
+    ),
+    'none'
+  ) where id = new.event_id;
+end;
+
+create trigger events_deleted after delete on events begin
+  delete from event_words where rowid = (select position from event_states where id = old.id);
+  delete from event_states where id = old.id;
+end;
+
+-- Providers
+
+create table rejections (
+  id text not null primary key,
+  provider text not null,
+  created_at integer not null,
+  reason text not null,
+  address text not null,
+  request_id text not null,
+  headers text not null,
+  signatures text not null,
+  body_bytes integer not null,
+  body blob
+) strict;
+create index rejections_newest on rejections (created_at, id);
+create index rejections_of_provider on rejections (provider, created_at, id);
+
+-- How many deliveries came, by minute and again by hour: what charts and rules read instead of counting
+-- events.
+create table delivery_counts (
+  -- 1 or 60.
+  span_minutes integer not null,
+  provider text not null,
+  -- The first of the span, in whole minutes since the epoch.
+  minute integer not null,
+  verdict text not null,
+  deliveries integer not null,
+  primary key (span_minutes, provider, minute, verdict)
+) strict, without rowid;
+create index delivery_counts_minute on delivery_counts (span_minutes, minute);
+
+-- When each secret of a provider last matched. `secret` tells a few secrets apart and gives none away.
+create table secret_uses (
+  provider text not null,
+  secret text not null,
+  first_matched_at integer not null,
+  last_matched_at integer not null,
+  primary key (provider, secret)
+) strict, without rowid;
+
+-- How far the logs of providers were compared with what arrived.
+create table reconciliations (
+  provider text not null primary key,
+  covered_until integer,
+  page text,
+  run_until integer,
+  next_run_at integer not null,
+  paused_until integer,
+  leased_by text,
+  leased_until integer,
+  checked_at integer,
+  succeeded_at integer,
+  error text,
+  recovered integer not null
+) strict;
+
+-- Replays of many events. Their progress is stored with each event, so that a crash repeats none.
+create table replays (
+  id text not null primary key,
+  created_at integer not null,
+  actor text not null,
+  status text not null,
+  filters text not null,
+  rate_per_second integer not null,
+  total integer not null,
+  updated_at integer not null,
+  last_error text,
+  resent integer not null,
+  notified integer not null,
+  silent integer not null,
+  deleted integer not null,
+  failed integer not null,
+  changed integer not null,
+  position_at integer,
+  position_id text,
+  leased_by text,
+  leased_until integer
+) strict;
+create index replays_newest on replays (created_at, id);
+-- One runs at a time.
+create unique index replays_running on replays (status) where status = 'running';
+
+-- The events that a bulk replay could not replay.
+create table replay_failures (
+  replay_id text not null,
+  id text not null,
+  created_at integer not null,
+  error text not null,
+  primary key (replay_id, id)
+) strict, without rowid;
+create index replay_failures_newest on replay_failures (replay_id, created_at, id);
+
+-- Issues that operators do not want to see until a time.
+create table mutes (
+  issue_id text not null primary key,
+  until integer not null
+) strict;
+
+-- Identity
+
+create table users (
+  id text not null primary key,
+  name text not null,
+  email text not null,
+  created_at integer not null
+) strict;
+create unique index users_email on users (lower(email));
+create index users_newest on users (created_at, id);
+
+-- Tombstones of erased users.
+create table erasures (
+  id text not null primary key,
+  created_at integer not null
+) strict;
+create index erasures_newest on erasures (created_at);
+
+create table clients (
+  id text not null primary key,
+  name text not null,
+  secret_hash text not null,
+  roles text not null,
+  created_at integer not null
+) strict;
+
+-- Sessions of operators in the console, and tokens of agents. Only a hash of the cookie or token is stored.
+create table sessions (
+  id text not null primary key,
+  kind text not null,
+  hash text not null,
+  actor text not null,
+  roles text not null,
+  allowed text not null,
+  address text not null,
+  user_agent text not null,
+  created_at integer not null,
+  expires_at integer not null
+) strict;
+create unique index sessions_hash on sessions (hash);
+create index sessions_newest on sessions (created_at, id);
+create index sessions_expiry on sessions (expires_at);
+-- Each sign-in counts the sessions of its actor, newest first.
+create index sessions_of_actor on sessions (actor, id);
+
+create table idempotency (
+  scope text not null,
+  key text not null,
+  request_hash blob not null,
+  resource_id text not null,
+  created_at integer not null,
+  expires_at integer not null,
+  primary key (scope, key)
+) strict, without rowid;
+create index idempotency_expiry on idempotency (expires_at);
+
+-- Who did what: operators' actions.
+create table audit (
+  id text not null primary key,
+  created_at integer not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  detail text
+) strict;
+create index audit_newest on audit (created_at, id);
+create index audit_by_action on audit (action, created_at, id);
+create index audit_by_actor on audit (actor, created_at, id);
+create index audit_by_subject on audit (subject, created_at, id);
+
+-- Who looked at what of a person, and why.
+create table disclosures (
+  id text not null primary key,
+  booking_id text not null,
+  actor text not null,
+  reason text not null,
+  created_at integer not null
+) strict;
+create index disclosures_of_booking on disclosures (booking_id, created_at);
+
+-- Flights and bookings
+
+create table flights (
+  -- Not "integer primary key": that is the rowid itself, and SQLite then seeks keysets on created_at alone.
+  id int not null,
+  flight_number text not null,
+  airline text not null,
+  origin text not null,
+  destination text not null,
+  departure_time integer not null,
+  arrival_time integer not null,
+  cabin_class text not null,
+  seats integer not null,
+  seats_available integer not null,
+  price_minor integer not null,
+  currency text not null,
+  created_at integer not null,
+  -- When the airline removed the flight from sale.
+  cancelled_at integer,
+  -- The last line of defence against overselling, whatever a statement says.
+  check (seats_available between 0 and seats)
+) strict;
+create unique index flights_id on flights (id);
+create unique index flights_departure on flights (flight_number, departure_time, cabin_class);
+create index flights_route on flights (origin, destination, departure_time, id);
+create index flights_newest on flights (created_at, id);
+-- Operators look at what departs on a day.
+create index flights_departing on flights (departure_time, id);
+
+-- What an import changed of flights. A move of a flight without bookings is kept too, so that its line can be imported again.
+create table flight_changes (
+  id text not null primary key,
+  flight_id integer not null,
+  type text not null,
+  previous_departure_time integer not null,
+  previous_arrival_time integer not null,
+  previous_origin text not null,
+  previous_destination text not null,
+  departure_time integer not null,
+  arrival_time integer not null,
+  origin text not null,
+  destination text not null,
+  asks_owners integer not null,
+  created_at integer not null
+) strict;
+create index flight_changes_newest on flight_changes (created_at, id);
+create index flight_changes_of_flight on flight_changes (flight_id, departure_time, previous_departure_time);
+
+-- The bookings that a change affects.
+create table flight_change_notices (
+  change_id text not null,
+  booking_id text not null,
+  status text not null,
+  created_at integer not null,
+  notified_at integer,
+  answered_at integer,
+  answered_by text,
+  primary key (booking_id, change_id)
+) strict, without rowid;
+create index flight_change_notices_of_change on flight_change_notices (change_id, status);
+create index flight_change_notices_unsent on flight_change_notices (change_id, booking_id) where notified_at is null;
+create index flight_change_notices_unanswered on flight_change_notices (booking_id) where status = 'unanswered';
+
+create table bookings (
+  id text not null primary key,
+  reference text not null,
+  user_id text not null,
+  flight_id integer not null,
+  status text not null,
+  seats integer not null,
+  total_minor integer not null,
+  currency text not null,
+  contact_email text not null,
+  payment_method text not null,
+  created_at integer not null,
+  updated_at integer not null,
+  cancelled_at integer,
+  refund_minor integer,
+  refund_percent integer,
+  refund_reason text,
+  -- A booking can be held until a payment confirms it.
+  expires_at integer,
+  confirmed_at integer,
+  expired_at integer,
+  -- What the booking was ever charged, and was paid of it by payment events; what is to be refunded, and was refunded; what
+  -- a change made non-refundable. The checks are the last line of defence, whatever a statement says.
+  charged_minor integer not null default 0 check (charged_minor >= 0),
+  paid_minor integer check (paid_minor between 0 and charged_minor),
+  refund_due_minor integer not null default 0 check (refund_due_minor >= 0),
+  refunded_minor integer not null default 0 check (refunded_minor between 0 and charged_minor),
+  kept_minor integer not null default 0 check (kept_minor >= 0 and kept_minor + refund_due_minor <= charged_minor),
+  -- How many payment events are recorded. Recording one requires the number that was read.
+  payment_count integer not null default 0,
+  -- Each change of the price, the seats or the flight requires the number that was read.
+  revision integer not null default 0
+) strict;
+create unique index bookings_reference on bookings (reference);
+create index bookings_newest on bookings (created_at, id);
+create index bookings_of_user on bookings (user_id, created_at, id);
+create index bookings_of_flight on bookings (flight_id);
+create index bookings_expiring on bookings (expires_at) where status = 'held';
+create index bookings_held on bookings (flight_id, user_id) where status = 'held';
+-- Operators look for bookings by the contact's address; a person's are all found by it.
+create index bookings_of_contact on bookings (lower(contact_email), created_at, id);
+
+create table passengers (
+  booking_id text not null,
+  position integer not null,
+  first_name text not null,
+  last_name text not null,
+  -- In folded case; null where lower() is the same, and empty until the server has folded it.
+  last_name_folded text,
+  email text not null,
+  sealed blob not null,
+  -- When the passenger was taken out of the booking.
+  cancelled_at integer,
+  -- How often the passenger was corrected.
+  corrections integer not null default 0,
+  primary key (booking_id, position)
+) strict, without rowid;
+-- Admins search bookings by a passenger's last name.
+create index passengers_last_name on passengers (coalesce(last_name_folded, lower(last_name)), booking_id);
+create index passengers_unfolded on passengers (booking_id, position) where last_name_folded = '';
+create index passengers_email on passengers (lower(email));
+
+-- Offers to change bookings, and the changes made.
+create table booking_changes (
+  id text not null primary key,
+  booking_id text not null,
+  user_id text not null,
+  kind text not null,
+  status text not null,
+  revision integer not null,
+  flight_id integer not null,
+  new_flight_id integer,
+  passengers text not null,
+  seats integer not null,
+  currency text not null,
+  previous_total_minor integer not null,
+  new_total_minor integer not null,
+  penalty_minor integer not null,
+  change_total_minor integer not null,
+  kept_minor integer not null,
+  percent integer not null,
+  reason text not null,
+  created_at integer not null,
+  updated_at integer not null,
+  expires_at integer not null,
+  confirmed_at integer
+) strict;
+create index booking_changes_of_booking on booking_changes (booking_id, created_at, id);
+-- A booking has one open offer at a time.
+create unique index booking_changes_open on booking_changes (booking_id) where status in ('offered', 'pending');
+create index booking_changes_expiring on booking_changes (expires_at) where status in ('offered', 'pending');
+create index booking_changes_held on booking_changes (new_flight_id, user_id) where status in ('offered', 'pending');
+
+-- What providers' events and admins said about the payment of bookings, and what came of it.
+create table payments (
+  event_id text not null primary key,
+  booking_id text not null,
+  provider text not null,
+  reference text,
+  amount_minor integer,
+  currency text,
+  amount text not null,
+  outcome text not null,
+  created_at integer not null,
+  -- Of a refund that an admin recorded.
+  actor text,
+  note text
+) strict;
+create index payments_of_booking on payments (booking_id, created_at);
+create index payments_by_reference on payments (provider, reference) where reference is not null;
+-- A booking is paid once for its price and once for each change; a payment pays for one of them.
+create unique index payments_of_paid_booking on payments (booking_id) where outcome = 'confirmed';
+create unique index payments_confirming on payments (provider, reference) where outcome in ('confirmed', 'changed');
+
+-- Refunds that name no booking and whose payment is not known yet, until its event arrives.
+create table waiting_refunds (
+  event_id text not null primary key,
+  provider text not null,
+  reference text not null,
+  notice text not null,
+  created_at integer not null
+) strict;
+create index waiting_refunds_by_reference on waiting_refunds (provider, reference);
+create index waiting_refunds_newest on waiting_refunds (created_at, event_id);
+
+create trigger waiting_refunds_of_event after delete on events begin
+  delete from waiting_refunds where event_id = old.id;
+end;
+
+-- How far stored events were searched for payments, for each description of where a provider has them.
+create table payment_searches (
+  provider text not null,
+  source text not null,
+  searched_until integer not null,
+  primary key (provider, source)
+) strict;

@@ -1,5 +1,0 @@
--- Tokens of agents are sessions too. A subscription of an agent is a destination with a subscriber and an end.
-alter table sessions add column kind text not null default 'console';
-alter table sessions add column allowed text not null default '[]';
-alter table destinations add column subscriber text;
-alter table destinations add column expires_at integer;
