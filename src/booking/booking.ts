@@ -83,8 +83,7 @@ export const passengersTable = defineTable("passengers", {
   firstName: "text",
   lastName: "text",
   /**
-   * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same; empty
-   * until the server has folded it, for a booking of an earlier version.
+   * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same.
    */
   lastNameFolded: "text or null",
   email: "text",

@@ -103,11 +103,10 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   }
 }
 
-/** Identifies a listener. Other filters are added only if they are set, so that states of earlier versions are found. */
+/** Identifies a listener. */
 function identityOf(base: string, options: ListenOptions) {
-  const { provider = "", type = "", from: _, ...others } = filtersIn(streamFilters, options);
-  const set = Object.entries(others).map(([name, value]) => `${name} ${value}`);
-  return [base, options.to, provider, type, ...set];
+  const { from: _, ...filters } = filtersIn(streamFilters, options);
+  return [base, options.to, ...Object.entries(filters).map(([name, value]) => `${name} ${value}`)];
 }
 
 /** `from` is the start of the first run. A later run continues where the last one ended. */

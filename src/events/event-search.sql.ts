@@ -188,13 +188,6 @@ export const mergeSegments = statement<{ pages: number }>()((db, { indexCommands
   db.insert(indexCommands).values({ eventWords: sql`'merge'`, rank: p.pages }),
 );
 
-/** Queues the events without a number, which only a copy of an older database contains. */
-export const queueUnnumbered = statement()((db, { events, searchQueue }) =>
-  db
-    .insert(searchQueue)
-    .select(sql`select null, ${events.id} from ${events} where ${events.seq} is null`),
-);
-
 /** Indexes at most `limit` queued events, newest first: the database indexes those whose rows are deleted. */
 export const indexQueued = statement<{ limit: number }>()((db, { searchQueue }, p, dialect) =>
   db

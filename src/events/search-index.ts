@@ -19,7 +19,7 @@ import {
 
 /**
  * Keeps the search index up to date. New events are read in the order of their commits, or queued by them on PostgreSQL.
- * What is queued is indexed newest first: new events do not wait for those of a copy or an earlier version.
+ * What is queued is indexed newest first: new events do not wait for those of a copy.
  */
 export interface SearchIndex {
   start(): void;

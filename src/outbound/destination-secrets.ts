@@ -45,8 +45,8 @@ export function openSecrets(
       missingKey(`the secrets of destination ${name} are`, sealingKey(sealed), keys),
     );
   }
-  // Guarantee: the tag proves that this text is what `sealSecrets` wrote. Earlier versions had no headers.
-  return { headers: {}, ...(JSON.parse(text) as Omit<DestinationSecrets, "headers">) };
+  // Guarantee: the tag proves that this text is what `sealSecrets` wrote.
+  return JSON.parse(text) as DestinationSecrets;
 }
 
 /** Like `openSecrets`, for a request: throws `unavailable` if the key is missing; the log names the key. */

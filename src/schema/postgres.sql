@@ -638,7 +638,7 @@ create table passengers (
   position integer not null,
   first_name text collate "C" not null,
   last_name text collate "C" not null,
-  -- In folded case; null where lower() is the same, and empty until the server has folded it.
+  -- In folded case; null where lower() is the same.
   last_name_folded text collate "C",
   email text collate "C" not null,
   sealed bytea not null,
@@ -650,7 +650,6 @@ create table passengers (
 );
 -- Admins search bookings by a passenger's last name.
 create index passengers_last_name on passengers (coalesce(last_name_folded, lower(last_name)), booking_id);
-create index passengers_unfolded on passengers (booking_id, position) where last_name_folded = '';
 create index passengers_email on passengers (lower(email));
 
 -- Offers to change bookings, and the changes made.

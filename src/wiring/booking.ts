@@ -5,7 +5,6 @@ import { type Corrections, corrections } from "../booking/bookings/corrections.t
 import { flightChangeSending } from "../booking/bookings/flight-change-sending.ts";
 import { type FlightChanges, flightChanges } from "../booking/bookings/flight-changes.ts";
 import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
-import { nameFolding } from "../booking/bookings/name-folding.ts";
 import { paymentEffects } from "../booking/bookings/payment-effects.ts";
 import { makeReference } from "../booking/bookings/reference.ts";
 import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
@@ -41,7 +40,6 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const seatsChanged = (flightId: number) => seats.changed(flightId);
   const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
   const sending = flightChangeSending({ storage, outbox, clock, log, makeId });
-  const folding = nameFolding({ storage, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
     storage,
@@ -79,13 +77,12 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
       seats.start();
       expiring.start();
       sending.start();
-      folding.start();
       payments.start();
     },
     /** Ends the streams. */
     close: () => seats.close(),
     async stop() {
-      await Promise.all([expiring.stop(), sending.stop(), folding.stop(), payments.stop()]);
+      await Promise.all([expiring.stop(), sending.stop(), payments.stop()]);
     },
   };
 }

@@ -52,28 +52,6 @@ export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
   db.insert(passengers).values(allColumns(passengers)),
 );
 
-/** Passengers of an earlier version whose last names have to be folded. */
-export const unfoldedNames = statement<{ limit: number }>()((db, { passengers }, p) =>
-  db
-    .select({
-      bookingId: passengers.bookingId,
-      position: passengers.position,
-      lastName: passengers.lastName,
-    })
-    .from(passengers)
-    .where(sql`${passengers.lastNameFolded} = ''`)
-    .limit(p.limit),
-);
-
-export const setFoldedName = statement<
-  Pick<Passenger, "bookingId" | "position" | "lastNameFolded">
->()((db, { passengers }, p) =>
-  db
-    .update(passengers)
-    .set({ lastNameFolded: p.lastNameFolded })
-    .where(and(eq(passengers.bookingId, p.bookingId), eq(passengers.position, p.position))),
-);
-
 /** `userId`: the owner whose bookings to read; null for all owners. */
 interface OwnerFilter {
   readonly userId: Booking["userId"] | null;

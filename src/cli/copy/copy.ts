@@ -1,6 +1,5 @@
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { queueUnnumbered } from "../../events/event-search.sql.ts";
 import { insertAttempts } from "../../outbound/notifications.sql.ts";
 
 import {
@@ -54,9 +53,7 @@ export async function beginCopy(to: Storage, name: string): Promise<void> {
 
 /** Removes the mark. */
 export async function endCopy(to: Storage): Promise<void> {
-  // PostgreSQL has queued them already, as all events.
-  const unnumbered = to.dialect === "sqlite" ? [write(queueUnnumbered, {})] : [];
-  await to.atomically(...unnumbered, write(unmarkUnfinished, {}));
+  await to.atomically(write(unmarkUnfinished, {}));
 }
 
 /**

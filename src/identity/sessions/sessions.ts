@@ -63,7 +63,7 @@ export interface Opening {
 const sessionSeconds = 12 * 3_600;
 /** The oldest end before, so that a script that signs in for each request does not fill the database. */
 const maxSessionsPerActor = 200;
-/** More are left only by an earlier version. Later sign-ins end the others. */
+/** Sign-ins at the same time can leave more. Later ones end the others. */
 const maxEndedAtOnce = 100;
 const maxUserAgentLength = 200;
 

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
 
-import { setFoldedName, unfoldedNames } from "../../../src/booking/bookings/bookings.sql.ts";
-import { nameFolding } from "../../../src/booking/bookings/name-folding.ts";
 import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
-import { createLog } from "../../../src/telemetry/log.ts";
-import { json, jsonWith, until } from "../../support/app.ts";
+import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { appPerTest } from "../../support/running-app.ts";
@@ -86,27 +83,6 @@ describe("GET /v1/api/bookings?q=", () => {
     const { bookingId } = await book({ passengers: [{ ...passenger(1), lastName }] });
     for (const form of [lastName, ...forms]) expect(await found(form)).toEqual([bookingId]);
     expect(await found(`${lastName}x`)).toEqual([]);
-  });
-
-  test("finds last names of an earlier version, once the server has folded them", async () => {
-    const { bookingId } = await book({ passengers: [{ ...passenger(1), lastName: "Éluard" }] });
-    const id = `bk_${String(bookingId).slice(3)}` as const;
-    await app.services.storage.atomically(
-      // As the migration leaves it.
-      write(setFoldedName, { bookingId: id, position: 1, lastNameFolded: "" }),
-    );
-    expect(await found("éluard")).toEqual([]);
-    const { storage } = app.services;
-    const folding = nameFolding({
-      storage,
-      clock: app.clock,
-      log: createLog({ level: "silent", format: "json" }),
-    });
-    folding.start();
-    await until(async () => (await found("éluard")).length === 1);
-    await folding.stop();
-    expect(await found("ÉLUARD")).toEqual([bookingId]);
-    expect(await storage.all(unfoldedNames, { limit: 1 })).toEqual([]);
   });
 
   test("returns pages like the list without q", async () => {

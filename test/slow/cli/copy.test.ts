@@ -3,16 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { copyDatabase, endCopy, lastSeq } from "../../../src/cli/copy/copy.ts";
+import { copyDatabase, lastSeq } from "../../../src/cli/copy/copy.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { searchIndex } from "../../../src/events/search-index.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertAttempts, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
-import { createLog } from "../../../src/telemetry/log.ts";
 import { json, startApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { postgresDatabase, type TestDatabase, testPoolSize } from "../../support/databases.ts";
@@ -20,7 +18,6 @@ import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { removeFolder, runSkyhook, temporaryFolder } from "../../support/program.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
-import { notIndexed } from "../../support/search.ts";
 
 const limits = {
   poolSize: testPoolSize,
@@ -213,22 +210,4 @@ describe("skyhook copy", () => {
       });
     });
   });
-});
-
-test("indexes the events of older versions, which have no number, in the copy", async () => {
-  const [from, to] = await Promise.all(
-    ["unnumbered.db", "numbered.db"].map((name) =>
-      openStorage(schema, `sqlite:${join(folder, name)}`),
-    ),
-  );
-  if (from === undefined || to === undefined) throw new Error("not opened");
-  await from.atomically(write(insertEvent, eventRow(1)), write(insertEvent, eventRow(2)));
-  new Database(join(folder, "unnumbered.db")).run(
-    "update events set seq = null where title = 'Event 1'",
-  );
-  await copyDatabase(from, to, quiet);
-  await endCopy(to);
-  await searchIndex(to, manualClock(), createLog({ level: "silent", format: "json" })).caughtUp();
-  expect(await notIndexed(to)).toEqual([]);
-  await Promise.all([from.close(), to.close()]);
 });
