@@ -123,7 +123,6 @@ export interface Scalars {
   Date: string;
   EmailAddress: string;
   Money: number;
-  JSONObject: Record<string, string | number | boolean | null>;
 }
 `;
   const { dependencies, devDependencies } = await Bun.file(join(root, "package.json")).json();

@@ -4,10 +4,7 @@ import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
 import { flightChangesGraphql } from "./booking/bookings/flight-changes.graphql.ts";
 import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
-import { eventsGraphql } from "./events/events.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
-import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
-import { notificationsGraphql } from "./outbound/notifications/notifications.graphql.ts";
 import type { Services } from "./services.ts";
 import { buildInTurns, rootFieldsInTurns } from "./web/graphql/build-in-turns.ts";
 import { createBuilder } from "./web/graphql/builder.ts";
@@ -28,23 +25,9 @@ export async function createSchema(services: Services) {
   await nextTurn();
   flightSearchesGraphql(builder, services.flights, flightTypes);
   await nextTurn();
-  const notificationTypes = notificationsGraphql(builder, services);
-  await nextTurn();
-  const { bookings } = services;
-  const bookingTypes = bookingsGraphql(
-    builder,
-    bookings,
-    flightTypes,
-    userTypes,
-    notificationTypes,
-  );
+  const bookingTypes = bookingsGraphql(builder, services.bookings, flightTypes, userTypes);
   changesGraphql(builder, services, flightTypes, bookingTypes);
   await nextTurn();
   flightChangesGraphql(builder, services.flightChanges, bookingTypes);
-  await nextTurn();
-  await nextTurn();
-  destinationsGraphql(builder, services);
-  await nextTurn();
-  eventsGraphql(builder, services.events, notificationTypes);
   return rootFieldsInTurns(await buildInTurns(builder));
 }

@@ -18,15 +18,15 @@ const database = new Database(DATABASE, { fileMustExist: true });
 database.pragma("journal_mode = wal");
 database.pragma("mmap_size = 1073741824");
 
-const columns = `id, provider, type, status, idempotency_key as idempotencyKey, occurred_at as occurredAt,
-  created_at as createdAt, subject, title, url, actor, data, recovered`;
+const columns = `id, reference, status, seats, total_minor / 100.0 as totalPrice, currency,
+  contact_email as confirmationSentTo, created_at as createdAt, updated_at as updatedAt`;
 const newestFirst = "order by created_at desc, id desc limit @limit";
-const firstPage = database.prepare(`select ${columns} from events ${newestFirst}`);
+const firstPage = database.prepare(`select ${columns} from bookings ${newestFirst}`);
 const laterPage = database.prepare(
-  `select ${columns} from events where (created_at, id) < (@createdAt, @id) ${newestFirst}`,
+  `select ${columns} from bookings where (created_at, id) < (@createdAt, @id) ${newestFirst}`,
 );
 
-function eventsPage({ first, after }) {
+function bookingsPage({ first, after }) {
   const size = first ?? 20;
   if (size < 0 || size > 100)
     throw new mercurius.ErrorWithProps("The page size must be from 0 to 100");
@@ -73,15 +73,11 @@ app.register(mercurius, {
       name: "DateTime",
       serialize: (ms) => new Date(ms).toISOString(),
     }),
-    Query: { events: (_, args) => eventsPage(args) },
-    EventConnection: {
+    Query: { bookings: (_, args) => bookingsPage(args) },
+    BookingConnection: {
       edges: ({ nodes }) => nodes.map((node) => ({ node, cursor: cursorOf(node) })),
     },
-    Event: {
-      eventId: ({ id }) => id,
-      data: ({ data }) => JSON.parse(data),
-      recovered: ({ recovered }) => recovered === 1,
-    },
+    Booking: { bookingId: ({ id }) => id },
   },
   jit: 1,
   graphiql: false,

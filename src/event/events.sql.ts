@@ -97,15 +97,6 @@ export const eventsToSend = statement<{ ids: readonly Event["id"][] }>()((db, t,
     .from(dialect.lookedUp(t.events.id, p.ids)),
 );
 
-/** What these events changed in bookings. */
-export const effectsOf = statement<{ ids: readonly Event["id"][] }>()(
-  (db, { events }, p, dialect) =>
-    db
-      .select({ id: events.id, effect: events.effect })
-      .from(events)
-      .where(dialect.among(events.id, p.ids)),
-);
-
 /** The events with these idempotency keys, in any order. */
 export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
   (db, t, p, dialect) =>

@@ -20,7 +20,7 @@ import {
 
 import { streamFilters } from "./event-filters.ts";
 
-export const eventSchema = resource("Event", "An interpreted event.", {
+const eventSchema = resource("Event", "An interpreted event.", {
   ...eventFields,
   severity: Type.Optional(
     nullable(

@@ -9,7 +9,6 @@ import { eventById } from "../event/event.sql.ts";
 import type { Event } from "../event/event.ts";
 import {
   bodySizeById,
-  effectsOf,
   eventsByIds,
   itemsBeside,
   receiptWithoutBodyById,
@@ -70,11 +69,6 @@ export interface Events {
   history(ctx: Context, id: string): Promise<EventTimeline>;
   /** The existing events of `ids`, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
-  /** The effects of the existing events of `ids`, in any order. */
-  effects(
-    ctx: Context,
-    ids: readonly Event["id"][],
-  ): Promise<readonly Pick<EventTimeline, "id" | "effect">[]>;
   /**
    * Interprets the stored body again with this version's rules and notifies again. Failed notifications are
    * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
@@ -201,10 +195,6 @@ export function events(
     async find(ctx, ids) {
       requireOperator(ctx);
       return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
-    },
-    async effects(ctx, ids) {
-      requireOperator(ctx);
-      return storage.all(effectsOf, { ids });
     },
     async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);

@@ -20,8 +20,8 @@ export interface FormField {
 }
 
 /**
- * A field of a request's body. The check, the OpenAPI document, the GraphQL input, the options of a command and the
- * console's form are made from it. Plain data, because the console's page imports it too.
+ * A field of a request's body. The check, the OpenAPI document, the options of a command and the console's
+ * form are made from it. Plain data, because the console's page imports it too.
  */
 export interface InputField extends FormField {
   readonly description: string;

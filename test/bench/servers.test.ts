@@ -89,8 +89,8 @@ const servers: Readonly<Record<string, Case>> = {
   },
   "mercurius.mjs": {
     start: peer("mercurius.mjs"),
-    request: () => signedIn("/graphql?query={events{nodes{eventId}}}"),
-    answer: /"eventId":"evt_/,
+    request: () => signedIn("/graphql?query={bookings{nodes{bookingId}}}"),
+    answer: /"bookingId":"bk_/,
   },
   "worker.mjs": { start: worker, request: () => get("/"), answer: ok },
 };

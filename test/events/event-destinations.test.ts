@@ -20,7 +20,6 @@ import { schema } from "../../src/schema/schema.ts";
 import { json, jsonWith, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { post } from "../support/flights.ts";
-import { dataOf } from "../support/graphql.ts";
 import { itemsOf } from "../support/operator.ts";
 import { deliveryRow, destinationRow, eventRow, notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
@@ -188,12 +187,6 @@ describe("destination=", () => {
   test("takes an id, also if another destination has it as its name", async () => {
     const byName = await allOf("/v1/events", { destination: "slack" }, "forward");
     expect(await allOf("/v1/events", { destination: idOf(1) }, "forward")).toEqual(byName);
-  });
-
-  test("is an argument in GraphQL", async () => {
-    const data = await dataOf(app, "operator", `{ events(destination: "slack") { totalCount } }`);
-    const expected = stored.filter(({ sent }) => sent.some((each) => each.destination === 1));
-    expect(data).toEqual({ events: { totalCount: expected.length } });
   });
 
   test.each([

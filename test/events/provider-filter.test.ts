@@ -66,17 +66,3 @@ describe.each(Object.entries(requests))("the provider of %s", (request, ask) => 
     for (const { id } of running) await post(`/v1/replays/${String(id)}/stop`, {});
   });
 });
-
-test("an unknown provider is rejected in GraphQL too", async () => {
-  const events = async (provider: string) => {
-    const query = `{ events(provider: "${provider}") { edges { node { provider } } } }`;
-    return json(await post("/graphql", { query }));
-  };
-  const { errors } = await events("code_hub");
-  expect(itemsOf(errors)).toMatchObject([
-    { extensions: { code: "invalid-parameter", status: 400 } },
-  ]);
-  expect(await events("removed")).toEqual({
-    data: { events: { edges: [{ node: { provider: "removed" } }] } },
-  });
-});

@@ -152,7 +152,7 @@ const historyTypes = [
   "passport.revealed",
 ] as const;
 
-export const webhookSchema = resource("BookingWebhook", "The provider's event that caused it.", {
+const webhookSchema = resource("BookingWebhook", "The provider's event that caused it.", {
   provider: text("The provider.", "payment_processor"),
   eventId: prefixedId("evt_", "The id of the event."),
   deleted: flag("Whether retention has deleted the event."),
@@ -160,24 +160,20 @@ export const webhookSchema = resource("BookingWebhook", "The provider's event th
 
 export interface Webhook extends Static<typeof webhookSchema> {}
 
-export const historyEntrySchema = resource(
-  "BookingHistoryEntry",
-  "An entry in a booking's history.",
-  {
-    at: instant("When it happened."),
-    type: word(historyTypes, "What happened, for example booking.held."),
-    title: text("A one-line summary.", "Booked: 2 seats for USD 999.00"),
-    actor: nullable(
-      text("The id of the caller; null if no caller was involved or it is no longer known."),
-    ),
-    eventId: nullable(
-      prefixedId("evt_"),
-      "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
-    ),
-    webhook: nullable(webhookSchema, "Null if no provider's event caused it."),
-    notifications: listOf(notificationSchema, "The notifications about that event."),
-  },
-);
+const historyEntrySchema = resource("BookingHistoryEntry", "An entry in a booking's history.", {
+  at: instant("When it happened."),
+  type: word(historyTypes, "What happened, for example booking.held."),
+  title: text("A one-line summary.", "Booked: 2 seats for USD 999.00"),
+  actor: nullable(
+    text("The id of the caller; null if no caller was involved or it is no longer known."),
+  ),
+  eventId: nullable(
+    prefixedId("evt_"),
+    "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
+  ),
+  webhook: nullable(webhookSchema, "Null if no provider's event caused it."),
+  notifications: listOf(notificationSchema, "The notifications about that event."),
+});
 
 export interface HistoryEntry extends Static<typeof historyEntrySchema> {}
 

@@ -2,7 +2,6 @@ import { decodeCursor } from "../../base/cursor.ts";
 import { AppError } from "../../base/errors.ts";
 import { readFilters } from "../../base/filters.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
-import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { filterArguments } from "../../web/graphql/filters.ts";
@@ -25,12 +24,9 @@ import {
   type BookingSummary,
   bookingSummarySchema,
   cancellationSchema,
-  type HistoryEntry,
-  historyEntrySchema,
   passengerSchema,
   type PassengerView,
   refundSchema,
-  webhookSchema,
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 import { expectedPriceSchema } from "./expected-price.ts";
@@ -44,7 +40,6 @@ export function bookingsGraphql(
   bookings: Bookings,
   { FlightType }: FlightTypes,
   { UserType, loadUser }: UserTypes,
-  { NotificationType }: NotificationTypes,
 ) {
   const loadBooking = loader(async ({ signedIn }, ids: readonly string[]) =>
     one(await bookings.find(signedIn(), ids), ({ id }): string => id),
@@ -57,12 +52,6 @@ export function bookingsGraphql(
     const found = await bookings.money(signedIn(), ids);
     return (id) => found.get(id) ?? null;
   });
-  const loadHistoryOf = loader<string, readonly HistoryEntry[] | null>(
-    async ({ signedIn }, ids) => {
-      const found = await bookings.histories(signedIn(), ids);
-      return (id) => found.get(id) ?? null;
-    },
-  );
   const BookingType = builder.objectRef<BookingSummary>("Booking");
   const BookingStatus = enumOf(builder, "BookingStatus", bookingSummarySchema, "status");
   const PaymentMethod = builder.enumType("PaymentMethod", {
@@ -85,10 +74,6 @@ export function bookingsGraphql(
   const RefundProgressType = objectOf(builder, refundProgressSchema, {
     status: enumOf(builder, "RefundStatus", refundSchema, "status"),
     payouts: [PayoutType],
-  });
-  const HistoryEntryType = objectOf(builder, historyEntrySchema, {
-    webhook: objectOf(builder, webhookSchema),
-    notifications: [NotificationType],
   });
 
   builder.objectField(CancellationType, "booking", (t) =>
@@ -151,12 +136,6 @@ export function bookingsGraphql(
         description:
           "The refund due, and the amount refunded so far; null if nothing is due and nothing was refunded.",
         resolve: async ({ id }, _, ctx) => (await loadMoneyOf(ctx, id))?.refund ?? null,
-      }),
-      history: t.field({
-        type: [HistoryEntryType],
-        nullable: true,
-        description: "What happened to the booking, oldest first; null except for admins.",
-        resolve: ({ id }, _, ctx) => loadHistoryOf(ctx, id),
       }),
     }),
   });

@@ -24,7 +24,6 @@ import type {
   BookingSummary,
   Cancellation,
   CancellationQuote,
-  HistoryEntry,
   PassengerView,
 } from "./booking.schema.ts";
 import {
@@ -71,11 +70,6 @@ export interface Bookings {
   ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
   /** The payment methods, payments and refunds of the bookings among `ids` that the caller may read, by booking id. */
   money(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, BookingMoney>>;
-  /** The histories of the bookings among `ids`, by booking id. Empty for a caller without the role admin. */
-  histories(
-    ctx: Context,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly HistoryEntry[]>>;
   /**
    * Newest first. Users list their own bookings, admins all that match. Throws `insufficient-scope` when a
    * caller without the role admin filters them or names another user.
@@ -198,16 +192,6 @@ export function bookings(parts: Parts): Bookings {
       const shown = async (booking: Booking) =>
         [booking.id, await changesShown(storage, booking)] as const;
       return new Map(await Promise.all(found.map(shown)));
-    },
-    async histories(ctx, ids) {
-      if (!isAdmin(ctx)) return new Map();
-      const found = await storage.all(bookingsByIds, {
-        ids: ids.filter(isBookingId),
-        userId: null,
-      });
-      const read = async (booking: Booking) =>
-        [booking.id, await readHistory(storage, booking)] as const;
-      return new Map(await Promise.all(found.map(read)));
     },
     async list(ctx, request, filters) {
       const { userId = ctx.actor.id, ...others } = filters;

@@ -10,7 +10,7 @@ import { moneySchema } from "../../web/schema.ts";
 import { type Flight, flightSchema, type FlightView } from "../flight.ts";
 
 import type { Flights } from "./flights.ts";
-import type { Seats, SeatsChange } from "./seats.ts";
+import type { Seats } from "./seats.ts";
 
 interface FlightServices {
   readonly flights: Flights;
@@ -66,11 +66,16 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     ),
   }));
 
-  const SeatsChangeType = builder.objectRef<SeatsChange>("SeatsChange").implement({
+  const SeatsChangeType = builder.objectRef<FlightView>("SeatsChange").implement({
     description: "A change in the number of free seats of a flight.",
     fields: (t) => ({
-      flightId: t.exposeInt("flightId", { description: "Id of the flight." }),
+      flightId: t.exposeInt("id", { description: "Id of the flight." }),
       seatsAvailable: t.exposeInt("seatsAvailable", { description: "Number of free seats." }),
+      flight: t.field({
+        type: FlightType,
+        description: "The flight, so that clients with a cache see its free seats.",
+        resolve: (flight) => flight,
+      }),
     }),
   });
 
@@ -85,7 +90,7 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
         await flights.read(id);
         return whileSignedIn(ctx, clock, (signal) => seats.follow(id, signal));
       },
-      resolve: (change) => change,
+      resolve: (flight) => flight,
     }),
   );
 

@@ -1,15 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Flight } from "../flight.ts";
+import type { Flight, FlightView } from "../flight.ts";
 
+import { flightView } from "./flight-view.ts";
 import { flightsByIds } from "./flights.sql.ts";
-
-/** The number of seats left on a flight after a booking or a cancellation. */
-export interface SeatsChange {
-  readonly flightId: Flight["id"];
-  readonly seatsAvailable: Flight["seatsAvailable"];
-}
 
 /** Publishes the number of seats left on a flight to its followers. */
 export interface Seats {
@@ -18,10 +13,10 @@ export interface Seats {
   /** Call after the commit. Notifies other instances too. Does not read the flight unless it has followers. */
   changed(flightId: Flight["id"]): void;
   /**
-   * Yields every new number of seats until the signal aborts or `close` is called. A slow reader receives
-   * only the newest number, so that nothing queues up in memory.
+   * Yields the flight with every new number of seats until the signal aborts or `close` is called. A slow reader
+   * receives only the newest one, so that nothing queues up in memory.
    */
-  follow(flightId: Flight["id"], signal: AbortSignal): AsyncGenerator<SeatsChange, void>;
+  follow(flightId: Flight["id"], signal: AbortSignal): AsyncGenerator<FlightView, void>;
   /** Reads the seats of all followed flights again, because changes from other instances may have been missed. */
   refresh(): void;
   /** Ends all followers. */
@@ -29,7 +24,7 @@ export interface Seats {
 }
 
 interface Follower {
-  latest: SeatsChange | null;
+  latest: FlightView | null;
   /** The last number that was sent or is about to be sent. */
   lastSeats: number | null;
   wake: () => void;
@@ -58,11 +53,12 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     const ids = [...changed];
     changed.clear();
     try {
-      for (const { id, seatsAvailable } of await storage.all(flightsByIds, { ids })) {
+      for (const flight of await storage.all(flightsByIds, { ids })) {
+        const { id, seatsAvailable } = flight;
         for (const follower of followers.get(id) ?? []) {
           if (follower.lastSeats === seatsAvailable) continue;
           follower.lastSeats = seatsAvailable;
-          follower.latest = { flightId: id, seatsAvailable };
+          follower.latest = flightView(flight);
           follower.wake();
         }
       }
@@ -83,7 +79,7 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     follower: Follower,
     signal: AbortSignal,
     leave: () => void,
-  ): AsyncGenerator<SeatsChange, void> {
+  ): AsyncGenerator<FlightView, void> {
     let woken = Promise.withResolvers<void>();
     follower.wake = () => woken.resolve();
     signal.addEventListener("abort", follower.wake, { once: true });

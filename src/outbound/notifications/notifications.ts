@@ -4,12 +4,7 @@ import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { destinationNamed } from "../destination-named.ts";
 import type { Notification } from "../notification.ts";
-import {
-  notificationPages,
-  notificationsByIds,
-  notificationsOfEvents,
-  sentNotificationPages,
-} from "../notifications.sql.ts";
+import { notificationPages, sentNotificationPages } from "../notifications.sql.ts";
 
 import type { NotificationFilters } from "./notification-filters.ts";
 
@@ -20,10 +15,6 @@ export interface Notifications {
     request: PageRequest,
     filters: NotificationFilters,
   ): Promise<Page<Notification>>;
-  /** Operators only. The notifications of several events, in the order of creation. */
-  ofEvents(ctx: Context, eventIds: readonly Notification["eventId"][]): Promise<Notification[]>;
-  /** Operators only. The existing notifications of `ids`, in any order. */
-  find(ctx: Context, ids: readonly string[]): Promise<Notification[]>;
 }
 
 export function notifications(storage: Storage): Notifications {
@@ -37,17 +28,5 @@ export function notifications(storage: Storage): Notifications {
           : sentNotificationPages(storage, { destination, status });
       return paginate(pages, request);
     },
-    async ofEvents(ctx, eventIds) {
-      requireOperator(ctx);
-      return storage.all(notificationsOfEvents, { eventIds });
-    },
-    async find(ctx, ids) {
-      requireOperator(ctx);
-      return storage.all(notificationsByIds, { ids: ids.filter(isNotificationId) });
-    },
   };
-}
-
-function isNotificationId(id: string): id is Notification["id"] {
-  return id.startsWith("ntf_");
 }

@@ -18,10 +18,6 @@ interface Types {
     Date: { Input: string; Output: string };
     EmailAddress: { Input: string; Output: string };
     Money: { Input: never; Output: number };
-    JSONObject: {
-      Input: never;
-      Output: Readonly<Record<string, string | number | boolean | null>>;
-    };
   };
 }
 
@@ -126,7 +122,7 @@ export function createBuilder() {
   );
   builder.queryType({ description: "Read operations." });
   builder.mutationType({ description: "Write operations." });
-  builder.subscriptionType({ description: "Event streams, sent as server-sent events." });
+  builder.subscriptionType({ description: "Streams, sent as server-sent events." });
   return builder;
 }
 

@@ -37,12 +37,3 @@ export function one<Key, Item>(
   const found = new Map(items.map((item) => [keyOf(item), item]));
   return (key) => found.get(key) ?? null;
 }
-
-/** The items of each key, in the order of `items`. */
-export function several<Key, Item>(
-  items: readonly Item[],
-  keyOf: (item: Item) => Key,
-): (key: Key) => readonly Item[] {
-  const found = Map.groupBy(items, keyOf);
-  return (key) => found.get(key) ?? [];
-}

@@ -36,13 +36,10 @@ export function scalars(builder: Builder): void {
       "An amount of money in major units of its currency: 123.45 US dollars, 1500 yen, 1.234 dinars.",
     specifiedByURL: "https://www.iso.org/iso-4217-currency-codes.html",
     serialize: (amount) => amount,
-    parseValue: outputOnly("Money"),
-  });
-  builder.scalarType("JSONObject", {
-    description: "A flat object. Values are strings, numbers, booleans or null.",
-    specifiedByURL: "https://www.rfc-editor.org/rfc/rfc8259#section-4",
-    serialize: (data) => data,
-    parseValue: outputOnly("JSONObject"),
+    // No argument has it.
+    parseValue() {
+      throw new TypeError("Money cannot be an argument");
+    },
   });
 }
 
@@ -58,12 +55,5 @@ function text(name: string) {
       if (node.kind !== Kind.STRING) throw new GraphQLError(message, { nodes: node });
       return node.value;
     },
-  };
-}
-
-/** For a scalar that no argument has. */
-function outputOnly(name: string): (value: unknown) => never {
-  return () => {
-    throw new TypeError(`${name} cannot be an argument`);
   };
 }

@@ -4,7 +4,7 @@ import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json } from "../../support/app.ts";
 import { bookingsPath as path, expire } from "../../support/bookings.ts";
-import { addFlight, post } from "../../support/flights.ts";
+import { addFlight } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -99,21 +99,4 @@ test("shows a payment after the expiry as one that took seats again", async () =
     ["payment.confirmed", "Paid USD 499.50"],
     ["booking.confirmed", "Paid; seats taken again; booking confirmed"],
   ]);
-});
-
-test("is in GraphQL for admins, as in REST, and null for the owner", async () => {
-  const id = await hold();
-  await pay("payment_intent.succeeded", { booking: id });
-  const query = `query ($id: ID!) { booking(bookingId: $id) {
-    history { at type title actor eventId webhook { provider eventId deleted } notifications { title } }
-  } }`;
-  const ask = async (role: "user" | "admin") =>
-    json(await app.as(role, "/graphql", post({ query, variables: { id } })));
-  const history = (await historyOf(id)).map((entry) => ({
-    ...entry,
-    notifications: itemsOf(entry["notifications"]).map(({ title }) => ({ title })),
-  }));
-  expect(history).toHaveLength(3);
-  expect(await ask("admin")).toEqual({ data: { booking: { history } } });
-  expect(await ask("user")).toEqual({ data: { booking: { history: null } } });
 });

@@ -13,7 +13,6 @@ import { write } from "../../../src/db/statement.ts";
 import { json, jsonWith, startApp } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout, expire } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
-import { dataOf, listAt } from "../../support/graphql.ts";
 import { untilLater } from "../../support/notifying.ts";
 import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -145,18 +144,6 @@ describe("a payment", () => {
     const timeline = await pay({ booking });
     expect(timeline["effect"]).toContain(expected);
     expect(String(timeline["effect"]).length).toBeLessThan(100);
-  });
-
-  test("is explained in GraphQL as in REST", async () => {
-    const booked = await hold();
-    const paid = await pay({ booking: booked.id });
-    const query = "{ events(first: 2) { nodes { eventId effect } } }";
-    // The newest event is the booking's own.
-    const { events } = await dataOf(app, "operator", query);
-    expect(listAt(events, "nodes")).toEqual(
-      expect.arrayContaining([{ eventId: paid["id"], effect: `confirmed ${booked.id}` }]),
-    );
-    expect(listAt(events, "nodes")).toContainEqual(expect.objectContaining({ effect: null }));
   });
 
   test("without a booking has no effect to explain", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { post } from "../../support/flights.ts";
+import { addFlight, post } from "../../support/flights.ts";
 import { postQuery } from "../../support/graphql.ts";
 import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -243,7 +243,9 @@ describe("a request from another site", () => {
       const response = await postTo(path, cookie, headers);
       expect(await jsonWith(response, 403)).toMatchObject({ code: "cross-site-request" });
     }
-    const body = JSON.stringify({ query: "mutation { replayEvent(eventId: 1) { eventId } }" });
+    const body = JSON.stringify({
+      query: 'mutation { cancelBooking(bookingId: "bk_1") { status } }',
+    });
     const init = { method: "POST", body, headers: { cookie, "content-type": "application/json" } };
     const graphql = await app.fetch("/graphql", {
       ...init,
@@ -328,13 +330,14 @@ describe("ending a session", () => {
     }
   });
 
-  const subscription = "subscription { notifications { title } }";
+  const subscription = "subscription { seatsChanged(flightId: 1) { seatsAvailable } }";
   const streams: readonly (readonly [string, string, RequestInit])[] = [
     ["feed", "/v1/feed", {}],
     ["stream of webhooks", "/v1/events/feed?include=body", {}],
     ["subscription", "/graphql", postQuery(subscription)],
   ];
   test.each(streams)("ends its %s within a minute", async (_, path, init) => {
+    await addFlight(app);
     const cookie = await signedIn();
     const headers = {
       ...own,

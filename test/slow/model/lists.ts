@@ -48,7 +48,7 @@ export const lists: readonly List[] = [
     name: "events",
     role: "operator",
     path: "/v1/events",
-    field: { name: "events", id: "eventId" },
+    field: null,
     items: sortedEvents,
   },
   {

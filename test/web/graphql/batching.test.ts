@@ -92,14 +92,4 @@ describe("database statements", () => {
     expect(listAt(data, "nodes").map((node) => Object(node).bookingId)).toEqual(ids);
     expect(taken).toBe(2);
   });
-
-  test("reads events, their notifications and the events of these in 3 statements", async () => {
-    for (let count = 0; count < 20; count += 1) {
-      await app.deliverSample("task_tracker", "task.completed");
-    }
-    const query = "{ events { nodes { title notifications { title event { provider } } } } }";
-    const { data, statements: taken } = await countOf(query);
-    expect(listAt(data, "events", "nodes", 19, "notifications")).toHaveLength(1);
-    expect(taken).toBe(3);
-  });
 });

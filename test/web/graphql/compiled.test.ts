@@ -52,7 +52,7 @@ const queries: readonly (readonly [string, Record<string, unknown>?])[] = [
   ['{ nodes(ids: ["x", "RmxpZ2h0OjE="]) { id } }'],
   ['{ node(id: "x") { id } flight(flightId: 1) { id } }'],
   ["{ flights(first: -1) { totalCount } flight(flightId: 1) { id } }"],
-  ["{ events { totalCount } }"],
+  ["{ users { totalCount } }"],
   ["{ me { name } flight(flightId: 77) { id } }"],
   [
     '{ __schema { queryType { name fields { name args { name type { name kind ofType { name } } } } } } __type(name: "Flight") { description } }',

@@ -2,35 +2,54 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { emptyBooking } from "../../../src/booking/booking.ts";
+import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
 import { type Flight } from "../../../src/booking/flight.ts";
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-import { insertEvent } from "../../../src/event/events.sql.ts";
 import { json } from "../../support/app.ts";
-import { flightPlan } from "../../support/flights.ts";
+import { addFlight, flightPlan } from "../../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../../support/graphql.ts";
-import { eventRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 import { runs } from "../../support/runs.ts";
 
 const page = `pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
-const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
-  list: events(first: $first, after: $after, last: $last, before: $before) {
-    edges { cursor node { id: eventId } } totalCount ${page} } }`;
-const flightsQuery = eventsQuery.replace("events(", "flights(").replace("eventId", "flightId");
+const bookingsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
+  list: bookings(first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { id: bookingId } } totalCount ${page} } }`;
+const flightsQuery = bookingsQuery
+  .replace("bookings(", "flights(")
+  .replace("bookingId", "flightId");
 
 describe("a connection", () => {
   const app = appPerTest();
 
-  /** Events at the given milliseconds. Times are often equal, so that the id decides the order. */
-  const addEvents = (times: readonly number[]) =>
-    Promise.all(
+  /** Bookings at the given milliseconds. Times are often equal, so that the id decides the order. */
+  const addBookings = async (times: readonly number[]) => {
+    const { id: flightId } = await addFlight(app);
+    await Promise.all(
       times.map((ms, index) => {
         const createdAt = new Date(Date.UTC(2026, 10, 21) + ms);
-        const row = eventRow(index + 1, { createdAt, idempotencyKey: `k:${index}` });
-        return app.services.storage.atomically(write(insertEvent, row));
+        const row = {
+          ...emptyBooking,
+          id: `bk_${String(index + 1).padStart(32, "0")}`,
+          reference: `REF${index}`,
+          userId: "ada",
+          flightId,
+          status: "confirmed",
+          seats: 1,
+          totalMinor: 100,
+          currency: "USD",
+          contactEmail: "ada@example.com",
+          paymentMethod: "card",
+          createdAt,
+          updatedAt: createdAt,
+          confirmedAt: createdAt,
+        } as const;
+        return app.services.storage.atomically(write(insertBooking, row));
       }),
     );
+  };
   const addFlights = async (count: number): Promise<void> => {
     for (let number = 1; number <= count; number += 1) {
       const plan = flightPlan(app, { flightNumber: `SK${number}` });
@@ -40,7 +59,7 @@ describe("a connection", () => {
     }
   };
   const list = async (query: string, variables: Record<string, unknown>) =>
-    at(await dataOf(app, "operator", query, variables), "list");
+    at(await dataOf(app, "admin", query, variables), "list");
   const idsOf = (connection: unknown) =>
     listAt(connection, "edges").map((edge) => at(edge, "node", "id"));
 
@@ -52,20 +71,20 @@ describe("a connection", () => {
         fc.constantFrom("forward", "backward"),
         async (times, limit, direction) => {
           await app.restart();
-          await addEvents(times);
+          await addBookings(times);
           const isForward = direction === "forward";
           let cursor: string | null = null;
           const seen: unknown[] = [];
           for (;;) {
             const search = new URLSearchParams({ limit: String(limit), direction });
             if (cursor !== null) search.set("cursor", cursor);
-            const rest = await json(await app.as("operator", `/v1/events?${search.toString()}`));
+            const rest = await json(await app.as("admin", `/v1/api/bookings?${search.toString()}`));
             const connection = await list(
-              eventsQuery,
+              bookingsQuery,
               isForward ? { first: limit, after: cursor } : { last: limit, before: cursor },
             );
             const ids = idsOf(connection);
-            expect(ids).toEqual(listAt(rest, "data").map((event) => at(event, "id")));
+            expect(ids).toEqual(listAt(rest, "data").map((booking) => at(booking, "id")));
             const info = at(connection, "pageInfo");
             expect(info).toMatchObject({
               startCursor: at(rest, "pagination", "prevCursor") ?? null,
@@ -109,13 +128,13 @@ describe("a connection", () => {
     const written: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
     const id: Flight["id"] = 23;
     expect(written).toMatchObject({ id });
-    const events = await ask(app, "operator", eventsQuery, { first: 1, after: cursor });
-    expect(at(events, "errors", 0, "extensions", "code")).toBe("invalid-cursor");
+    const bookings = await ask(app, "admin", bookingsQuery, { first: 1, after: cursor });
+    expect(at(bookings, "errors", 0, "extensions", "code")).toBe("invalid-cursor");
   });
 
   test("reports whether items precede an empty page", async () => {
-    await addEvents([1, 2, 3]);
-    const [newest, , oldest] = listAt(await list(eventsQuery, {}), "edges").map((edge) =>
+    await addBookings([1, 2, 3]);
+    const [newest, , oldest] = listAt(await list(bookingsQuery, {}), "edges").map((edge) =>
       at(edge, "cursor"),
     );
     const flags = async (variables: Record<string, unknown>) => {
@@ -124,7 +143,7 @@ describe("a connection", () => {
         hasPreviousPage: null,
         startCursor: "",
         endCursor: "",
-        ...Object(at(await list(eventsQuery, variables), "pageInfo")),
+        ...Object(at(await list(bookingsQuery, variables), "pageInfo")),
       };
       expect([startCursor, endCursor]).toEqual([null, null]);
       return [hasPreviousPage, hasNextPage];
@@ -135,7 +154,7 @@ describe("a connection", () => {
     expect(await flags({ first: 0, after: newest })).toEqual([true, true]);
     expect(await flags({ last: 0, before: newest })).toEqual([false, true]);
     const future = Buffer.from(
-      JSON.stringify({ createdAt: "2030-01-01T00:00:00.000Z", id: "evt_1" }),
+      JSON.stringify({ createdAt: "2030-01-01T00:00:00.000Z", id: "bk_1" }),
     ).toString("base64url");
     expect(await flags({ first: 0, after: future })).toEqual([false, true]);
     expect(
@@ -147,7 +166,7 @@ describe("a connection", () => {
   });
 
   const rejects = async (variables: object, code: string, parameter: string) => {
-    const { errors, data } = await ask(app, "operator", eventsQuery, { ...variables });
+    const { errors, data } = await ask(app, "admin", bookingsQuery, { ...variables });
     expect(data).toBeNull();
     expect(errors).toMatchObject([{ extensions: { code, status: 400, errors: [{ parameter }] } }]);
   };
@@ -169,7 +188,7 @@ describe("a connection", () => {
     ["an empty cursor", { after: "" }, "after"],
     [
       "another list's cursor",
-      { after: cursor({ createdAt: "2026-11-21T09:00:00.000Z", id: "bk_1" }) },
+      { after: cursor({ createdAt: "2026-11-21T09:00:00.000Z", id: "evt_1" }) },
       "after",
     ],
     [
@@ -187,15 +206,15 @@ describe("a connection", () => {
   });
 
   test("accepts null arguments, sizes of 0 and above 100, and a cursor without an id", async () => {
-    await addEvents([...Array(105).keys()]);
+    await addBookings([...Array(105).keys()]);
     const nothing = { first: null, last: null, after: null, before: null };
-    expect(idsOf(await list(eventsQuery, nothing))).toHaveLength(20);
+    expect(idsOf(await list(bookingsQuery, nothing))).toHaveLength(20);
     for (const size of [100, 101, 2_147_483_647]) {
-      expect(idsOf(await list(eventsQuery, { first: size }))).toHaveLength(100);
-      expect(idsOf(await list(eventsQuery, { last: size }))).toHaveLength(100);
+      expect(idsOf(await list(bookingsQuery, { first: size }))).toHaveLength(100);
+      expect(idsOf(await list(bookingsQuery, { last: size }))).toHaveLength(100);
     }
-    expect(idsOf(await list(eventsQuery, { first: 0 }))).toHaveLength(0);
+    expect(idsOf(await list(bookingsQuery, { first: 0 }))).toHaveLength(0);
     const after = cursor({ createdAt: "2026-11-21T00:00:00.003Z" });
-    expect(idsOf(await list(eventsQuery, { after }))).toHaveLength(3);
+    expect(idsOf(await list(bookingsQuery, { after }))).toHaveLength(3);
   });
 });

@@ -87,15 +87,15 @@ describe("a hostile document costs little time", () => {
 
   const doubled = (count: number, leaf: string) =>
     `query ($n: Int) { ...F0 } ${repeat(count, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F${count} on Query { ${leaf} }`;
-  const onEvents = (fragments: string) => `{ events { nodes { ...F0 } } } ${fragments}`;
+  const onBookings = (fragments: string) => `{ bookings { nodes { ...F0 } } } ${fragments}`;
   test.each([
     ["fragments that double", doubled(60, "__typename")],
     ["fragments that double a page", doubled(60, "flights(first: $n) { nodes { id } }")],
     ["as many as there is room for", doubled(180, "__typename")],
     [
       "fields that double by fragments",
-      onEvents(
-        `${repeat(60, (n) => `fragment F${n} on Event { notifications { event { ...F${n + 1} ...F${n + 1} } } }`)} fragment F60 on Event { id }`,
+      onBookings(
+        `${repeat(60, (n) => `fragment F${n} on Booking { changes { booking { ...F${n + 1} ...F${n + 1} } } }`)} fragment F60 on Booking { id }`,
       ),
     ],
     [
@@ -110,7 +110,7 @@ describe("a hostile document costs little time", () => {
     ["one list many times", `{ ${repeat(280, () => "flights { nodes { id } }")} }`],
     [
       "one list many times, deep",
-      `{ ${repeat(110, () => "events { nodes { notifications { event { notifications { title } } } } }")} }`,
+      `{ ${repeat(110, () => "bookings { nodes { changes { booking { changes { kind } } } } }")} }`,
     ],
     ["many unknown fields", `{ ${repeat(1_900, (n) => `flihgt${n}`)} }`],
     ["many unknown arguments", `{ flight(${repeat(480, (n) => `zzzz${n}: 1`)}) { id } }`],

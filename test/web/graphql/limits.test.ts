@@ -10,10 +10,10 @@ describe("limits", () => {
 
   const repeat = (count: number, text: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => text(index)).join(" ");
-  /** A selection of `levels` levels below an event or a notification. */
-  const nested = (levels: number, below: "event" | "notifications" = "event"): string => {
-    if (levels === 1) return "title";
-    const next = below === "event" ? "notifications" : "event";
+  /** A selection of `levels` levels below a booking or a change of it. */
+  const nested = (levels: number, below: "booking" | "changes" = "booking"): string => {
+    if (levels === 1) return "status";
+    const next = below === "booking" ? "changes" : "booking";
     return `${next} { ${nested(levels - 1, next)} }`;
   };
   const doubled = (levels: number) =>
@@ -42,12 +42,12 @@ describe("limits", () => {
   };
 
   test("limits depth to 10, counted through fragments [API4-8]", async () => {
-    await taken(`{ events(first: 0) { nodes { ${nested(8)} } } }`);
-    await rejectsBy("depth", `{ events(first: 0) { nodes { ${nested(9)} } } }`);
+    await taken(`{ bookings(first: 0) { nodes { ${nested(8)} } } }`);
+    await rejectsBy("depth", `{ bookings(first: 0) { nodes { ${nested(9)} } } }`);
     await rejectsBy(
       "depth",
-      `{ events(first: 0) { nodes { ... on Event { ...A } } } }
-       fragment A on Event { notifications { event { ...B } } } fragment B on Event { ${nested(7)} }`,
+      `{ bookings(first: 0) { nodes { ... on Booking { ...A } } } }
+       fragment A on Booking { changes { booking { ...B } } } fragment B on Booking { ${nested(7)} }`,
     );
   });
 
@@ -81,14 +81,13 @@ describe("limits", () => {
   });
 
   test("counts complexity by page size: a literal, a variable or the default [API4-15]", async () => {
-    const inner =
-      "nodes { title notifications { title event { title notifications { title text } } } }";
-    await taken(`{ events(first: 20) { ${inner} } }`);
+    const inner = "nodes { seats changes { kind booking { seats changes { kind status } } } }";
+    await taken(`{ bookings(first: 20) { ${inner} } }`);
     await rejectsBy(
       "complexity",
-      `{ a: events(first: 100) { ${inner} } b: events(first: 100) { ${inner} } }`,
+      `{ a: bookings(first: 100) { ${inner} } b: bookings(first: 100) { ${inner} } }`,
     );
-    const byVariable = `query ($n: Int) { a: events(first: $n) { ${inner} } b: events(last: $n) { ${inner} } }`;
+    const byVariable = `query ($n: Int) { a: bookings(first: $n) { ${inner} } b: bookings(last: $n) { ${inner} } }`;
     await taken(byVariable, { n: 20 });
     await rejectsBy("complexity", byVariable, { n: 100 });
     const byDefault = byVariable.replace("$n: Int", "$n: Int = 100");
@@ -97,7 +96,7 @@ describe("limits", () => {
     const many = repeat(
       15,
       (n) =>
-        `n${n}: nodes(ids: $ids) { id ... on Event { ${repeat(10, () => "title ")} notifications { title text url } } }`,
+        `n${n}: nodes(ids: $ids) { id ... on Booking { ${repeat(10, () => "seats ")} changes { kind status currency } } }`,
     );
     await rejectsBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
       ids: Array.from({ length: 100 }, () => "x"),

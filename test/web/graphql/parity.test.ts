@@ -12,8 +12,6 @@ const refundFields = "refund { amount currency percent fee method status reason 
 const cancellationFields = `bookingId status cancelledAt ${refundFields}`;
 const createdFields = "bookingId status totalPrice currency confirmationSentTo createdAt reference";
 const userFields = "id: userId name email createdAt";
-const eventFields = `id: eventId provider type status idempotencyKey occurredAt createdAt subject
-  title url actor data recovered`;
 
 const booked = `mutation ($input: CreateBookingInput!, $key: String) {
   result: createBooking(input: $input, idempotencyKey: $key) { ${createdFields} }
@@ -160,42 +158,6 @@ describe("GraphQL", () => {
         await sameFault(await rest(who, path), await fault(who, query, { q }));
       }
     });
-
-    test("events, with filters, and a replay", async () => {
-      await app.deliverSample("task_tracker", "task.completed");
-      await app.deliverSample("code_host", "package.published");
-      const query = `query ($provider: String, $status: EventStatus, $type: String, $q: String,
-          $from: DateTime, $to: DateTime, $subject: String, $key: String, $delivery: DeliveryState) {
-        result: events(provider: $provider, status: $status, type: $type, q: $q, from: $from, to: $to,
-          subject: $subject, idempotencyKey: $key, delivery: $delivery) { nodes { ${eventFields} severity delivery } } }`;
-      for (const [variables, search] of [
-        [{}, ""],
-        [{ provider: "task_tracker" }, "&provider=task_tracker"],
-        [{ status: "ignored" }, "&status=ignored"],
-        [{ status: "accepted" }, "&status=accepted"],
-        [{ type: "task.*" }, "&type=task.*"],
-        [{ q: "task*" }, "&q=task*"],
-        [{ delivery: "delivered" }, "&delivery=delivered"],
-        [{ delivery: "none", subject: "x" }, "&delivery=none&subject=x"],
-        [{ key: "x", from: "2026-11-21T00:00:00Z" }, "&idempotencyKey=x&from=2026-11-21T00:00:00Z"],
-        [{ to: "2026-11-21T10:00:00+01:00" }, "&to=2026-11-21T10:00:00%2B01:00"],
-      ] as const) {
-        const listed = await graphql("operator", query, variables);
-        const { data } = await json(
-          await rest("operator", `/v1/events?include=severity,delivery${search}`),
-        );
-        expect(at(listed, "nodes")).toEqual(data);
-      }
-      const [event] = Object.values(at(await graphql("operator", query), "nodes") ?? {});
-      const id = String(at(event, "id"));
-      const replay = `mutation ($id: ID!) { result: replayEvent(eventId: $id) { ${eventFields}
-        notifications { id: notificationId title text url severity createdAt } } }`;
-      const replayed = await graphql("operator", replay, { id });
-      expect(replayed).toMatchObject({ id, type: "package.published" });
-      const timeline = await json(await rest("operator", `/v1/events/${id}`));
-      expect(timeline["notifications"]).toMatchObject(at(replayed, "notifications") ?? {});
-      expect(timeline["notifications"]).toHaveLength(2);
-    });
   });
 
   describe("returns the same error as REST", () => {
@@ -279,30 +241,6 @@ describe("GraphQL", () => {
       await sameFault(
         await rest(null, "/v1/users"),
         await fault(null, "{ result: users { totalCount } }"),
-      );
-    });
-
-    test("for events", async () => {
-      const list = "{ result: events { totalCount } }";
-      await sameFault(await rest("user", "/v1/events"), await fault("user", list));
-      await sameFault(await rest(null, "/v1/events"), await fault(null, list));
-      const replay = 'mutation { result: replayEvent(eventId: "evt_0") { id } }';
-      const post = { method: "POST" };
-      await sameFault(
-        await rest("operator", "/v1/events/evt_0/replay", post),
-        await fault("operator", replay),
-      );
-      await sameFault(
-        await rest("operator", "/v1/events?provider="),
-        await fault("operator", '{ result: events(provider: "") { totalCount } }'),
-      );
-      await sameFault(
-        await rest("operator", "/v1/events?from=today"),
-        await fault("operator", '{ result: events(from: "today") { totalCount } }'),
-      );
-      await sameFault(
-        await rest("operator", "/v1/events?q="),
-        await fault("operator", '{ result: events(q: "") { totalCount } }'),
       );
     });
 

@@ -40,10 +40,8 @@ test("a day that does not exist is refused in bodies", async () => {
   expect(booking.status).toBe(422);
 });
 
-test.each([
-  `{ events(from: "${instant}") { edges { node { id } } } }`,
-  `{ searchFlights(origin: "JFK", destination: "LHR", departureDate: "${day}") { totalResults } }`,
-])("a day that does not exist is refused by GraphQL: %s", async (query) => {
+test("a day that does not exist is refused by GraphQL", async () => {
+  const query = `{ searchFlights(origin: "JFK", destination: "LHR", departureDate: "${day}") { totalResults } }`;
   const { errors } = await ask(app, "admin", query);
   expect(errors).toMatchObject([{ extensions: { code: "invalid-parameter", status: 400 } }]);
 });

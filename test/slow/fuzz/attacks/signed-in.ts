@@ -216,7 +216,7 @@ const table: readonly SignedInAttack[] = [
     run: (_, victim) =>
       expectNoGrowth(victim, async (n) => {
         const authorization = `Bearer ${victim.bearers.operator}`;
-        const query = "subscription { notifications { title } }";
+        const query = "subscription { seatsChanged(flightId: 1) { seatsAvailable } }";
         const accept = "text/event-stream";
         const opened =
           n % 2 === 0

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { at, listAt } from "../../../support/graphql.ts";
 import { type Delivery, delivery, signatureOf } from "../deliveries.ts";
 import { type Model, type ModelEvent, pick, sortedEvents } from "../model.ts";
-import { type Answer, count, graphql, rest, same, sameOutcome, type Server } from "../server.ts";
+import { type Answer, count, rest, same, sameOutcome, type Server } from "../server.ts";
 
-import { accessOf, anyDoor, anyToken, command } from "./command.ts";
+import { accessOf, anyToken, command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
 /** The stored event of which a delivery is a duplicate: by key if the id is signed, else by bytes. */
@@ -126,16 +126,12 @@ async function keepUnreadable(
   model.events.push(newEvent(model, sent, String(at(body, "data", 0, "id")), nowMs));
 }
 
-const replayMutation =
-  "mutation ($id: ID!) { result: replayEvent(eventId: $id) { id: eventId status } }";
-
 export const replay = command(
   "Replay",
   fc.record({
     event: fc.nat(40),
     role: fc.constantFrom<"operator" | "admin" | "user">("operator", "operator", "admin", "user"),
     token: anyToken,
-    door: anyDoor,
     isMissing: fc.boolean(),
   }),
   async (args, model, server) => {
@@ -148,10 +144,7 @@ export const replay = command(
     const mayNot = args.role === "user" ? { status: 403, code: "insufficient-scope" } : null;
     const gone = isMissing ? { status: 404, code: "not-found" } : null;
     const refusal = access.refusal ?? mayNot ?? gone;
-    const answer =
-      args.door === "rest"
-        ? await rest(server, access.token, "POST", `/v1/events/${id}/replay`)
-        : await graphql(server, access.token, replayMutation, { id });
+    const answer = await rest(server, access.token, "POST", `/v1/events/${id}/replay`);
     sameOutcome(server, "replay", answer, refusal);
     if (refusal !== null) return;
     const told = { id: at(answer.body, "id"), status: at(answer.body, "status") };
