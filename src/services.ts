@@ -53,9 +53,6 @@ export interface Services
   stop(): Promise<void>;
 }
 
-/** The first page of a list, as long as pages get. */
-const newestEvents = { limit: 100, withTotal: false, direction: "forward", cursor: null } as const;
-
 type State = "starting" | "serving" | "draining";
 
 /** Opens the database and wires all services, room by room. The only function that knows all rooms. */
@@ -118,8 +115,6 @@ export async function createServices(
     audit,
     clock,
     makeId: platform.makeId,
-    eventsWith: async (ctx, q) =>
-      (await stored.services.events.list(ctx, newestEvents, { q })).data,
   });
 
   let state: State = "starting";

@@ -17,7 +17,7 @@ export const bookingChangesTable = defineTable("booking_changes", {
   id: prefixedId("chg_"),
   bookingId: prefixedId("bk_"),
   /** The owner of the booking. */
-  userId: "text",
+  userId: "text: pseudonym",
   kind: word(changeKinds),
   status: word(changeStatuses),
   /** The booking's revision from which the offer was made. */
@@ -30,7 +30,7 @@ export const bookingChangesTable = defineTable("booking_changes", {
   passengers: Type.Unsafe<readonly number[]>(Type.Array(Type.Integer())),
   /** Their seats: released by a cancellation, held on the new flight. */
   seats: "integer",
-  currency: "text",
+  currency: "text: none",
   /** The booking's price before and after, in minor units of the currency. */
   previousTotalMinor: "bigint",
   newTotalMinor: "bigint",
@@ -43,7 +43,7 @@ export const bookingChangesTable = defineTable("booking_changes", {
   /** The percentage of the previous price that is credited. */
   percent: "integer",
   /** The rule that applies. */
-  reason: "text",
+  reason: "text: none",
   createdAt: "instant",
   updatedAt: "instant",
   expiresAt: "instant",

@@ -13,16 +13,16 @@ export type PaymentMethod = (typeof paymentMethods)[number];
 export const bookingsTable = defineTable("bookings", {
   id: prefixedId("bk_"),
   /** Six letters, easy to read out. */
-  reference: "text",
-  userId: "text",
+  reference: "text: pseudonym",
+  userId: "text: pseudonym",
   flightId: "integer",
   status: word(["confirmed", "cancelled", "held", "expired"]),
   /** Seats sold, one per passenger. */
   seats: "integer",
   /** In minor units of the currency. */
   totalMinor: "bigint",
-  currency: "text",
-  contactEmail: "text",
+  currency: "text: none",
+  contactEmail: "text: identifies",
   paymentMethod: word(paymentMethods),
   createdAt: "instant",
   updatedAt: "instant",
@@ -36,7 +36,7 @@ export const bookingsTable = defineTable("bookings", {
   /** The refund in minor units; null until cancelled. */
   refundMinor: "bigint or null",
   refundPercent: "integer or null",
-  refundReason: "text or null",
+  refundReason: "text or null: none",
   /**
    * What the booking was charged in all, in minor units: its price once it is confirmed, and what its changes cost. The
    * database checks that no other sum of money exceeds it.
@@ -80,15 +80,15 @@ export const passengersTable = defineTable("passengers", {
   bookingId: prefixedId("bk_"),
   /** From 1, in the order of the request. */
   position: "integer",
-  firstName: "text",
-  lastName: "text",
+  firstName: "text: identifies",
+  lastName: "text: identifies",
   /**
    * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same.
    */
-  lastNameFolded: "text or null",
-  email: "text",
+  lastNameFolded: "text or null: identifies",
+  email: "text: identifies",
   /** Birth date and passport number, encrypted; see `personal-data.ts`. */
-  sealed: "bytes",
+  sealed: "bytes: identifies",
   /** When the passenger was taken out of the booking; null for those who fly. */
   cancelledAt: "instant or null",
   /** How often the passenger was corrected. */

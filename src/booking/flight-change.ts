@@ -13,13 +13,13 @@ export const flightChangesTable = defineTable("flight_changes", {
   type: word(flightChangeTypes),
   previousDepartureTime: "instant",
   previousArrivalTime: "instant",
-  previousOrigin: "text",
-  previousDestination: "text",
+  previousOrigin: "text: none",
+  previousDestination: "text: none",
   /** Of a cancelled flight, the new times and airports are the previous ones. */
   departureTime: "instant",
   arrivalTime: "instant",
-  origin: "text",
-  destination: "text",
+  origin: "text: none",
+  destination: "text: none",
   /** False for a small move, which owners need not answer. */
   asksOwners: "boolean",
   createdAt: "instant",
@@ -39,7 +39,7 @@ export const flightChangeNoticesTable = defineTable("flight_change_notices", {
   notifiedAt: "instant or null",
   answeredAt: "instant or null",
   /** Who answered: the id of the owner or of an admin. */
-  answeredBy: "text or null",
+  answeredBy: "text or null: pseudonym",
 });
 
 export interface FlightChangeNotice extends Stored<typeof flightChangeNoticesTable> {}

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { count, instant, moneySchema, resource, text, word } from "../web/schema.ts";
 
 export const cabinClasses = ["economy", "business", "first"] as const;
@@ -20,8 +20,8 @@ export const flightIdSchema = Type.Integer({
 
 export const flightSchema = resource("Flight", "One cabin of one departure, which can be booked.", {
   id: flightIdSchema,
-  flightNumber: text("Airline code and number.", "BA178"),
-  airline: text("Name of the airline.", "British Airways"),
+  flightNumber: personal("none", text("Airline code and number.", "BA178")),
+  airline: personal("none", text("Name of the airline.", "British Airways")),
   origin: airportSchema("IATA code of the origin airport.", "JFK"),
   destination: airportSchema("IATA code of the destination airport.", "LHR"),
   departureTime: instant("In UTC."),
@@ -64,7 +64,7 @@ export const flightsTable = defineTable("flights", {
   /** Price of one seat in minor units of its currency: cents, yen, fils. */
   priceMinor: "bigint",
   /** ISO 4217 code. */
-  currency: "text",
+  currency: "text: none",
   /** When an import removed it from sale; null while it is scheduled. */
   cancelledAt: "instant or null",
 });

@@ -30,22 +30,22 @@ export const paymentsTable = defineTable("payments", {
   /** The provider's event, or ours about a refund that an admin recorded. Kept after retention has deleted the event. */
   eventId: eventFields.id,
   bookingId: prefixedId("bk_"),
-  provider: "text",
+  provider: "text: none",
   /** The provider's id of the payment. */
-  reference: "text or null",
+  reference: "text or null: pseudonym",
   /** In minor units. A refund's is the sum of all refunds of the payment so far. Null if it cannot be read. */
   amountMinor: "bigint or null",
   /** ISO 4217 code; null if it cannot be read. */
-  currency: "text or null",
+  currency: "text or null: none",
   /** The amount for people. */
-  amount: "text",
+  amount: "text: none",
   outcome: word(paymentOutcomes),
   /** Time of receipt. */
   createdAt: "instant",
   /** The admin who recorded a refund; null for an event of a provider. */
-  actor: "text or null",
+  actor: "text or null: pseudonym",
   /** What the admin wrote. */
-  note: "text or null",
+  note: "text or null: text",
 });
 
 export interface Payment extends Stored<typeof paymentsTable> {}

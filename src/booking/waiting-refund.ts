@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { eventFields } from "../event/event.ts";
 import type { PaymentNotice } from "../inbound/payment-notice.ts";
 
@@ -8,10 +8,10 @@ import type { PaymentNotice } from "../inbound/payment-notice.ts";
 export const waitingRefundsTable = defineTable("waiting_refunds", {
   /** The provider's event. Retention deletes both. */
   eventId: eventFields.id,
-  provider: "text",
+  provider: "text: none",
   /** The provider's id of the payment. */
-  reference: "text",
-  notice: Type.Unsafe<PaymentNotice>({ type: "object" }),
+  reference: "text: pseudonym",
+  notice: personal("text", Type.Unsafe<PaymentNotice>({ type: "object" })),
   createdAt: "instant",
 });
 

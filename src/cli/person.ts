@@ -11,23 +11,18 @@ import { secretStore } from "../config/secrets.ts";
 import { databaseFile } from "../db/open.ts";
 import { serverOf } from "../db/sqlite/server-lock.ts";
 import { vacuum } from "../db/sqlite/vacuum.ts";
-import { write } from "../db/statement.ts";
-import type { Storage } from "../db/storage.ts";
 import { audit } from "../identity/audit/audit.ts";
 import { writeLimiter } from "../identity/limiter.ts";
 import { erasures } from "../identity/users/erasures.ts";
-import { rewriteIndex } from "../persons/persons.sql.ts";
-import { type PersonErasure, type PersonExport, persons, type Search } from "../persons/persons.ts";
+import { type Persons, persons } from "../persons/persons.ts";
 
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { operatorName } from "./operator-name.ts";
-import { counted, note, table, UsageError } from "./output.ts";
-import { progress } from "./progress.ts";
+import { note, table, UsageError } from "./output.ts";
 
 interface EraseOptions {
   readonly yes?: true;
-  readonly bodies?: boolean;
   readonly vacuum: boolean;
 }
 
@@ -46,26 +41,24 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .description("delete it, and rewrite what accounting needs; cannot be undone")
     .argument("<person>", "an e-mail address, or the id of a user")
     .option("--yes", "do not ask before")
-    .option("--bodies", "also remove webhooks and other texts that contain the address or id")
     .option("--no-vacuum", "SQLite: leave old copies in the database file until the next run")
-    .addHelpText("after", example("skyhook person erase ada@example.com --bodies"))
+    .addHelpText("after", example("skyhook person erase ada@example.com"))
     .action((given: string, options: EraseOptions) => erase(given, options, env));
 }
 
 /** `skyhook person export`. */
 async function exportPerson(given: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const exported = await withPersons(env, ({ service, ctx, search }) =>
-    service.export(ctx, given, search),
-  );
+  const exported = await withPersons(env, (service, ctx) => service.export(ctx, given, true));
   console.log(JSON.stringify(exported, null, 2));
   note(`access recorded for ${operatorName(env)}`);
-  requireComplete(exported);
+  if (!exported.isComplete)
+    throw new Error("There is more than is shown: more than 100000 rows of a kind");
 }
 
 /** `skyhook person erase`. */
 async function erase(
   given: string,
-  { yes, bodies = false, vacuum: isVacuumed }: Partial<EraseOptions>,
+  { yes, vacuum: isVacuumed }: Partial<EraseOptions>,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (yes === undefined && !process.stdin.isTTY) {
@@ -77,14 +70,9 @@ async function erase(
   const config = readConfig(env);
   const file = databaseFile(config.databaseUrl);
   const server = file === null ? null : serverOf(file);
-  const erasure = await withPersons(env, async ({ service, ctx, search, storage }) => {
-    const done = await service.erase(ctx, given, { ...search, bodies });
-    if (file !== null && server === null) await storage.atomically(write(rewriteIndex, {}));
-    return done;
-  });
-  const rows = Object.entries(erasure.erased).map(([name, count]) => [name, String(count)]);
+  const { erased } = await withPersons(env, (service, ctx) => service.erase(ctx, given));
+  const rows = Object.entries(erased).map(([name, count]) => [name, String(count)]);
   console.log(rows.length === 0 ? "no rows of this person" : table([["table", "rows"], ...rows]));
-  printNamed(erasure, bodies);
   if (file === null) note("PostgreSQL removes the old versions of the rows with its next vacuum");
   else if (server !== null) {
     // Rewriting the files takes seconds, in which the server could not write.
@@ -93,23 +81,6 @@ async function erase(
     );
   } else if (isVacuumed === true) await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
-  requireComplete(erasure);
-}
-
-function printNamed({ named }: PersonErasure, bodies: boolean): void {
-  if (named.length === 0) return;
-  const stays = (by: string, of: string) => !bodies || by === "name" || of === "destinations";
-  const rows = named.map(({ table: of, id, by, fields }) => [
-    of,
-    id,
-    by,
-    fields.join(" "),
-    stays(by, of) ? "kept" : "removed",
-  ]);
-  console.log(`\n${table([["named in", "id", "by", "fields", ""], ...rows])}`);
-  const kept = rows.filter((row) => row.at(-1) === "kept").length;
-  if (kept > 0 && !bodies)
-    note(`${counted(kept, "text")} kept: --bodies removes those with the address or id`);
 }
 
 async function rewriteFile(file: string): Promise<void> {
@@ -118,27 +89,15 @@ async function rewriteFile(file: string): Promise<void> {
   await vacuum(file);
 }
 
-function requireComplete({ isComplete }: Pick<PersonExport, "isComplete">): void {
-  if (!isComplete) throw new Error("There is more than is shown: more than 100000 rows of a kind");
-}
-
-interface Given {
-  readonly service: ReturnType<typeof persons>;
-  readonly ctx: Context;
-  readonly search: Search;
-  readonly storage: Storage;
-}
-
 /** Opens the database for `use`, in the name of the operating system's user. */
 function withPersons<Result>(
   env: NodeJS.ProcessEnv,
-  use: (given: Given) => Promise<Result>,
+  use: (service: Persons, ctx: Context) => Promise<Result>,
 ): Promise<Result> {
   const config: Config = readConfig(env);
   // Creates none: a new key decrypts nothing.
   const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
-  const bar = progress("Searching", null);
-  return useDatabase(config, async (storage) => {
+  return useDatabase(config, (storage) => {
     const service = persons({
       storage,
       seal: personalDataOpener(keys),
@@ -146,19 +105,12 @@ function withPersons<Result>(
       audit: audit(storage, systemClock, makeId, writeLimiter(systemClock)),
       clock: systemClock,
       makeId,
-      // It reads all events instead.
-      eventsWith: () => Promise.resolve([]),
     });
     const ctx: Context = {
       actor: { id: `cli:${operatorName(env)}`, roles: ["admin"] },
       expiresAt: new Date(systemClock.now() + 3_600_000),
       requestId: "",
     };
-    const search: Search = { onProgress: (what, rows) => bar.at(rows, `${rows} rows ${what}`) };
-    try {
-      return await use({ service, ctx, search, storage });
-    } finally {
-      bar.end();
-    }
+    return use(service, ctx);
   });
 }

@@ -22,16 +22,38 @@ interface Field {
   readonly static: unknown;
 }
 
-/** The columns of a table by the field of the row that they store: a schema, or a kind and perhaps ` or null`. */
-type Columns = Readonly<Record<string, Field | Kind | `${Kind} or null`>>;
+/**
+ * What a column says about a person: nothing; who it is; text that may name one; an id that stands for one; or a
+ * secret, which no export contains.
+ */
+export const personalClasses = ["none", "identifies", "text", "pseudonym", "secret"] as const;
+type PersonalClass = (typeof personalClasses)[number];
+
+const classOf = Symbol("class of personal data");
+
+/** A field whose columns say this about a person. */
+export const personal = <Shown extends Field>(is: PersonalClass, field: Shown): Shown => ({
+  ...field,
+  [classOf]: is,
+});
+
+type Nullable = Kind | `${Kind} or null`;
+
+/**
+ * The columns of a table by the field of the row that they store: a schema, or a kind, perhaps ` or null`, and what it says
+ * about a person. A test requires that of all that can hold a text.
+ */
+type Columns = Readonly<Record<string, Field | Nullable | `${Nullable}: ${PersonalClass}`>>;
 
 type ValueOf<C> = C extends Field
   ? C["static"]
-  : C extends `${infer K extends Kind} or null`
-    ? Values[K] | null
-    : C extends Kind
-      ? Values[C]
-      : never;
+  : C extends `${infer Value}: ${PersonalClass}`
+    ? ValueOf<Value>
+    : C extends `${infer K extends Kind} or null`
+      ? Values[K] | null
+      : C extends Kind
+        ? Values[C]
+        : never;
 
 /**
  * A table, defined once for both databases. Migrations create it, with keys, indexes and constraints;
@@ -102,6 +124,8 @@ interface ColumnDefinition {
   readonly name: string;
   readonly kind: Kind;
   readonly isNullable: boolean;
+  /** Null if it is not said. */
+  readonly personal: PersonalClass | null;
 }
 
 export function columnsOf({ columns }: Definition): readonly ColumnDefinition[] {
@@ -112,12 +136,17 @@ export function columnsOf({ columns }: Definition): readonly ColumnDefinition[] 
   }));
 }
 
-type Stores = Pick<ColumnDefinition, "kind" | "isNullable">;
+type Stores = Omit<ColumnDefinition, "field" | "name">;
 
-function named(column: Kind | `${Kind} or null`): Stores {
-  const [kind, isNull] = column.split(" ");
-  // Guarantee: the type of `column`.
-  return { kind: kind as Kind, isNullable: isNull !== undefined };
+function named(column: string): Stores {
+  const [stored = "", said] = column.split(": ");
+  const [kind, isNull] = stored.split(" ");
+  // Guarantee: the type of the columns of a table.
+  return {
+    kind: kind as Kind,
+    isNullable: isNull !== undefined,
+    personal: (said ?? null) as PersonalClass | null,
+  };
 }
 
 /** JSON Schema types of columns. A `number` has no column: store whole minor units. */
@@ -131,6 +160,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** What is read of a JSON Schema. */
 interface JsonSchema {
+  readonly [classOf]?: PersonalClass;
   readonly type?: string;
   readonly format?: string;
   readonly anyOf?: readonly [JsonSchema, JsonSchema];
@@ -140,7 +170,8 @@ function described(schema: Field & JsonSchema): Stores {
   const [value, other] = schema.anyOf ?? [schema];
   const kind = value.format === "date-time" ? "instant" : kinds[value.type ?? ""];
   if (kind === undefined) throw new Error(`No column stores ${JSON.stringify(schema)}`);
-  return { kind, isNullable: other?.type === "null" };
+  const said = schema[classOf] ?? value[classOf] ?? null;
+  return { kind, isNullable: other?.type === "null", personal: said };
 }
 
 /** Builds the Drizzle table of each definition once, on first use. */

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import {
   count,
   flag,
@@ -20,22 +20,28 @@ export type EventStatus = (typeof eventStatuses)[number];
 
 export const eventFields = {
   id: prefixedId("evt_", "Sorts by time of receipt."),
-  provider: text("The provider that sent it.", "code_host"),
+  provider: personal("none", text("The provider that sent it.", "code_host")),
   // For ignored events the provider's name, such as `push`.
-  type: text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
+  type: personal(
+    "none",
+    text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
+  ),
   status: word(
     eventStatuses,
     "`accepted`: operators were notified. `ignored`: verified, but of a type that is not configured, or caused by Skyhook itself. `unreadable`: verified, but could not be parsed.",
   ),
-  idempotencyKey: text("Provider and delivery id, or the hash of the body.", "code_host:72d3162e"),
+  idempotencyKey: personal(
+    "pseudonym",
+    text("Provider and delivery id, or the hash of the body.", "code_host:72d3162e"),
+  ),
   occurredAt: instant("The provider's time, otherwise the time of receipt."),
   createdAt: instant("Time of receipt."),
-  subject: nullable(text("Stable id of the resource.", "pull_request/42")),
-  title: text("A one-line summary.", "Pull request #42 opened"),
-  url: nullable(text("Link to the resource.")),
-  actor: nullable(text("Name or handle of who caused it.", "octocat")),
+  subject: personal("text", nullable(text("Stable id of the resource.", "pull_request/42"))),
+  title: personal("text", text("A one-line summary.", "Pull request #42 opened")),
+  url: personal("text", nullable(text("Link to the resource."))),
+  actor: personal("text", nullable(text("Name or handle of who caused it.", "octocat"))),
   // Bounded in number and length, safe to display as text.
-  data: mapOf(scalar, "Named fields copied from the payload."),
+  data: personal("text", mapOf(scalar, "Named fields copied from the payload.")),
   recovered: flag(
     "Whether it was read from the provider's log, because its delivery had not arrived.",
   ),
@@ -47,9 +53,12 @@ export interface Event extends Of<typeof eventFields> {}
 export type EventData = Event["data"];
 
 export const receiptFields = {
-  headers: mapOf(
-    Type.String(),
-    "Request headers by lower-case name: those that the provider reads and those known to hold no secret.",
+  headers: personal(
+    "text",
+    mapOf(
+      Type.String(),
+      "Request headers by lower-case name: those that the provider reads and those known to hold no secret.",
+    ),
   ),
   address: text(
     "The client's address. For a recovered event, the host of the provider's API.",
@@ -76,12 +85,12 @@ export const eventsTable = defineTable("events", {
   ...eventFields,
   ...receiptFields,
   /** For events that Skyhook creates, at most the trace context. */
-  headers: nullable(receiptFields.headers),
-  address: "text or null",
+  headers: personal("text", nullable(receiptFields.headers)),
+  address: "text or null: pseudonym",
   /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
-  effect: "text or null",
+  effect: "text or null: text",
   /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
-  body: "packed or null",
+  body: "packed or null: text",
   /** The event of the same delivery that holds the body and the headers; null if it is this one. */
   bodyOf: nullable(eventFields.id),
   /**
@@ -89,7 +98,7 @@ export const eventsTable = defineTable("events", {
    * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
    * have equal idempotency keys, and a second index would only cost time.
    */
-  bodyHash: "bytes or null",
+  bodyHash: "bytes or null: none",
   /** Increases with every commit, independent of clocks. */
   seq: "bigint",
 });

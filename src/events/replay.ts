@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { eventFields } from "../event/event.ts";
 import { filterFields } from "../web/filters.schema.ts";
 import {
@@ -47,14 +47,14 @@ export interface ReplayCounts extends Of<typeof countFields> {}
 export const replaySchema = resource("Replay", "The replay of many events.", {
   id: prefixedId("rpl_", "The replay's id."),
   createdAt: instant("When it was started."),
-  actor: text("The id of the user or client who started it."),
+  actor: personal("pseudonym", text("The id of the user or client who started it.")),
   status: word(replayStatuses, "A stopped replay can be resumed."),
-  filters: replayFiltersSchema,
+  filters: personal("text", replayFiltersSchema),
   ratePerSecond: count("The most events per second.", 50),
   total: count("How many events matched when it started.", 120),
   ...countFields,
   updatedAt: instant("When it last made progress."),
-  lastError: nullable(text("Why the last failed event failed, or null.")),
+  lastError: personal("text", nullable(text("Why the last failed event failed, or null."))),
 });
 
 export interface Replay extends Static<typeof replaySchema> {}
@@ -65,7 +65,7 @@ export const replaysTable = defineTable("replays", {
   positionAt: "instant or null",
   positionId: nullable(eventFields.id),
   /** One process replays at a time: this one, until its lease ends. */
-  leasedBy: "text or null",
+  leasedBy: "text or null: none",
   leasedUntil: "instant or null",
 });
 
@@ -80,7 +80,7 @@ export const replayFailureSchema = resource(
   {
     id: prefixedId("evt_", "The event."),
     createdAt: instant("When it failed."),
-    error: text("Why."),
+    error: personal("text", text("Why.")),
   },
 );
 

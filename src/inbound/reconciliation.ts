@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { count, instant, nullable, resource, text } from "../web/schema.ts";
 
 export const reconciliationSchema = resource(
@@ -15,7 +15,10 @@ export const reconciliationSchema = resource(
     succeededAt: nullable(instant(), "End of the last complete run."),
     nextRunAt: instant("When the next run is due."),
     pausedUntil: nullable(instant(), "The API's rate limit is reached until then."),
-    error: nullable(text("Why the last run failed.", "api.github.com answers 401")),
+    error: personal(
+      "none",
+      nullable(text("Why the last run failed.", "api.github.com answers 401")),
+    ),
     recovered: count("Deliveries recovered so far.", 3),
   },
 );
@@ -24,14 +27,14 @@ export interface ReconciliationStatus extends Static<typeof reconciliationSchema
 
 /** One row per provider. */
 export const reconciliationsTable = defineTable("reconciliations", {
-  provider: "text",
+  provider: "text: none",
   ...reconciliationSchema.properties,
   recovered: "bigint",
   /** An unfinished run continues here; it covers the time until `runUntil`. Both are null if the last run finished. */
-  page: "text or null",
+  page: "text or null: none",
   runUntil: "instant or null",
   /** One process reads a log at a time: this one, until its lease ends. */
-  leasedBy: "text or null",
+  leasedBy: "text or null: none",
   leasedUntil: "instant or null",
 });
 

@@ -2,9 +2,9 @@ import { defineTable, type Stored } from "../db/table.ts";
 
 /** When requests matched one of a provider's secrets. */
 export const secretUsesTable = defineTable("secret_uses", {
-  provider: "text",
+  provider: "text: none",
   /** The secret's fingerprint. */
-  secret: "text",
+  secret: "text: none",
   firstMatchedAt: "instant",
   lastMatchedAt: "instant",
 });

@@ -32,7 +32,7 @@ export const webhookCountsTable = defineTable("delivery_counts", {
   /** One of `spansMinutes`. */
   spanMinutes: "integer",
   /** `unknown` for requests whose path names no registered provider. */
-  provider: "text",
+  provider: "text: none",
   /** Start of the span, in whole minutes since the epoch. */
   minute: "integer",
   verdict: word(verdicts),

@@ -32,9 +32,9 @@ export const deliveriesTable = defineTable("deliveries", {
   /** Increases with every commit. Deliveries with the same order key are sent in this order. */
   seq: "bigint",
   /** As in the destination. Deliveries to users do not count for the notification's status. */
-  ownerId: "text or null",
+  ownerId: "text or null: pseudonym",
   /** Null: in any order. */
-  orderKey: "text or null",
+  orderKey: "text or null: text",
   /** Until then it is leased to one process, and no other sends it. */
   leasedUntil: "instant or null",
   /** It is not due before an earlier delivery with its order key is settled. */

@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { count, flag, instant, nullable, prefixedId, resource, text, word } from "../web/schema.ts";
 
 import { destinationStates } from "./destination-fields.ts";
@@ -20,30 +20,52 @@ export const destinationSchema = resource(
   "Where notifications are sent, which ones, and how fast.",
   {
     id: prefixedId("dst_", "The destination's id."),
-    name: text("Unique among the destinations of its owner.", "deploys"),
-    ownerId: nullable(text("The user whose booking events it receives; null for the operators'.")),
+    name: personal("text", text("Unique among the destinations of its owner.", "deploys")),
+    ownerId: personal(
+      "pseudonym",
+      nullable(text("The user whose booking events it receives; null for the operators'.")),
+    ),
     format: word(formatNames, "Format of its messages."),
     transport: word(transportNames, "What carries its messages."),
-    address: text("The address without its secret parts.", "https://hooks.slack.com/…"),
-    filter: nullable(text("The expression that an event must match.", 'event.severity == "error"')),
-    orderBy: nullable(
-      text("The field by which deliveries keep their order; null for none.", "event.subject"),
+    address: personal(
+      "text",
+      text("The address without its secret parts.", "https://hooks.slack.com/…"),
+    ),
+    filter: personal(
+      "text",
+      nullable(text("The expression that an event must match.", 'event.severity == "error"')),
+    ),
+    orderBy: personal(
+      "none",
+      nullable(
+        text("The field by which deliveries keep their order; null for none.", "event.subject"),
+      ),
     ),
     ratePerSecond: nullable(count("Deliveries per second; null for no limit.", 5)),
     maxConcurrent: count("Deliveries at the same time, per process.", 8),
-    retryDelays: nullable(
-      text(`Delays before retries; null for ${usualRetryDelays}.`, "10s 1m 10m 1h"),
+    retryDelays: personal(
+      "none",
+      nullable(text(`Delays before retries; null for ${usualRetryDelays}.`, "10s 1m 10m 1h")),
     ),
     batchMaxItems: nullable(count("Most deliveries in one message; null: one at a time.", 100)),
     batchMaxWaitMs: nullable(
       count("How long a batch waits to be full, in milliseconds; null for 1000.", 500),
     ),
-    headerNames: nullable(text("The names of its own headers; their values are secret.")),
-    template: nullable(text("The template of its messages' bodies; null for the usual body.")),
+    headerNames: personal(
+      "text",
+      nullable(text("The names of its own headers; their values are secret.")),
+    ),
+    template: personal(
+      "text",
+      nullable(text("The template of its messages' bodies; null for the usual body.")),
+    ),
     alerts: flag("Whether it receives alerts about Skyhook itself."),
     state: word(destinationStates, "`paused`: deliveries wait. `disabled`: none are stored."),
-    disabledReason: nullable(
-      text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
+    disabledReason: personal(
+      "none",
+      nullable(
+        text("Why Skyhook disabled it; null otherwise.", "the destination answered 410 Gone"),
+      ),
     ),
     createdAt: instant("Time of creation."),
     updatedAt: instant("When it last changed."),
@@ -80,7 +102,7 @@ export function isSameHealth(one: Health, other: Health): boolean {
 export const destinationsTable = defineTable("destinations", {
   ...destinationSchema.properties,
   /** The whole address and the secrets, sealed; see `destination-secrets.ts`. */
-  sealed: "bytes",
+  sealed: "bytes: secret",
 });
 
 export interface StoredDestination extends Stored<typeof destinationsTable> {}

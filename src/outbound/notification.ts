@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../db/table.ts";
+import { defineTable, personal, type Stored } from "../db/table.ts";
 import { severities } from "../event/new-notification.ts";
 import { count, flag, instant, nullable, prefixedId, resource, text, word } from "../web/schema.ts";
 
@@ -21,9 +21,9 @@ export const notificationSchema = resource(
     id,
     eventId: prefixedId("evt_", "The event."),
     createdAt: instant("Time of creation."),
-    title: text("A one-line summary.", "Deployment failed"),
-    text: text("The details; may be empty."),
-    url: nullable(text("Link to the resource.")),
+    title: personal("text", text("A one-line summary.", "Deployment failed")),
+    text: personal("text", text("The details; may be empty.")),
+    url: personal("text", nullable(text("Link to the resource."))),
     severity: word(severities, "Severity of a notification."),
     status: word(notificationStatuses, "Its delivery status."),
     // Of the destination with the most. An attempt that a stop or crash interrupts does not count, nor does a failed
@@ -31,7 +31,7 @@ export const notificationSchema = resource(
     attemptCount: count("Attempts since it was last scheduled.", 1),
     dueAt: nullable(instant(), "When the next attempt is due; null if delivered or dead."),
     deliveredAt: nullable(instant(), "Null unless delivered."),
-    lastError: nullable(text("Why the last attempt failed.")),
+    lastError: personal("text", nullable(text("Why the last attempt failed."))),
   },
 );
 
@@ -57,7 +57,7 @@ export const attemptSchema = resource(
     responseStatus: nullable(
       count("The destination's HTTP status; null if it did not respond.", 200),
     ),
-    error: nullable(text("What went wrong.")),
+    error: personal("none", nullable(text("What went wrong."))),
   },
 );
 

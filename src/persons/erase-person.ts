@@ -7,10 +7,9 @@ import type { Erasures } from "../identity/users/erasures.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
 import { isDestinationId } from "../outbound/destination-named.ts";
 
-import { batchSize } from "./pages.ts";
-import { linksBy, ownLinks, type Person, valuesOf } from "./person.ts";
-import type { TableName } from "./personal-columns.ts";
-import { openBookings, type Row } from "./persons.sql.ts";
+import type { TableName } from "./links.ts";
+import { batchSize, ownLinks, type Person, valuesOf } from "./person.ts";
+import { linksBy, openBookings, type Row } from "./persons.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
@@ -40,11 +39,7 @@ async function requireNoOpenBooking(
  * Deletes the rows of a person, or rewrites those that accounting needs, in batches. Repeatable: what was interrupted is
  * done again. Throws `open-bookings`, and erases nothing then.
  */
-export async function eraseRows(
-  parts: Parts,
-  person: Person,
-  onProgress: (rows: number) => void,
-): Promise<ErasedCounts> {
+export async function eraseRows(parts: Parts, person: Person): Promise<ErasedCounts> {
   const { storage } = parts;
   await requireNoOpenBooking(parts, person);
   // From now on, no token of the user is accepted, so nothing is added under the ids. If a booking was added just before,
@@ -54,30 +49,24 @@ export async function eraseRows(
   /** Stands for the person in what stays. Nothing stores whom it stands for. */
   const pseudonym = parts.makeId("erased", parts.clock.now());
   const counts: Partial<Record<TableName, number>> = {};
-  let total = 0;
-  const count = (name: TableName, changes: number) => {
-    if (changes === 0) return;
-    counts[name] = (counts[name] ?? 0) + changes;
-    onProgress((total += changes));
-  };
-  for (const { table, link } of linksBy(...ownLinks)) {
-    if (link.by === "email" && person.email === null) continue;
+  for (const link of linksBy(...ownLinks)) {
+    const { name, by } = link;
+    if (by === "email" && person.email === null) continue;
     for (let isDone = link.erasing === null; !isDone;) {
-      const rows = await storage.all(link.pages.first, valuesOf(person, [], batchSize), "long");
+      const rows = await storage.all(link.first, valuesOf(person, [], batchSize), "long");
       // Exactly these rows, even if others are stored meanwhile.
       const values = { ...valuesOf(person, idsIn(rows), rows.length), pseudonym };
-      const inner = link.by === "id" && table.name === "bookings" ? linksBy("booking") : [];
-      const writes = [...inner, { table, link }].flatMap((each) =>
-        each.link.erasing === null
-          ? []
-          : [{ name: each.table.name, write: write(each.link.erasing, values) }],
+      const inner = by === "id" && name === "bookings" ? linksBy("booking") : [];
+      const writes = [...inner, link].flatMap((each) =>
+        each.erasing === null ? [] : [{ name: each.name, write: write(each.erasing, values) }],
       );
       const results = await storage.atomically(
-        ...(table.name === "destinations" ? deliveriesTo(rows) : []),
+        ...(name === "destinations" ? deliveriesTo(rows) : []),
         ...writes.map((each) => each.write),
       );
       for (const [index, { changes }] of results.slice(-writes.length).entries()) {
-        count(writes[index]?.name ?? table.name, changes);
+        const of = writes[index]?.name ?? name;
+        if (changes > 0) counts[of] = (counts[of] ?? 0) + changes;
       }
       isDone = rows.length < batchSize || results.at(-1)?.changes === 0;
     }

@@ -4,11 +4,11 @@ import { isBookingId } from "../booking/bookings/booking-details.ts";
 import { bookingsByIds } from "../booking/bookings/bookings.sql.ts";
 import { maskedPassport, type PersonalDataOpener } from "../booking/personal-data/personal-data.ts";
 import type { Storage } from "../db/storage.ts";
+import { columnsOf } from "../db/table.ts";
 
-import { batchSize, keyOf } from "./pages.ts";
-import { type Linked, linkedRows, linksBy, ownLinks } from "./person.ts";
-import { columnsOfClass, type TableName } from "./personal-columns.ts";
-import type { Row, TableStatements } from "./persons.sql.ts";
+import { linkedTables, type TableName } from "./links.ts";
+import { batchSize, linkedRows, ownLinks, type Person } from "./person.ts";
+import { linksBy, type LinkStatements, type Row } from "./persons.sql.ts";
 
 /** The rows of a person, by table. */
 export interface PersonRows {
@@ -30,29 +30,29 @@ interface Options {
 /** Reads all rows of a person, without secrets. */
 export async function exportRows(
   storage: Storage,
-  person: Linked,
+  person: Person,
   options: Options,
 ): Promise<PersonRows> {
   const collected = new Map<TableName, Map<string, Row>>();
   let isComplete = true;
-  function collect(of: TableStatements, rows: readonly Row[]): void {
-    const known = collected.get(of.name) ?? new Map<string, Row>();
-    collected.set(of.name, known);
+  function collect({ name, key }: LinkStatements, rows: readonly Row[]): void {
+    const known = collected.get(name) ?? new Map<string, Row>();
+    collected.set(name, known);
     for (const row of rows) {
-      const key = keyOf(of, row);
-      if (known.size < options.maxRows) known.set(key, shown(of, row, options));
-      else isComplete &&= known.has(key);
+      const id = key.map((field) => String(row[field])).join("/");
+      if (known.size < options.maxRows) known.set(id, shown(name, row, options));
+      else isComplete &&= known.has(id);
     }
   }
-  for (const { table, link } of linksBy(...ownLinks)) {
-    for await (const rows of linkedRows(storage, { table, link }, person)) {
+  for (const link of linksBy(...ownLinks)) {
+    for await (const rows of linkedRows(storage, link, person)) {
       if (!isComplete) break;
-      collect(table, rows);
-      if (table.name !== "bookings" || link.by !== "id") continue;
+      collect(link, rows);
+      if (link.name !== "bookings" || link.by !== "id") continue;
       const bookings = rows.map(({ id }) => String(id));
       for (const inner of linksBy("booking")) {
         for await (const found of linkedRows(storage, inner, person, bookings)) {
-          collect(inner.table, found);
+          collect(inner, found);
         }
       }
     }
@@ -65,17 +65,19 @@ export async function exportRows(
   return { rows: await withFlights(storage, rows), isComplete };
 }
 
-function shown(table: TableStatements, row: Row, options: Options): Row {
-  const hidden = new Set(columnsOfClass(table.of, "secret"));
+function shown(table: TableName, row: Row, options: Options): Row {
+  const columns = columnsOf(linkedTables[table].definition);
+  const isSecret = (name: string) =>
+    columns.some(({ field, personal }) => field === name && personal === "secret");
   const entries = Object.entries(row).filter(
-    ([name, value]) => !hidden.has(name) && !(value instanceof Uint8Array),
+    ([name, value]) => !isSecret(name) && !(value instanceof Uint8Array),
   );
   const plain = Object.fromEntries(entries);
   const { onlyActor } = options;
   if (onlyActor !== null && "actor" in plain && plain["actor"] !== onlyActor) {
     return { ...plain, actor: null };
   }
-  if (table.name !== "passengers") return plain;
+  if (table !== "passengers") return plain;
   // Guarantee: these are rows of that table.
   return { ...plain, ...identityOf(row as unknown as Passenger, options) };
 }

@@ -17,15 +17,15 @@ import {
 const rows = defineTable("rows", {
   id: prefixedId("evt_"),
   createdAt: "instant",
-  body: "bytes or null",
+  body: "bytes or null: text",
 });
 type Row = Stored<typeof rows>;
 
 test("the columns of a table have names and kinds", () => {
   expect(columnsOf(rows)).toEqual([
-    { field: "id", name: "id", kind: "text", isNullable: false },
-    { field: "createdAt", name: "created_at", kind: "instant", isNullable: false },
-    { field: "body", name: "body", kind: "bytes", isNullable: true },
+    { field: "id", name: "id", kind: "text", isNullable: false, personal: null },
+    { field: "createdAt", name: "created_at", kind: "instant", isNullable: false, personal: null },
+    { field: "body", name: "body", kind: "bytes", isNullable: true, personal: "text" },
   ]);
 });
 

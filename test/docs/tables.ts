@@ -1,6 +1,7 @@
 import { transitions } from "../../src/booking/booking-state.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
+import { columnsOf } from "../../src/db/table.ts";
 import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
@@ -15,11 +16,8 @@ import {
   toleranceOf,
 } from "../../src/inbound/signatures/scheme.ts";
 import { tools } from "../../src/mcp/tools/tools.ts";
-import {
-  columnsOfClass,
-  type PersonalTable,
-  personalTables,
-} from "../../src/persons/personal-columns.ts";
+import { type LinkedTable, linkedTables } from "../../src/persons/links.ts";
+import { tables as allTables } from "../../src/schema/schema.ts";
 
 /** The table of settings in docs/operations.md. */
 export function settingsTable(): string {
@@ -138,18 +136,20 @@ export function transitionTable(): string {
 
 /** The personal columns of each table, and what erasing does: a table of docs/personal-data.md. */
 export function personalDataTable(): string {
-  const tables: readonly (readonly [string, PersonalTable])[] = Object.entries(personalTables);
-  const rows = tables.flatMap(([, of]) => {
-    const columns = (["identifies", "text", "pseudonym"] as const).map((name) =>
-      columnsOfClass(of, name).join(", "),
+  const linked: Readonly<Record<string, LinkedTable>> = linkedTables;
+  const rows = Object.entries(allTables).flatMap(([name, table]) => {
+    const columns = (["identifies", "text", "pseudonym"] as const).map((is) =>
+      columnsOf(table)
+        .filter(({ personal }) => personal === is)
+        .map(({ field }) => field)
+        .join(", "),
     );
     if (columns.every((names) => names === "")) return [];
-    const erasing = of.links.map(({ column, erase }) => {
+    const erasing = (linked[name]?.links ?? []).map(({ column, erase }) => {
       const what = typeof erase === "string" ? erase : `rewrite ${Object.keys(erase).join(", ")}`;
       return `${what} by ${column}`;
     });
-    const texts = columns[1] === "" ? [] : ["listed by its texts"];
-    return [[`\`${of.definition.name}\``, ...columns, [...erasing, ...texts].join("; ")]];
+    return [[`\`${table.name}\``, ...columns, erasing.join("; ")]];
   });
   const head = ["table", "identifies", "text", "pseudonym", "erasing"];
   return [head, head.map(() => "---"), ...rows]

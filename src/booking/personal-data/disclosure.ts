@@ -6,8 +6,8 @@ export const disclosuresTable = defineTable("disclosures", {
   id: prefixedId("dis_"),
   bookingId: prefixedId("bk_"),
   /** Who read it. On the command line, the operating system's user. */
-  actor: "text",
-  reason: "text",
+  actor: "text: identifies",
+  reason: "text: text",
   createdAt: "instant",
 });
 

@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 
-import { defineTable } from "../../db/table.ts";
+import { defineTable, personal } from "../../db/table.ts";
 import { instant, nullable, prefixedId, resource, text } from "../../web/schema.ts";
 
 /** What operators do that others need to know of. */
@@ -42,10 +42,13 @@ export type AuditAction = (typeof auditActions)[number];
 export const auditEntrySchema = resource("AuditEntry", "Who did what, and when.", {
   id: prefixedId("aud_", "The entry's id."),
   createdAt: instant("When it was done."),
-  actor: text("The id of the user or client who did it."),
-  action: text("What was done. Newer versions may add actions.", ...auditActions),
-  subject: text("What it was done to.", "deploys"),
-  detail: nullable(text("What changed, one change per line; null if the action says it.")),
+  actor: personal("pseudonym", text("The id of the user or client who did it.")),
+  action: personal("none", text("What was done. Newer versions may add actions.", ...auditActions)),
+  subject: personal("text", text("What it was done to.", "deploys")),
+  detail: personal(
+    "text",
+    nullable(text("What changed, one change per line; null if the action says it.")),
+  ),
 });
 
 export interface AuditEntry extends Static<typeof auditEntrySchema> {}

@@ -6,12 +6,12 @@ import { listOf, prefixedId, word } from "../../web/schema.ts";
 export const clientsTable = defineTable("clients", {
   /** The `client_id`. */
   id: prefixedId("cli_"),
-  name: "text",
+  name: "text: text",
   /**
    * SHA-256 in hex. The secret is 32 random bytes, shown once and never stored. A slow hash protects
    * secrets that can be guessed; this one cannot.
    */
-  secretHash: "text",
+  secretHash: "text: secret",
   roles: listOf(word(roles)),
   createdAt: "instant",
 });

@@ -3,12 +3,12 @@ import { defineTable, type Stored } from "../../db/table.ts";
 /** Each used `Idempotency-Key` (IETF draft-07) and the result of its first request. */
 export const idempotencyTable = defineTable("idempotency", {
   /** The operation and the user: two users never share a key. */
-  scope: "text",
-  key: "text",
+  scope: "text: pseudonym",
+  key: "text: pseudonym",
   /** HMAC-SHA256 of the request, to distinguish a retry from another request with the same key. */
-  requestHash: "bytes",
+  requestHash: "bytes: secret",
   /** The resource that the first request made. Retries render their response from it. */
-  resourceId: "text",
+  resourceId: "text: pseudonym",
   createdAt: "instant",
   expiresAt: "instant",
 });

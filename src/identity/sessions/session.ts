@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 
 import { roles } from "../../base/context.ts";
-import { defineTable, type Stored } from "../../db/table.ts";
+import { defineTable, personal, type Stored } from "../../db/table.ts";
 import { instant, listOf, prefixedId, resource, text, word } from "../../web/schema.ts";
 
 /** A browser that is signed in to the console, or a token of an agent. */
@@ -17,13 +17,19 @@ export const sessionSchema = resource(
     id: prefixedId("ses_", "The session's id."),
     kind: word(sessionKinds, "`agent`: a token that is accepted at `/mcp` only."),
     allowed: listOf(word(allowances), "What an agent may do beyond reading."),
-    actor: text(
-      "The id of a user or client; `console:` and the name for a link of `skyhook console`.",
-      "console:Ada",
+    actor: personal(
+      "pseudonym",
+      text(
+        "The id of a user or client; `console:` and the name for a link of `skyhook console`.",
+        "console:Ada",
+      ),
     ),
     roles: listOf(word(roles), "What it may do."),
-    address: text("The client's address at sign-in.", "192.0.2.1"),
-    userAgent: text("The browser, as it names itself; the name of a token for an agent."),
+    address: personal("identifies", text("The client's address at sign-in.", "192.0.2.1")),
+    userAgent: personal(
+      "identifies",
+      text("The browser, as it names itself; the name of a token for an agent."),
+    ),
     createdAt: instant("When it signed in."),
     expiresAt: instant("At most 12 hours later, or 30 days for a token of an agent."),
   },
@@ -34,7 +40,7 @@ export interface ConsoleSession extends Static<typeof sessionSchema> {}
 export const sessionsTable = defineTable("sessions", {
   ...sessionSchema.properties,
   /** SHA-256 of the cookie's value, in hex. The value itself is not stored, so that a copy of the database opens no session. */
-  hash: "text",
+  hash: "text: secret",
 });
 
 export interface StoredSession extends Stored<typeof sessionsTable> {}
