@@ -211,9 +211,10 @@ describe("problems", () => {
 
   test("of the server reveal no details [API8-9]", async () => {
     const broken = await startApp();
-    await broken.services.storage.close();
+    const all = () => Promise.reject(new Error("no such table in /data/skyhook.db"));
+    Object.assign(broken.services.storage, { all });
     const response = await broken.as("operator", "/v1/events");
     expect(response.status).toBe(500);
-    expect(await response.text()).not.toMatch(/sqlite|database has closed|stack|\.ts/i);
+    expect(await response.text()).not.toMatch(/no such|skyhook\.db|stack|\.ts/i);
   });
 });
