@@ -18,7 +18,7 @@ import { Page } from "./layout.tsx";
 import { LiveContext, useFeed } from "./live.ts";
 import { toApiError } from "./load.ts";
 import { NamesContext, useProviderNames } from "./names.ts";
-import { Palette } from "./palette/palette.tsx";
+import { Palette } from "./palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
 import { type Route, useRoute, type View, writeRoute } from "./route.ts";
@@ -68,14 +68,9 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
   const live = useFeed(id);
   const issues = useIssueCount();
   const help = useRef<HTMLDialogElement>(null);
-  // The number of the open palette, 0 for none: one that is still closing must not close the next.
-  const [palette, setPalette] = useState(0);
-  const palettes = useRef(0);
+  const palette = useRef<HTMLDialogElement>(null);
   const showHelp = () => help.current?.showModal();
-  const showPalette = () => {
-    palettes.current += 1;
-    setPalette(palettes.current);
-  };
+  const showPalette = () => palette.current?.showModal();
   useEffect(() => listenToKeys({ showHelp, showPalette }), []);
   const title = route === null ? "Page not found" : titles[route.view];
   const main = useRef<HTMLElement>(null);
@@ -118,14 +113,7 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
             <button type="submit">Close</button>
           </form>
         </dialog>
-        {palette > 0 && (
-          <Palette
-            key={palette}
-            roles={roles}
-            showHelp={showHelp}
-            closed={() => setPalette((now) => (now === palette ? 0 : now))}
-          />
-        )}
+        <Palette dialog={palette} roles={roles} showHelp={showHelp} />
       </NamesContext.Provider>
     </LiveContext.Provider>
   );

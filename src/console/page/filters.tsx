@@ -6,7 +6,6 @@ import type { Filters as Defined } from "../../base/filters.ts";
 import { useLoad } from "./load.ts";
 import { nameIn, NamesContext, ownSources } from "./names.ts";
 import { filter, type Route, writeRoute } from "./route.ts";
-import { SavedViews } from "./saved-views.tsx";
 import { words } from "./text.tsx";
 import type { Page } from "./wire.ts";
 
@@ -116,7 +115,6 @@ export function Filters({ clear = "Clear filters", ...parts }: FiltersParts) {
     <Controls isSearch>
       <FilterControls {...parts} />
       {query.size > 0 && <a href={writeRoute(view, id)}>{clear}</a>}
-      <SavedViews route={parts.route} />
     </Controls>
   );
 }

@@ -10,7 +10,6 @@ import { useLive } from "./live.ts";
 import { type View, viewGroups, writeRoute } from "./route.ts";
 import { leave } from "./session/sign-out.ts";
 import { Text } from "./text.tsx";
-import { ThemeSwitch } from "./theme-switch.tsx";
 import { canOpen, icons, titles } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
 
@@ -96,7 +95,6 @@ export function Frame({
           <span class="who name">
             <Text of={`Signed in as ${signedInAs(session.actor, session.roles)}`} />
           </span>
-          <ThemeSwitch />
           <button
             type="button"
             aria-label="Keyboard shortcuts"

@@ -43,8 +43,6 @@ interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   ) => readonly string[];
   /** Beside the filters or, on a phone, beside the title. */
   readonly action?: (query: URLSearchParams) => ComponentChildren;
-  /** Between the filters and the list, while no item is open. */
-  readonly above?: (parts: { readonly route: Route }) => ComponentChildren;
   /** Shown if there are no items. */
   readonly empty: ComponentChildren;
   /** Shown if no items match the filters. */
@@ -70,17 +68,11 @@ export function listView<Item extends Listed>(definition: ListView<Item>) {
     const isFiltered = noMatch !== undefined && query.size > 0;
     const empty = isFiltered ? noMatch(query, suggestions) : definition.empty;
     const close = writeRoute(view, null, query);
-    const isOpen = id !== null && detail !== undefined;
     return (
       <Split
         title={titles[view]}
-        list={
-          <>
-            {!isOpen && definition.above?.({ route })}
-            <ListPane of={rows} list={list} open={id} query={query} empty={empty} />
-          </>
-        }
-        detail={isOpen ? detail({ id, close, route, changed: list.refresh }) : null}
+        list={<ListPane of={rows} list={list} open={id} query={query} empty={empty} />}
+        detail={id && detail ? detail({ id, close, route, changed: list.refresh }) : null}
       >
         {filters?.({ route, suggestions })}
         {action?.(query)}

@@ -11,10 +11,9 @@ const isFocused = (selector: string) =>
 const active = "document.querySelector('.command[aria-selected=true]').textContent";
 
 describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
-  const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
+  const { server, browser } = consoleForTests();
   let eventId: string;
   let bookingId: string;
-  let reference: string;
 
   /** Presses Ctrl+K or, as on a Mac, Cmd+K. */
   async function pressK(modifier: "control" | "meta" = "control"): Promise<void> {
@@ -36,7 +35,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.type(text);
     await browser.until(`${active}.startsWith(${JSON.stringify(label)})`);
     await browser.press("Enter");
-    await browser.lacks("dialog.palette");
+    await browser.lacks(".palette[open]");
   }
 
   beforeAll(async () => {
@@ -44,11 +43,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     eventId = String((await json(await app.deliverSample("code_host", "package.published")))["id"]);
     const flight = await addFlight(app);
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
-    const booking = await json(booked);
-    bookingId = String(booking["bookingId"]);
-    reference = String(booking["reference"]);
-    const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
-    await app.as("admin", "/v1/destinations", post(body));
+    bookingId = String((await json(booked))["bookingId"]);
     await signIn(browser, server, "admin");
     await browser.shows("[data-row]", "GitHub");
   }, 60_000);
@@ -59,7 +54,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await open();
     await browser.press("Escape");
     await browser.until(
-      `document.querySelector('.palette') === null && ${isFocused("[data-row]")}`,
+      `document.querySelector('.palette[open]') === null && ${isFocused("[data-row]")}`,
     );
     await browser.press("/");
     await browser.until(isFocused("[data-filter]"));
@@ -68,7 +63,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await pressK();
     await browser.press("Escape");
     await browser.until(
-      `document.querySelector('.palette') === null && ${isFocused("[data-filter]")}`,
+      `document.querySelector('.palette[open]') === null && ${isFocused("[data-filter]")}`,
     );
     // The key is pressed after the palette has closed, but before the page has noticed.
     await open();
@@ -78,28 +73,17 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     })()`);
     await browser.until(isFocused("dialog[open] [role=combobox]"));
     await browser.press("Escape");
-    await browser.lacks(".palette");
+    await browser.lacks(".palette[open]");
     await browser.click(".to-palette");
     await browser.until(isFocused("[role=combobox]"));
     await browser.click(".palette-bar button");
-    // Until it is removed, it cannot be opened again.
     await browser.until(
-      `document.querySelector('.palette') === null && ${isFocused(".to-palette")}`,
+      `document.querySelector('.palette[open]') === null && ${isFocused(".to-palette")}`,
     );
-  });
-
-  test("finds events by their words", async () => {
-    await open();
-    await browser.type("published");
-    await browser.shows(".command", "package.published");
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.press("Escape");
-    await browser.lacks(".palette");
   });
 
   test("moves through the options with the arrow keys, and names the active one", async () => {
     await open();
-    await browser.shows(".command", "deploys");
     const described = `document.getElementById(
       document.activeElement.getAttribute('aria-activedescendant')).textContent`;
     expect(await browser.read(described)).toBe("Issues1");
@@ -107,48 +91,37 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.until(`${described} === "Health2" && ${active} === "Health2"`);
     await browser.press("ArrowUp");
     await browser.press("ArrowUp");
-    await browser.until(`${active} === "deploysjson"`);
+    await browser.until(`${active}.endsWith("payment_processor")`);
     await browser.press("ArrowDown");
     await browser.until(`${active} === "Issues1"`);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.press("Escape");
-    await browser.lacks(".palette");
+    await browser.lacks(".palette[open]");
   });
 
-  test("opens views, providers, destinations and pages that add one, and focuses them", async () => {
+  test("opens views, the events of providers and pages that add something, and focuses them", async () => {
     await choose("heal", "Health");
     await browser.until(`location.hash === "#/health" && ${isFocused("main")}`);
-    await choose("deploys", "deploys");
-    await browser.until(`location.hash.startsWith("#/destinations/dst_")`);
-    await browser.until(isFocused("[data-pane]"));
-    await choose("code_host events", "Code host (GitHub): events");
+    await choose("code_host events", "GitHub: events");
     await browser.until(`location.hash === "#/events?provider=code_host"`);
     await choose("add prov", "Add provider");
     await browser.until(`location.hash === "#/providers?add="`);
   });
 
-  test("jumps to an event, a booking and a reference that are pasted", async () => {
+  test("jumps to an event and a booking that are pasted, and searches for other text", async () => {
     await choose(`request for ${eventId} failed`, "Open event");
     await browser.until(`location.hash === "#/events/${eventId}" && ${isFocused("[data-pane]")}`);
     await choose(bookingId, "Open booking");
-    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
-    await choose("heal", "Health");
-    await choose(reference.toLowerCase(), `Open booking ${reference}`);
     await browser.until(`location.hash === "#/bookings/${bookingId}"`);
     await choose("package", "Search events for “package”");
     await browser.until(`location.hash === "#/events?q=package"`);
   });
 
-  test("changes the theme, shows the shortcuts and copies the command for a link", async () => {
-    await choose("theme dark", "Theme: dark");
-    await browser.until("document.documentElement.dataset.theme === 'dark'");
-    await browser.until(`document.querySelector("[aria-label='Theme: dark']") !== null`);
-    await choose("theme system", "Theme: system");
+  test("shows the shortcuts", async () => {
     await choose("shortcuts", "Keyboard shortcuts");
     await browser.shows("dialog[open] h2", "Keyboard shortcuts");
     await browser.press("Escape");
-    await choose("admin link", "Copy the command for an admin link");
-    await browser.shows(".notice", "Cop");
+    await browser.lacks("dialog[open]");
   });
 
   test("signs out; offers operators neither bookings nor what only admins may do", async () => {
@@ -157,15 +130,14 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await signIn(browser, server, "operator");
     await browser.shows("[data-row]", "GitHub");
     await open();
-    await browser.shows(".command", "deploys");
     const shown = "document.querySelector('.palette').textContent";
-    for (const word of ["Bookings", "Add provider", "New destination", "set up"]) {
+    for (const word of ["Bookings", "Add provider", "New destination"]) {
       expect([word, String(await browser.read(shown)).includes(word)]).toEqual([word, false]);
     }
     await browser.type(bookingId);
     await browser.until(`${active} === "Search events for “${bookingId}”"`);
     await browser.press("Escape");
-    await browser.lacks(".palette");
+    await browser.lacks(".palette[open]");
     await choose("sign out", "Sign out");
     await browser.shows("[role=alert]", "signed out");
   });
@@ -175,7 +147,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.shows("[data-row]", "GitHub");
     await browser.size(320, 480);
     await browser.click(".bottom button");
-    await browser.click(".to-palette", ".command", "deploys");
+    await browser.click(".to-palette", ".command", "GitHub");
     const fits = `(({ left, right, bottom }) => left >= 0 && right <= 320 && bottom <= 480)(
       document.querySelector(".palette").getBoundingClientRect())`;
     expect(await browser.read(fits)).toBe(true);

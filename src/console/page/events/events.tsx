@@ -2,8 +2,8 @@ import { useRef } from "preact/hooks";
 
 import { eventFilters } from "../../../events/event-filters.ts";
 import { apiQuery, Filters } from "../filters.tsx";
+import { idIn } from "../ids.ts";
 import { listView } from "../list-view.tsx";
-import { idIn } from "../palette/command.ts";
 import { writeRoute } from "../route.ts";
 import { providerColumn, timeColumn } from "../rows.tsx";
 import { type Of, Text, words } from "../text.tsx";
@@ -12,7 +12,6 @@ import type { EventItem } from "../wire.ts";
 
 import { eventControls, searchIn, useNewestTypes } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
-import { Histogram } from "./histogram.tsx";
 
 /** New events are highlighted for this long. */
 const freshMs = 4_000;
@@ -59,7 +58,6 @@ export const Events = listView<EventItem>({
       Replay these…
     </a>
   ),
-  above: ({ route }) => <Histogram route={route} />,
   noMatch: (query, types) => <NoMatch query={query} types={types} />,
   empty: (
     <Empty title="No events yet">

@@ -49,12 +49,8 @@ export function Chart({ label, times, series, isByDay = false, lines, pick }: Pa
   useEffect(() => {
     const repaint = () => countPaint((count) => count + 1);
     const system = matchMedia("(prefers-color-scheme: dark)");
-    addEventListener("skyhook:theme", repaint);
     system.addEventListener("change", repaint);
-    return () => {
-      removeEventListener("skyhook:theme", repaint);
-      system.removeEventListener("change", repaint);
-    };
+    return () => system.removeEventListener("change", repaint);
   }, []);
 
   const names = series.map(({ name, colour }) => `${name} ${colour}`).join();
@@ -217,7 +213,7 @@ function valueText(value: number | null | undefined, lines: Lines | undefined): 
 }
 
 /**
- * Resolves a colour of the style sheet for the canvas, in the current light or dark theme. With forced
+ * Resolves a colour of the style sheet for the canvas, in the current light or dark mode. With forced
  * colours, `adjust: "none"` keeps the original, so that series remain distinguishable.
  */
 function colourOf(target: HTMLElement, name: string, adjust: "auto" | "none" = "auto"): string {

@@ -1,0 +1,199 @@
+import type { RefObject, TargetedKeyboardEvent } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+
+import { idIn } from "./ids.ts";
+import { NamesContext } from "./names.ts";
+import { addRoute } from "./providers/adding.ts";
+import { readRoute, views, writeRoute } from "./route.ts";
+import { leave } from "./session/sign-out.ts";
+import { counted, Text } from "./text.tsx";
+import { canOpen, type Roles, titles } from "./views.ts";
+
+interface Command {
+  readonly label: string;
+  /** Its key, or the id of what it opens. */
+  readonly hint?: string;
+  readonly keywords?: string;
+  readonly run: () => void;
+}
+
+interface Parts {
+  readonly dialog: RefObject<HTMLDialogElement | null>;
+  readonly roles: Roles;
+  readonly showHelp: () => void;
+}
+
+/** The command palette: a combobox with a list (WAI-ARIA APG) in a dialog. */
+export function Palette({ dialog, roles, showHelp }: Parts) {
+  const [text, setText] = useState("");
+  const [active, setActive] = useState(0);
+  const names = useContext(NamesContext);
+  const commands = [
+    ...jumps(text, roles),
+    ...matching([...viewCommands(roles), ...actions(roles, showHelp), ...providers(names)], text),
+    ...searches(text, roles),
+  ];
+  const write = (written: string) => {
+    setText(written);
+    setActive(0);
+  };
+  useEffect(
+    () => document.getElementById(`command-${active}`)?.scrollIntoView({ block: "nearest" }),
+    [active],
+  );
+  const close = () => {
+    write("");
+    dialog.current?.close(); // Returns the focus to where it was.
+  };
+  const choose = (command: Command | undefined) => {
+    close();
+    command?.run();
+  };
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (event.isComposing) return;
+    const { length } = commands;
+    if (event.key === "Enter") choose(commands[active]);
+    else if (event.key === "ArrowDown") setActive((active + 1) % length);
+    else if (event.key === "ArrowUp") setActive((active + length - 1) % length);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      class="palette"
+      ref={dialog}
+      aria-label="Command palette"
+      onCancel={() => write("")}
+      // A click beside the dialog is one on its backdrop.
+      onClick={(event) => event.target === event.currentTarget && close()}
+    >
+      <div class="palette-bar">
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Command, name or id"
+          aria-expanded={commands.length > 0}
+          aria-controls="commands"
+          aria-autocomplete="list"
+          aria-activedescendant={`command-${active}`}
+          placeholder="Type a command or paste an ID"
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <button type="button" aria-label="Esc (close)" onClick={close}>
+          <kbd>Esc</kbd>
+        </button>
+      </div>
+      <div id="commands" role="listbox" aria-label="Commands">
+        {commands.map((command, index) => (
+          <div
+            key={index}
+            id={`command-${index}`}
+            class="command"
+            role="option"
+            aria-selected={index === active}
+            onMouseMove={() => setActive(index)}
+            // Keeps the focus in the field.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(command)}
+          >
+            <Text of={command.label} />
+            <span class="hint">
+              <Text of={command.hint ?? ""} />
+            </span>
+          </div>
+        ))}
+      </div>
+      <p class="hidden-label" role="status">
+        {counted(commands.length, "command")}
+      </p>
+    </dialog>
+  );
+}
+
+/** The commands that have all words of a text, first those whose label starts with it. */
+function matching(commands: readonly Command[], text: string): readonly Command[] {
+  const wanted = text.trim().toLowerCase();
+  const words = wanted.split(/\s+/);
+  const startsOtherwise = ({ label }: Command) => Number(!label.toLowerCase().startsWith(wanted));
+  return commands
+    .filter(({ label, hint = "", keywords = "" }) => {
+      const searched = `${label} ${hint} ${keywords}`.toLowerCase();
+      return words.every((word) => searched.includes(word));
+    })
+    .toSorted((a, b) => startsOtherwise(a) - startsOtherwise(b));
+}
+
+const link = (label: string, address: string, more: Omit<Command, "label" | "run"> = {}) => ({
+  label,
+  ...more,
+  run: () => visit(address),
+});
+
+function viewCommands(roles: Roles): readonly Command[] {
+  return views.flatMap((view, index) =>
+    // The keys 1 to 9, and 0, which the other views have not.
+    canOpen(view, roles)
+      ? [link(titles[view], writeRoute(view), index < 10 ? { hint: String((index + 1) % 10) } : {})]
+      : [],
+  );
+}
+
+function actions(roles: Roles, showHelp: () => void): readonly Command[] {
+  // Where the list of events is open, with its filters.
+  const route = readRoute(location.hash);
+  const query = route?.view === "events" ? route.query : new URLSearchParams();
+  const replay = query.size > 0 ? "Replay these events…" : "Replay events…";
+  const forAdmins = [
+    link("Add provider", addRoute()),
+    link("New destination", writeRoute("destinations", "new"), { keywords: "add create" }),
+  ];
+  return [
+    ...(roles.includes("admin") ? forAdmins : []),
+    link("Create token for an agent", writeRoute("agents", "new"), { keywords: "add new mcp" }),
+    link(replay, writeRoute("replays", "new", query), { keywords: "bulk resend again dry run" }),
+    { label: "Keyboard shortcuts", hint: "?", keywords: "help", run: showHelp },
+    { label: "Sign out", keywords: "log out leave", run: leave },
+  ];
+}
+
+function providers(names: ReadonlyMap<string, string>): readonly Command[] {
+  return [...names].map(([id, name]) => {
+    const query = new URLSearchParams({ provider: id });
+    return link(`${name}: events`, writeRoute("events", null, query), { hint: id });
+  });
+}
+
+/** What a pasted id names. */
+function jumps(text: string, roles: Roles): readonly Command[] {
+  const found = idIn(text);
+  if (found === null || !canOpen(found.view, roles)) return [];
+  return [link(`Open ${found.what}`, writeRoute(found.view, found.id), { hint: found.id })];
+}
+
+/** Where to search for a text. */
+function searches(text: string, roles: Roles): readonly Command[] {
+  const q = text.trim();
+  if (q === "") return [];
+  return (["events", "bookings"] as const)
+    .filter((view) => canOpen(view, roles))
+    .map((view) =>
+      link(`Search ${view} for “${q}”`, writeRoute(view, null, new URLSearchParams({ q }))),
+    );
+}
+
+/** Opens an address and focuses its pane or, without one, its view. */
+function visit(address: string): void {
+  const focus = () =>
+    (
+      document.querySelector<HTMLElement>("[data-pane]") ??
+      document.querySelector<HTMLElement>("#main")
+    )?.focus({ preventScroll: true });
+  if (location.hash === address) return focus();
+  // The view is rendered after the address has changed.
+  addEventListener("hashchange", () => setTimeout(focus), { once: true });
+  location.hash = address;
+}
