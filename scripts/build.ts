@@ -4,10 +4,10 @@ import { parseArgs } from "node:util";
 
 import type { BunPlugin } from "bun";
 
-import { installedPackages } from "../src/cli/packages.ts";
 import { sourceCommit } from "../src/cli/program.ts";
 
 import { signedAdHoc } from "./mach-o.ts";
+import { installedPackages } from "./packages.ts";
 
 /** The platforms that `--target` supports. Default: the current platform. */
 const targets = [
@@ -54,10 +54,7 @@ export async function compile(
     // Not the identifiers: the bundler names the module of a CommonJS package `m` wherever it is imported on demand,
     // also where its own helper has got the name `m` (Bun 1.4.5), and the import then fails.
     minify: { syntax: true, whitespace: true },
-    define: {
-      SKYHOOK_COMMIT: JSON.stringify(builtCommit()),
-      SKYHOOK_PACKAGES: JSON.stringify(installedPackages(root)),
-    },
+    define: { SKYHOOK_COMMIT: JSON.stringify(builtCommit()) },
     plugins: [sameEverywhere],
   });
   const files = outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);

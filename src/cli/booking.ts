@@ -9,7 +9,6 @@ import { secretStore } from "../config/secrets.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { recordRefund } from "./booking-payment.ts";
-import { show } from "./booking-show.ts";
 import { useDatabase } from "./database.ts";
 import { operatorName } from "./operator-name.ts";
 import { table } from "./output.ts";
@@ -28,13 +27,7 @@ function parseAmount(text: string): number {
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const booking = program
     .command("booking")
-    .description("show bookings and their personal data, and record refunds");
-  booking
-    .command("show")
-    .description("show the status, payments, refund and history of a booking")
-    .argument("<booking>", "its id or reference")
-    .addHelpText("after", example("skyhook booking show KXQWZA"))
-    .action((named: string) => show(named, env));
+    .description("show the personal data of bookings, and record refunds");
   booking
     .command("refund")
     .description("record that a refund was made, so that it is no longer pending")

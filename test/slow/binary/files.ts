@@ -12,7 +12,7 @@ export const wholeSlowFiles: readonly string[] = [
 export const partlySlowFiles: readonly string[] = [
   // Some of their tests need root, and run on the source only.
   ...["database", "disk", "log"].map(ofFaults),
-  ...["backup", "copy", "copy-refusals", "doctor", "person", "sbom"].map(ofCli),
+  ...["backup", "copy", "copy-refusals", "doctor", "person"].map(ofCli),
   "test/slow/docs/readme.test.ts",
   "test/slow/rivals.test.ts",
   "test/slow/crash/load.test.ts",

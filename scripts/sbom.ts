@@ -1,22 +1,16 @@
 import { join } from "node:path";
 
-import manifest from "../../package.json" with { type: "json" };
-import { version } from "../base/version.ts";
+import manifest from "../package.json" with { type: "json" };
+import { version } from "../src/base/version.ts";
 
 import { idOf, installedPackages, type Package } from "./packages.ts";
 
-/** Defined by the build; undefined when the program runs from source. */
-declare const SKYHOOK_PACKAGES: readonly Package[] | undefined;
-
 /**
  * The program's packages and its Bun runtime as a CycloneDX 1.6 document (ECMA-424). Without a time and a
- * serial number, so that the same build prints the same document.
+ * serial number, so that the same source prints the same document.
  */
-export function sbom(): object {
-  const packages =
-    typeof SKYHOOK_PACKAGES === "undefined"
-      ? installedPackages(join(import.meta.dir, "../.."))
-      : SKYHOOK_PACKAGES;
+function sbom(): object {
+  const packages = installedPackages(join(import.meta.dir, ".."));
   const components = [bun, ...packages.map(component)];
   const direct = Object.entries(manifest.dependencies).map(([name, pinned]) =>
     purlOf({ name, version: pinned }),
@@ -92,3 +86,5 @@ function namesOf({ name }: Pick<Package, "name">): {
   const [, group = null, bare = name] = /^(@[^/]+)\/(.+)$/.exec(name) ?? [];
   return { group, name: bare };
 }
+
+console.log(JSON.stringify(sbom(), null, 2));
