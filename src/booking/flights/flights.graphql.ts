@@ -3,7 +3,6 @@ import { decodeNumberCursor } from "../../base/cursor.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { nullWhere } from "../../web/graphql/errors.ts";
 import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { moneySchema } from "../../web/schema.ts";
@@ -52,7 +51,7 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
       nullable: true,
       description: "The flight with an id; null if it does not exist.",
       args: { flightId: t.arg.int({ required: true, description: "Id of the flight." }) },
-      resolve: (_, { flightId: id }) => nullWhere("flight-not-found", flights.read(id)),
+      resolve: (_, { flightId: id }, ctx) => loadFlight(ctx, id),
     }),
     flights: t.connection(
       {

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 
-import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
+import { AppError, isServerError } from "../../base/errors.ts";
 import { problemMembers } from "../errors.ts";
 import { problems } from "../problems.ts";
 
@@ -9,19 +9,6 @@ export function notAcceptable(types: string): GraphQLError {
   return new GraphQLError(`Accept must allow ${types}`, {
     extensions: { code: "NOT_ACCEPTABLE", status: 406, http: { status: 406 } },
   });
-}
-
-/** Null if `value` rejects with `code`: a query returns null for what does not exist. */
-export async function nullWhere<Value>(
-  code: ErrorCode,
-  value: Promise<Value>,
-): Promise<Value | null> {
-  try {
-    return await value;
-  } catch (error) {
-    if (error instanceof AppError && error.code === code) return null;
-    throw error;
-  }
 }
 
 /** The same code, status and fields as in REST's problem response. */

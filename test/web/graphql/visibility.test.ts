@@ -125,7 +125,7 @@ describe("access", () => {
 
   test("hides the message of a server error", async () => {
     Object.assign(app.services.flights, {
-      read: () => Promise.reject(new Error("the password is swordfish")),
+      find: () => Promise.reject(new Error("the password is swordfish")),
     });
     const query = "{ flight(flightId: 1) { id } flights { totalCount } }";
     const answer = await ask(app, null, query);
