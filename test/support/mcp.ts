@@ -1,5 +1,3 @@
-import type { Role } from "../../src/base/context.ts";
-
 import type { TestApp } from "./app.ts";
 
 /** The protocol that clients of 2026-07-28 speak. */
@@ -48,9 +46,9 @@ export function rpcRequest(
   });
 }
 
-export interface RpcAnswer {
+interface RpcAnswer {
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+  readonly error?: { readonly message: string };
 }
 
 /** An agent that calls `fetch`. */
@@ -78,15 +76,9 @@ export function agentOf(fetch: Fetch, rpc: Rpc) {
 }
 
 /** The agent of a token that an operator has for the API, on an app of this process. */
-export async function agentAs(
-  app: TestApp,
-  {
-    role = "operator",
-    bearer = `test-${role}`,
-    ...rpc
-  }: Partial<Rpc> & { readonly role?: Role; readonly bearer?: string } = {},
-) {
-  const token = rpc.token ?? (await app.services.tokens.mint({ id: bearer, roles: [role] }, 3_600));
+export async function agentAs(app: TestApp, rpc: Partial<Rpc> = {}) {
+  const operator = { id: "test-operator", roles: ["operator"] } as const;
+  const token = rpc.token ?? (await app.services.tokens.mint(operator, 3_600));
   return agentOf((request) => app.app.handle(request), { ...rpc, token });
 }
 

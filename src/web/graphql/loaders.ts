@@ -7,7 +7,7 @@ type Load<Key, Value> = (ctx: GraphqlContext, key: Key) => Promise<Value>;
 /**
  * Reads values by key, all keys that one request asks for in the same turn of the event loop at once.
  * `read` returns a function from key to value; an `Error` as the value rejects that key alone. Nothing
- * is cached: later fields of a mutation and later events of a subscription read again.
+ * is cached: later fields of a mutation read again.
  */
 export function loader<Key, Value>(
   read: (ctx: GraphqlContext, keys: readonly Key[]) => Promise<(key: Key) => Value | Error>,
