@@ -4,23 +4,19 @@ import { administrator, tokenSettings } from "./api-requests.ts";
 import { delivery as webhook, skyhookEnvironment } from "./contestants.ts";
 import { withFolder } from "./folder.ts";
 import { cpuMicrosOf, median, programMicros } from "./measure.ts";
-import { preparePeers } from "./peers.ts";
 import { inSchema, serverVersion } from "./postgres-server.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
 import { inTurns } from "./rounds.ts";
-import type { Latencies } from "./servers/receiver.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** D1, D2 and D3: what a delivery costs once its event is stored. */
+/** D1 and D2: what a delivery costs once its event is stored. */
 export const delivery: Suite = {
   name: "delivery",
-  about: "one delivery, on SQLite (D1) and PostgreSQL (D2), beside three job queues (D3)",
+  about: "one delivery, on SQLite (D1) and PostgreSQL (D2)",
   async run(options) {
-    const versions = await preparePeers();
     const rounds = await inTurns(options.rounds, () => runRound(options));
-    const peers = `graphile-worker ${versions.graphileWorker}, pg-boss ${versions.pgBoss}, BullMQ ${versions.bullmq}, all on Bun`;
-    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`, peers]);
+    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`]);
   },
 };
 
@@ -30,13 +26,11 @@ interface Cost {
   readonly database: number;
 }
 
-const peers = ["graphile-worker", "pg-boss", "bullmq"] as const;
-type Peer = (typeof peers)[number];
-type Name = "one" | "many" | "pgOne" | "pgMany" | "pgBacklog" | Peer;
+type Name = "one" | "many" | "pgOne" | "pgMany" | "pgBacklog";
 type Round = Readonly<Record<Name, Cost>>;
 
 const manyDestinations = 20;
-/** The most deliveries at the same time, of each contestant. */
+/** The most deliveries at the same time. */
 const concurrency = 64;
 const backlogFactor = 10;
 
@@ -73,15 +67,12 @@ async function runRound(options: Options): Promise<Round> {
       "PostgreSQL, many, long backlog",
       onPostgres(manyDestinations, options.warmUp + timedOf(options) * 2 * backlogFactor),
     ),
-    "graphile-worker": await note("graphile-worker", peerCost("graphile-worker", options)),
-    "pg-boss": await note("pg-boss", peerCost("pg-boss", options)),
-    bullmq: await note("bullmq", peerCost("bullmq", options)),
   };
 }
 
 /** On the core of the load. */
 export const startReceiver = (): Promise<Server> =>
-  startServer(["bun", here("servers/receiver.ts")], {}, undefined, 1);
+  startServer(["bun", here("servers/receiver.ts")], {}, 1);
 
 export const startSkyhook = (
   folder: string,
@@ -128,48 +119,6 @@ async function skyhookCost(
   }
 }
 
-function peerCost(kind: Peer, options: Options): Promise<Cost> {
-  const work = async (url: string, program: string): Promise<Cost> => {
-    const receiver = await startReceiver();
-    const worker = await startServer(["bun", here("servers/worker.mjs")], {
-      KIND: kind,
-      DATABASE: url,
-      SCHEMA: new URL(url).searchParams.get("search_path") ?? "",
-      RECEIVER: urlOf(receiver),
-      JOBS: String(deliveriesOf(options)),
-      CONCURRENCY: String(concurrency),
-    });
-    try {
-      const begin = async () => void (await fetch(urlOf(worker)));
-      const workerMicros = () => cpuMicrosOf(worker.pid);
-      return await drained(receiver, begin, workerMicros, () => programMicros(program), options);
-    } finally {
-      await worker.stop();
-      await receiver.stop();
-    }
-  };
-  if (kind !== "bullmq") return inSchema((url) => work(url, "postgres"));
-  return withFolder("redis", async (folder) => {
-    const settings = ["--dir", folder, "--appendonly", "yes", "--appendfsync", "everysec"];
-    const command = [
-      "redis-server",
-      "--logfile",
-      join(folder, "log"),
-      "--loglevel",
-      "warning",
-      "--save",
-      "",
-      ...settings,
-    ];
-    const redis = await startServer(command, {}, (port) => ["--port", String(port)], null);
-    try {
-      return await work(`redis://127.0.0.1:${redis.port}`, "redis-server");
-    } finally {
-      await redis.stop();
-    }
-  });
-}
-
 /** The cost of the timed deliveries, after those of the warm-up. */
 async function drained(
   receiver: Server,
@@ -198,9 +147,7 @@ const patienceMs = 600_000;
 export async function receivedBy(receiver: Server, count: number): Promise<number> {
   const endsMs = performance.now() + patienceMs;
   for (;;) {
-    const { received }: Latencies = JSON.parse(
-      await (await fetch(`${urlOf(receiver)}/latencies`)).text(),
-    );
+    const received = Number(await (await fetch(urlOf(receiver))).text());
     if (received >= count) return received;
     if (performance.now() > endsMs) throw new Error(`${received} of ${count} deliveries`);
     await Bun.sleep(20);
@@ -267,10 +214,8 @@ function section(options: Options, rounds: readonly Round[], more: readonly stri
     rounds.map((round) => cost(round[one]) / cost(round[other]));
   return [
     `Processor time of a delivery over all threads, in µs: ${timedOf(options).toLocaleString("en")} deliveries after ${options.warmUp.toLocaleString("en")} of warm-up, from a queue that was filled`,
-    `before; ${rounds.length} rounds, contestants alternate; medians. At most ${concurrency} deliveries at the same time, to one receiver that answers 200 at once. The`,
-    "time of the database is that of all its processes. Skyhook leases, expires, signs, retries, records each attempt, and reads event and notification. The job queues",
-    `sign and post a message of the same size; they write no attempts. graphile-worker has a local queue and completes jobs in batches, pg-boss fetches and`,
-    "completes batches, BullMQ runs on Redis with an append-only file that is synced every second.",
+    `before; ${rounds.length} rounds; medians. At most ${concurrency} deliveries at the same time, to one receiver that answers 200 at once. The`,
+    "time of the database is that of all its processes. Skyhook leases, expires, signs, retries, records each attempt, and reads event and notification.",
     "",
     environment(more),
     "",
@@ -282,9 +227,6 @@ function section(options: Options, rounds: readonly Round[], more: readonly stri
         row("skyhook, PostgreSQL, one destination", "pgOne"),
         row(`skyhook, PostgreSQL, ${manyDestinations} destinations`, "pgMany"),
         row(`the same, ${backlogFactor} times as many waiting`, "pgBacklog"),
-        row("graphile-worker, PostgreSQL", "graphile-worker"),
-        row("pg-boss, PostgreSQL", "pg-boss"),
-        row("BullMQ, Redis", "bullmq"),
       ],
     ),
     "",
@@ -311,27 +253,6 @@ function section(options: Options, rounds: readonly Round[], more: readonly stri
         goal: `D2 database with ${backlogFactor} times the backlog ÷ without`,
         ratios: ratios("pgBacklog", "pgMany", database),
         target: 1.15,
-        better: "lower",
-      },
-      {
-        goal: "D3 skyhook ÷ graphile-worker, app and database",
-        ratios: ratios("pgMany", "graphile-worker"),
-        target: 4,
-        better: "lower",
-      },
-      {
-        goal: "D3 app only: skyhook ÷ graphile-worker",
-        ratios: ratios("pgMany", "graphile-worker", app),
-        better: "lower",
-      },
-      {
-        goal: "skyhook ÷ pg-boss, app and database",
-        ratios: ratios("pgMany", "pg-boss"),
-        better: "lower",
-      },
-      {
-        goal: "skyhook ÷ BullMQ, app and database",
-        ratios: ratios("pgMany", "bullmq"),
         better: "lower",
       },
     ]),

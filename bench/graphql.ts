@@ -3,28 +3,26 @@ import { join } from "node:path";
 import { administrator, tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
 import type { LoadKind, LoadResult } from "./load.ts";
-import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
-import { caveatOf, inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
+import { inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** G1 and G2: a page of 20 items by GraphQL, compared with REST and with mercurius. */
+/** G1: a page of 20 items by GraphQL, compared with REST. */
 export const graphql: Suite = {
   name: "graphql",
-  about: "GraphQL page ÷ REST page (G1) and ÷ mercurius with jit (G2)",
+  about: "GraphQL page ÷ REST page (G1)",
   async run(options) {
-    const versions = await preparePeers();
     const results = await withFolder("graphql", async (folder) => {
       const file = join(folder, "skyhook.db");
       fill(file, [
         { table: "flights", rows: flights, stepMs: 1_000 },
         { table: "bookings", rows, stepMs: 1_000 },
       ]);
-      return measureAll(folder, file, options);
+      return measureAll(folder, options);
     });
-    return section(options, versions, results);
+    return section(options, results);
   },
 };
 
@@ -34,10 +32,9 @@ const rows = 10_000;
 /** The bookings are distributed over these flights. */
 const flights = 1_000;
 
-const columns =
-  "bookingId status totalPrice currency confirmationSentTo createdAt reference seats updatedAt";
 /** All fields of a booking in REST, under the same names. */
-const all = `id: bookingId ${columns}
+const all = `id: bookingId
+  bookingId status totalPrice currency confirmationSentTo createdAt reference seats updatedAt
   flight {
     id: flightId flightNumber airline origin destination departureTime arrivalTime duration durationMinutes
     departureLocal arrivalLocal cabinClass price { amount currency } seatsAvailable createdAt
@@ -47,93 +44,45 @@ const all = `id: bookingId ${columns}
   }`;
 
 const pageInfo = "pageInfo { hasNextPage startCursor endCursor }";
-const nodesQuery = (fields: string): string =>
-  `{ bookings(first: ${pageSize}) { nodes { ${fields} } ${pageInfo} } }`;
-const edgesQuery = (fields: string): string =>
-  `{ bookings(first: ${pageSize}) { edges { cursor node { ${fields} } } ${pageInfo} } }`;
+const nodesQuery = `{ bookings(first: ${pageSize}) { nodes { ${all} } ${pageInfo} } }`;
+const edgesQuery = `{ bookings(first: ${pageSize}) { edges { cursor node { ${all} } } ${pageInfo} } }`;
 
 const path = "/v1/api/bookings";
 
-interface Contestant {
-  readonly name: string;
-  readonly server: "skyhook" | "mercurius";
-  readonly send: LoadKind;
-}
-
-const query = (text: string): LoadKind => ({ kind: "query", query: text });
-
 /** Contestants that are compared run one after the other. */
 const contestants = {
-  rest: { name: "REST", server: "skyhook", send: { kind: "pages", paths: [path] } },
-  nodes: { name: "GraphQL", server: "skyhook", send: query(nodesQuery(all)) },
-  edges: {
-    name: "GraphQL, edges with cursors",
-    server: "skyhook",
-    send: query(edgesQuery(all)),
-  },
-  columns: {
-    name: "GraphQL, columns only",
-    server: "skyhook",
-    send: query(nodesQuery(columns)),
-  },
-  peer: {
-    name: "mercurius, columns only",
-    server: "mercurius",
-    send: query(nodesQuery(columns)),
-  },
-} as const satisfies Record<string, Contestant>;
+  rest: { name: "REST", send: { kind: "pages", paths: [path] } },
+  nodes: { name: "GraphQL", send: { kind: "query", query: nodesQuery } },
+  edges: { name: "GraphQL, edges with cursors", send: { kind: "query", query: edgesQuery } },
+} as const satisfies Record<string, { readonly name: string; readonly send: LoadKind }>;
 
 type Name = keyof typeof contestants;
 
-/** Both servers use the same database file. The idle server uses no CPU time. */
-async function measureAll(folder: string, file: string, options: Options): Promise<Round<Name>[]> {
-  const skyhook = await startSkyhook(folder);
+async function measureAll(folder: string, options: Options): Promise<Round<Name>[]> {
+  const server = await startSkyhook(folder);
   try {
-    const mercurius = await startMercurius(file);
-    try {
-      const servers = { skyhook, mercurius };
-      await checkSame(servers);
-      return await inTurns(options.rounds, async () => {
-        const round = await measureRound(servers, options);
-        // The servers must still return full pages.
-        await checkSame(servers);
-        return round;
-      });
-    } finally {
-      await mercurius.stop();
-    }
+    await checkSame(server);
+    return await inTurns(options.rounds, async () => {
+      const round = await measureRound(server, options);
+      // The server must still return full pages.
+      await checkSame(server);
+      return round;
+    });
   } finally {
-    await skyhook.stop();
+    await server.stop();
   }
 }
 
-type Servers = Readonly<Record<Contestant["server"], Server>>;
-
-async function measureRound(servers: Servers, options: Options): Promise<Round<Name>> {
-  const one = async (name: Name): Promise<LoadResult> => {
-    const { name: title, server, send } = contestants[name];
-    const { port, pid } = servers[server];
-    const { connections, seconds, warmUp } = options;
-    const result = await runLoad(title, {
-      send,
-      port,
-      serverPid: pid,
-      connections,
-      seconds,
-      warmUp,
-      requests: 1,
-      repeats: true,
-    });
-    console.log(`  ${title}: ${cells.perSecond(result.requestsPerSecond)} pages/s`);
+async function measureRound({ port, pid }: Server, options: Options): Promise<Round<Name>> {
+  const { connections, seconds, warmUp } = options;
+  const one = async (of: Name): Promise<LoadResult> => {
+    const { name, send } = contestants[of];
+    const pinned = { port, serverPid: pid, connections, seconds, warmUp };
+    const result = await runLoad(name, { ...pinned, send, requests: 1, repeats: true });
+    console.log(`  ${name}: ${cells.perSecond(result.requestsPerSecond)} pages/s`);
     return result;
   };
-  return {
-    rest: await one("rest"),
-    nodes: await one("nodes"),
-    edges: await one("edges"),
-    columns: await one("columns"),
-    peer: await one("peer"),
-  };
+  return { rest: await one("rest"), nodes: await one("nodes"), edges: await one("edges") };
 }
 
 const startSkyhook = (folder: string): Promise<Server> =>
@@ -145,15 +94,7 @@ const startSkyhook = (folder: string): Promise<Server> =>
     JWT_SECRET: tokenSettings.key,
   });
 
-const startMercurius = (file: string): Promise<Server> =>
-  startServer(["node", join(import.meta.dir, "servers/mercurius.mjs")], {
-    DATABASE: file,
-    JWT_SECRET: tokenSettings.key,
-    JWT_ISSUER: tokenSettings.issuer,
-    JWT_AUDIENCE: tokenSettings.audience,
-  });
-
-/** A page, as compared between servers. */
+/** A page, as compared. */
 interface ComparedPage {
   readonly items: readonly unknown[];
   readonly hasMore: boolean;
@@ -161,25 +102,14 @@ interface ComparedPage {
   readonly prevCursor: string;
 }
 
-/** Throws unless all servers return the same full page, and none returns it without a token. */
-async function checkSame({ skyhook, mercurius }: Servers): Promise<void> {
-  const ofRest = await restPage(skyhook);
-  if (ofRest.items.length !== pageSize) throw new Error("A page is not full");
-  const ofColumns = await graphqlPage(skyhook, nodesQuery(columns));
-  for (const [server, text, expected] of [
-    [skyhook, nodesQuery(all), ofRest],
-    [skyhook, edgesQuery(all), ofRest],
-    [mercurius, nodesQuery(columns), ofColumns],
-  ] as const) {
+/** Throws unless REST and GraphQL return the same full page. */
+async function checkSame(server: Server): Promise<void> {
+  const expected = await restPage(server);
+  if (expected.items.length !== pageSize) throw new Error("A page is not full");
+  for (const text of [nodesQuery, edgesQuery]) {
     const page = await graphqlPage(server, text);
     if (Bun.deepEquals(page, expected)) continue;
     throw new Error(`Pages differ: ${JSON.stringify({ page, expected }, null, 1)}`);
-  }
-  for (const { port } of [skyhook, mercurius]) {
-    const answer = await post(port, nodesQuery(columns), {});
-    const body = await answer.text();
-    if (answer.status === 401 || body.includes("authentication-required")) continue;
-    throw new Error(`Bookings are returned without a token: ${answer.status} ${body}`);
   }
 }
 
@@ -228,50 +158,28 @@ const post = (port: number, text: string, headers: Record<string, string>): Prom
     body: JSON.stringify({ query: text }),
   });
 
-function section(options: Options, versions: PeerVersions, rounds: readonly Round<Name>[]): string {
+function section(options: Options, rounds: readonly Round<Name>[]): string {
   const { connections, seconds, warmUp } = options;
   const ratios = ratiosOf(rounds);
   const of = (name: Name) => rounds.map((round) => round[name]);
   const row = (name: Name): string[] => loadRow(contestants[name].name, of(name));
-  /** The goal applies to processor time. Requests/s are reported for comparison. */
-  const pair = (id: string, names: string, one: Name, other: Name, target?: number) => {
-    const perSecond = ratios("requestsPerSecond", one, other);
-    return [
-      {
-        goal: `${id} ${names}, processor time inverted`,
-        ratios: ratios("cpuMicros", other, one),
-        ...(target === undefined ? {} : { target }),
-        better: "higher" as const,
-      },
-      {
-        goal: `${names}, requests/s`,
-        ratios: perSecond,
-        caveat: caveatOf(perSecond, of(one), of(other)),
-        better: "higher" as const,
-      },
-    ];
-  };
+  /** Of processor time. */
+  const goal = (names: string, one: Name, target?: number) => ({
+    goal: `G1 ${names}, processor time inverted`,
+    ratios: ratios("cpuMicros", "rest", one),
+    ...(target === undefined ? {} : { target }),
+    better: "higher" as const,
+  });
   return [
     `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUp.toLocaleString("en")} requests of warm-up, contestants`,
     `alternate; medians. Each request reads the first ${pageSize} of ${rows.toLocaleString("en")} rows with an admin's token, which the server verifies.`,
     "GraphQL selects every field of a booking in REST (except `userId`, which GraphQL replaces by a user) and both",
-    "cursors of the page. Before and after each round all servers must return the same page. mercurius uses the same",
-    "GraphQL schema and database file, and reads only what is in the table of bookings; servers log errors only.",
+    "cursors of the page. Before and after each round both must return the same page. The server logs errors only.",
     "",
-    environment([
-      pinning,
-      `mercurius ${versions.mercurius} (jit: 1), graphql ${versions.graphql}, fastify ${versions.fastify}, @fastify/jwt ${versions.fastifyJwt}, better-sqlite3 ${versions.betterSqlite3} (SQLite ${versions.sqlite}) on Node ${versions.node}`,
-    ]),
+    environment([pinning]),
     "",
-    table(
-      ["page of 20", ...loadColumns],
-      [row("rest"), row("nodes"), row("edges"), row("columns"), row("peer")],
-    ),
+    table(["page of 20", ...loadColumns], [row("rest"), row("nodes"), row("edges")]),
     "",
-    goalTable([
-      ...pair("G1", "GraphQL ÷ REST", "nodes", "rest", 0.65),
-      ...pair("G1", "edges with cursors ÷ REST", "edges", "rest"),
-      ...pair("G2", "GraphQL ÷ mercurius", "columns", "peer", 1.05),
-    ]),
+    goalTable([goal("GraphQL ÷ REST", "nodes", 0.65), goal("edges with cursors ÷ REST", "edges")]),
   ].join("\n");
 }

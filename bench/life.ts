@@ -12,12 +12,12 @@ import {
   urlOf,
 } from "./delivery.ts";
 import { withFolder } from "./folder.ts";
+import { indexMicros } from "./indexing.ts";
 import { cpuMicrosOf, median, programMicros } from "./measure.ts";
 import { inSchema, serverVersion } from "./postgres-server.ts";
 import { pinning, type Server } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
 import { inTurns } from "./rounds.ts";
-import { indexMicros } from "./search.ts";
 import type { Options, Suite } from "./suite.ts";
 
 /** E1, X1, R1 and B1: all that a webhook costs, from its arrival until it is deleted. */
@@ -126,8 +126,8 @@ async function lifeOn(withStore: WithStore, options: Options): Promise<Life> {
     const delivered = await webhookCost(store, 1, options);
     const events = await store.events();
     const deliveredBytes = (await store.bytes()) / events;
-    const usual = await startCost(store, 0, options);
-    const deleting = await startCost(store, shiftDays, options);
+    const usual = await startCost(store, 0);
+    const deleting = await startCost(store, shiftDays);
     if ((await store.events()) > 0) throw new Error("Retention left events");
     const deleted = {
       app: (deleting.app - usual.app) / events,
@@ -170,13 +170,12 @@ const sampleOf = ({ pid }: Server, { micros }: Store): Cost => ({
 });
 
 /** The cost of a start that many days ahead of the clock, until all that has expired is deleted. */
-async function startCost(store: Store, days: number, options: Options): Promise<Cost> {
+async function startCost(store: Store, days: number): Promise<Cost> {
   const databaseBefore = store.micros();
   const server = await startSkyhook(
     store.folder,
     {
       DATABASE_URL: store.url,
-      PROGRAM: options.programs.at(-1)?.folder ?? "",
       SHIFT_DAYS: String(days),
     },
     retaining,

@@ -7,7 +7,7 @@ import {
   queryRequests,
 } from "./api-requests.ts";
 import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
-import { cpuMicrosOf, histogram, mainThreadOf } from "./measure.ts";
+import { cpuMicrosOf, histogram, mainMicrosOf } from "./measure.ts";
 import type { Requests } from "./requests.ts";
 
 // The load generator. It is a separate process, so that it can run on a separate core. Its argument is a
@@ -16,8 +16,6 @@ import type { Requests } from "./requests.ts";
 export interface LoadPlan {
   readonly send: LoadKind;
   readonly port: number;
-  /** Ports of other instances. The connections are distributed over all of them. */
-  readonly otherPorts?: readonly number[];
   readonly serverPid: number;
   readonly connections: number;
   /** How many requests are answered before the timing starts. */
@@ -55,7 +53,7 @@ if (import.meta.main) {
   process.exit(0);
 }
 
-export function makeRequests(send: LoadKind, count: number): Requests | Promise<Requests> {
+function makeRequests(send: LoadKind, count: number): Requests | Promise<Requests> {
   switch (send.kind) {
     case "deliveries":
       return signedDeliveries(send, count);
@@ -94,11 +92,8 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
     if (phase === "timed") latencies.record(latencyMs);
   }
 
-  const ports = [plan.port, ...(plan.otherPorts ?? [])];
   const over = Promise.all(
-    Array.from({ length: connections }, (_, index) =>
-      converse(ports[index % ports.length] ?? plan.port, takeRequest, answered),
-    ),
+    Array.from({ length: connections }, () => converse(plan.port, takeRequest, answered)),
   );
   // An error aborts the run at once.
   await Promise.race([over, warm.promise]);
@@ -130,20 +125,18 @@ function sampleOf(serverPid: number, acknowledged: number) {
     acknowledged,
     micros: performance.now() * 1_000,
     serverMicros: cpuMicrosOf(serverPid),
-    mainMicros: mainThreadOf(serverPid).runMicros,
+    mainMicros: mainMicrosOf(serverPid),
     ownMicros: cpuMicrosOf(process.pid),
   };
 }
 
 /**
- * Sends requests over one connection, one at a time, until `takeRequest` returns null. `waitMs` returns the
- * delay before the next request.
+ * Sends requests over one connection, one at a time, until `takeRequest` returns null.
  */
-export async function converse(
+async function converse(
   port: number,
   takeRequest: () => Uint8Array | null,
   answered: (status: number, latencyMs: number) => void,
-  waitMs: () => number = () => 0,
 ): Promise<void> {
   const finished = Promise.withResolvers<void>();
   let sentMs = 0;
@@ -167,9 +160,7 @@ export async function converse(
         if (status === null) return;
         received = "";
         answered(status, performance.now() - sentMs);
-        const pause = waitMs();
-        if (pause > 0) setTimeout(send, pause, self);
-        else send(self);
+        send(self);
       },
       error: (_, error) => finished.reject(error),
       close: () => finished.reject(new Error("The server closed a connection")),

@@ -51,16 +51,6 @@ export function cpuMicrosOf(pid: number): number {
   return (userTicks + systemTicks) * microsPerTick;
 }
 
-/** CPU time of all running threads of a process so far, by the nanosecond; NaN without /proc. */
-export function threadMicrosOf(pid: number): number {
-  const folder = `/proc/${pid}/task`;
-  if (!existsSync(folder)) return Number.NaN;
-  const nanos = readdirSync(folder).map((thread) =>
-    Number(readFileSync(`${folder}/${thread}/schedstat`, "utf8").split(" ")[0]),
-  );
-  return nanos.reduce((sum, each) => sum + each, 0) / nanosPerMicro;
-}
-
 /** CPU time of all processes of a program so far, with those that have ended under a running one. */
 export function programMicros(program: string): number {
   let ticks = 0;
@@ -78,30 +68,12 @@ export function programMicros(program: string): number {
   return ticks * microsPerTick;
 }
 
-/** CPU time of all processes and of the kernel so far; NaN without /proc. */
-export function machineMicros(): number {
-  if (!existsSync("/proc/stat")) return Number.NaN;
-  const [, user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = (
-    readFileSync("/proc/stat", "utf8").split("\n")[0] ?? ""
-  )
-    .split(/ +/)
-    .map(Number);
-  return (user + nice + system + irq + softIrq) * microsPerTick;
-}
-
 const nanosPerMicro = 1_000;
 
-/** What the main thread of a process has done so far, in microseconds; NaN where Linux does not report it. */
-interface MainThread {
-  readonly runMicros: number;
-  /** Ready to run, but waiting for a core. */
-  readonly waitMicros: number;
-}
-
-export function mainThreadOf(pid: number): MainThread {
+/** Microseconds that the main thread of a process has run; NaN where Linux does not report it. */
+export function mainMicrosOf(pid: number): number {
   // In contrast to `stat`, it counts nanoseconds.
   const file = `/proc/${pid}/task/${pid}/schedstat`;
-  if (!existsSync(file)) return { runMicros: Number.NaN, waitMicros: Number.NaN };
-  const [run, wait] = readFileSync(file, "utf8").split(" ").map(Number);
-  return { runMicros: Number(run) / nanosPerMicro, waitMicros: Number(wait) / nanosPerMicro };
+  if (!existsSync(file)) return Number.NaN;
+  return Number(readFileSync(file, "utf8").split(" ")[0]) / nanosPerMicro;
 }

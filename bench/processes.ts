@@ -2,23 +2,19 @@ import { connect } from "node:net";
 import { join } from "node:path";
 
 import type { LoadPlan, LoadResult } from "./load.ts";
-import type { OpenLoadPlan, OpenLoadResult } from "./open-load.ts";
 
 /** Pins servers to the first core and the load generator to the second, if taskset is available. */
 const taskset = navigator.hardwareConcurrency > 1 ? Bun.which("taskset") : null;
 export const pinning =
   taskset === null ? "not pinned to cores" : "server on core 0, load on core 1";
 
-/** Null if not pinned. */
-export type Core = 0 | 1 | null;
+type Core = 0 | 1;
 
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 10_000;
 
 function onCore(core: Core, command: readonly string[]): string[] {
-  return taskset === null || core === null
-    ? [...command]
-    : [taskset, "--cpu-list", String(core), ...command];
+  return taskset === null ? [...command] : [taskset, "--cpu-list", String(core), ...command];
 }
 
 const endings = new Set<() => void>();
@@ -40,17 +36,15 @@ export interface Server {
 }
 
 /**
- * Starts a server on 127.0.0.1 and waits until it listens. The port is passed as `env.PORT`, and by
- * `portArguments` if the server needs it on the command line.
+ * Starts a server on 127.0.0.1 and waits until it listens. The port is passed as `env.PORT`.
  */
 export async function startServer(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
-  portArguments: (port: number) => readonly string[] = () => [],
   core: Core = 0,
 ): Promise<Server> {
   const port = freePort();
-  const child = Bun.spawn(onCore(core, [...command, ...portArguments(port)]), {
+  const child = Bun.spawn(onCore(core, command), {
     env: { PATH: process.env["PATH"], NODE_ENV: "production", ...env, PORT: String(port) },
     stdout: "inherit",
     stderr: "inherit",
@@ -78,34 +72,10 @@ export async function startServer(
   return server;
 }
 
-/** Starts a program on the core of the load generator. The caller must read its output. */
-export function startLoad(command: readonly string[]) {
-  const child = Bun.spawn(onCore(1, command), { stdout: "pipe", stderr: "inherit" });
-  const unregister = atExit(() => child.kill("SIGKILL"));
-  void child.exited.then(unregister);
-  return child;
-}
-
 /** Runs the load generator against a server. `server` is its name in error messages. */
-export async function runLoad(server: string, plan: LoadPlan, core: Core = 1): Promise<LoadResult> {
-  const result: LoadResult = await runGenerator(server, "load.ts", plan, core);
-  return result;
-}
-
-/** Runs the open-loop load generator against a server. Not pinned, because the server may use all cores. */
-export async function runOpenLoad(server: string, plan: OpenLoadPlan): Promise<OpenLoadResult> {
-  const result: OpenLoadResult = await runGenerator(server, "open-load.ts", plan, null);
-  return result;
-}
-
-async function runGenerator(
-  server: string,
-  file: string,
-  plan: LoadPlan | OpenLoadPlan,
-  core: Core,
-) {
-  const command = onCore(core, ["bun", join(import.meta.dir, file), JSON.stringify(plan)]);
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+export async function runLoad(server: string, plan: LoadPlan): Promise<LoadResult> {
+  const command = ["bun", join(import.meta.dir, "load.ts"), JSON.stringify(plan)];
+  const child = Bun.spawn(onCore(1, command), { stdout: "pipe", stderr: "inherit" });
   const unregister = atExit(() => child.kill("SIGKILL"));
   const output = await child.stdout.text();
   unregister();

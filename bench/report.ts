@@ -37,21 +37,16 @@ export interface Goal {
   /** One for each round. */
   readonly ratios: readonly number[];
   readonly better: "higher" | "lower";
-  /** The minimum and the desired ratio. */
-  readonly floor?: number;
   readonly target?: number;
-  /** Why this run is inconclusive; null if it is conclusive. */
-  readonly caveat?: string | null;
 }
 
 export function goalTable(goals: readonly Goal[]): string {
   return table(
-    ["goal", "median", "range", "floor", "target", "result"],
+    ["goal", "median", "range", "target", "result"],
     goals.map((goal) => [
       goal.goal,
       ratio(median(goal.ratios)),
       `${ratio(Math.min(...goal.ratios))} to ${ratio(Math.max(...goal.ratios))}`,
-      bound(goal, goal.floor),
       bound(goal, goal.target),
       resultOf(goal),
     ]),
@@ -66,24 +61,21 @@ function bound({ better }: Goal, value: number | undefined): string {
 }
 
 function resultOf(goal: Goal): string {
-  const reached = (value: number | undefined): boolean => {
-    if (value === undefined) return false;
-    const figure = median(goal.ratios);
-    return goal.better === "higher" ? figure >= value : figure <= value;
-  };
-  if (goal.target === undefined) return "";
-  if (goal.caveat) return `inconclusive: ${goal.caveat}`;
-  if (reached(goal.target)) return "target met";
-  return reached(goal.floor) ? "floor met" : "missed";
+  const { target, better } = goal;
+  if (target === undefined) return "";
+  const figure = median(goal.ratios);
+  return (better === "higher" ? figure >= target : figure <= target) ? "target met" : "missed";
 }
 
-/** The machine and the versions, as a Markdown list. */
+/** The commit, the machine and the versions, as a Markdown list. */
 export function environment(more: readonly string[]): string {
   const sqlite = new Database(":memory:")
     .query<{ version: string }, []>("select sqlite_version() as version")
     .get();
   const [cpu] = cpus();
+  const described = Bun.spawnSync(["git", "describe", "--always", "--dirty"]).stdout.toString();
   const items = [
+    `commit ${described.trim() || "unknown"}`,
     `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model}, ${platform()} ${release()}`,
     `Bun ${Bun.version} (SQLite ${sqlite?.version})`,
     ...more,
@@ -100,28 +92,14 @@ otherwise, it compares processor time over all threads.
 `;
 
 /** The sections, in the order of the goals. */
-const order = [
-  "ingest",
-  "life",
-  "delivery",
-  "search",
-  "latency",
-  "graphql",
-  "rest",
-  "binary",
-  "memory",
-  "postgres",
-  "destinations",
-  "soak",
-];
+const order = ["ingest", "life", "delivery", "rest", "graphql", "memory"];
 
 /** The goals that have a name, in the order of the sections. */
 function goalsOf(sections: readonly string[]): string {
   const rows = sections.flatMap((section) => {
     const [, suite = ""] = /^## (.*)/.exec(section) ?? [];
     return [...section.matchAll(/^\| ([A-Z]\d+ .*?) \|$/gm)].map(([, row = ""]) => {
-      const [goal = "", measured = "", range = "", , target = "", result = ""] =
-        row.split(/ *\| */);
+      const [goal = "", measured = "", range = "", target = "", result = ""] = row.split(/ *\| */);
       return [goal, measured, range, target, result, `[${suite}](#${suite.replaceAll(" ", "-")})`];
     });
   });
@@ -129,7 +107,7 @@ function goalsOf(sections: readonly string[]): string {
   return `## goals\n\n${table(head, rows)}\n`;
 }
 
-/** Replaces the section of a suite in RESULTS.md. Sections of other names follow those in `order`. */
+/** Replaces the section of a suite in RESULTS.md. */
 export async function writeSection(suite: string, content: string): Promise<void> {
   const results = Bun.file(file);
   const before = (await results.exists()) ? await results.text() : "";
@@ -139,10 +117,7 @@ export async function writeSection(suite: string, content: string): Promise<void
     .slice(1)
     .filter((other) => ![suite, "goals"].some((name) => other.startsWith(headingOf(name))))
     .map((other) => `${other.trimEnd()}\n`);
-  const rank = (section: string) => {
-    const index = order.findIndex((name) => section.startsWith(headingOf(name)));
-    return index === -1 ? order.length : index;
-  };
+  const rank = (section: string) => order.findIndex((name) => section.startsWith(headingOf(name)));
   const sections = [...kept, `${headingOf(suite)}\n${content.trimEnd()}\n`].toSorted(
     (one, other) => rank(one) - rank(other),
   );

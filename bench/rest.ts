@@ -2,11 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
 import { encodeCursor } from "../src/base/cursor.ts";
-import type { ItemId } from "../src/base/page.ts";
-import { flightPages } from "../src/booking/flights/flights.sql.ts";
 import { openStorage } from "../src/db/open.ts";
-import type { Source } from "../src/db/paginate.ts";
-import type { Storage } from "../src/db/storage.ts";
 import { eventPages } from "../src/events/event-search.sql.ts";
 import { schema } from "../src/schema/schema.ts";
 
@@ -14,54 +10,39 @@ import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
-import { type PeerVersions, preparePeers } from "./peers.ts";
-import { deepPagePlan } from "./plan.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, type Goal, goalTable, table } from "./report.ts";
 import { inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
-import { type Cost, fill, type Filled, filledEvents, filledFlights, type Row } from "./rows.ts";
+import { type Cost, eventRow, fill, type Row } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** K1 and B1: pages of long lists, and bookings. */
+/** K1: pages of a long list; and bookings and holds. */
 export const rest: Suite = {
   name: "rest",
-  about: "deep page ÷ first page (K1), bookings ÷ fastify + better-sqlite3 (B1)",
+  about: "deep page ÷ first page (K1), bookings and holds",
   async run(options) {
-    const versions = await preparePeers();
     const deep = await withFolder("rest", (folder) => measureDepth(folder, options));
-    const ties = await withFolder("rest", (folder) => measureTies(folder, options));
     const booked = await measureBookings(options);
-    return section(options, versions, deep, ties, booked);
+    return section(options, deep, booked);
   },
 };
 
 /** The rows read for a page of 20: one more, to determine whether more follow. */
 const rowsRead = 21;
+/** Between two events. */
+const stepMs = 1_000;
 /** The depth of a "deep" page, as a ratio of the list length. */
 const depth = 0.9;
 /** The number of random positions, too many for the CPU caches. */
 const positions = 400;
-/** The most rows with equal createdAt, more than an import creates in a millisecond. */
-const mostTiedRows = 200_000;
-
 const spots = ["first", "deep", "anywhere"] as const;
 /** The position of a page: the first page, a page far down the list, or changing random positions. */
 type Spot = (typeof spots)[number];
 type BySpot<Value> = Readonly<Record<Spot, Value>>;
-type From<Id extends ItemId> = Row<Id> | null;
-type List<Id extends ItemId> = (
-  storage: Storage,
-  filters: Record<never, never>,
-) => Source<Row<Id>, Id>;
+type From = Row | null;
 
-/** The results of reading a list in this process. */
-interface Reading {
-  readonly name: string;
-  /** SQLite's query plan. */
-  readonly plan: string;
-  /** Microseconds per page, for each round. */
-  readonly micros: BySpot<number[]>;
-}
+/** Microseconds per page, for each round. */
+type Reading = BySpot<number[]>;
 
 const here = (path: string): string => join(import.meta.dir, path);
 
@@ -70,30 +51,15 @@ async function measureDepth(folder: string, options: Options) {
   const file = join(folder, "skyhook.db");
   const { rows } = options;
   console.log(`Filling ${rows.toLocaleString("en")} events`);
-  const cost = fill(file, [{ table: "events", rows, stepMs: 1_000 }]);
+  const cost = fill(file, [{ table: "events", rows, stepMs }]);
   console.log(`  ${costText(cost)}`);
-  const froms = fromsOf(filledEvents(rows, 1_000));
-  const reading = await read("events", file, eventPages, froms, options);
+  const froms = fromsOf(rows);
+  const reading = await read(file, froms, options);
   return { cost, reading, http: await pagesOverHttp(folder, froms, options) };
 }
 
-/** K1: lists whose rows have equal createdAt, so that only the id determines their order. */
-async function measureTies(folder: string, options: Options): Promise<readonly Reading[]> {
-  const file = join(folder, "skyhook.db");
-  const rows = tiedRowsOf(options);
-  fill(file, [
-    { table: "events", rows, stepMs: 0 },
-    { table: "flights", rows, stepMs: 0 },
-  ]);
-  return [
-    await read("events", file, eventPages, fromsOf(filledEvents(rows, 0)), options),
-    await read("flights", file, flightPages, fromsOf(filledFlights(rows, 0)), options),
-  ];
-}
-
-const tiedRowsOf = ({ rows }: Options): number => Math.min(rows, mostTiedRows);
-
-function fromsOf<Id extends ItemId>({ rows, row }: Filled<Id>): BySpot<From<Id>[]> {
+function fromsOf(rows: number): BySpot<From[]> {
+  const row = (number: number) => eventRow(number, stepMs);
   const random = (): number => rowsRead + 1 + Math.floor(Math.random() * (rows - rowsRead));
   return {
     first: [null],
@@ -102,16 +68,14 @@ function fromsOf<Id extends ItemId>({ rows, row }: Filled<Id>): BySpot<From<Id>[
   };
 }
 
-/** Reads pages of a list in this process, alternating between the positions. */
-async function read<Id extends ItemId>(
-  name: string,
+/** Reads pages of the list in this process, alternating between the positions. */
+async function read(
   file: string,
-  list: List<Id>,
-  froms: BySpot<From<Id>[]>,
+  froms: BySpot<From[]>,
   { rounds, seconds }: Options,
 ): Promise<Reading> {
   const storage = await openStorage(schema, `sqlite:${file}`);
-  const source = list(storage, {});
+  const source = eventPages(storage, {});
   const pages = 50;
 
   async function microsOf(spot: Spot): Promise<number> {
@@ -119,7 +83,7 @@ async function read<Id extends ItemId>(
     for (let page = 0; page < pages; page += 1) {
       const from = froms[spot][next++ % froms[spot].length] ?? null;
       const found = await source.read({ order: "newest-first", from, offset: 0, limit: rowsRead });
-      if (found.length !== rowsRead) throw new Error(`A page of ${name} is not full`);
+      if (found.length !== rowsRead) throw new Error("A page is not full");
     }
     return ((performance.now() - start) * 1_000) / pages;
   }
@@ -137,24 +101,12 @@ async function read<Id extends ItemId>(
     for (const spot of spots) micros[spot].push(median(samples[spot]));
   }
   await storage.close();
-  return { name, plan: await planOf(file, list, froms.deep[0] ?? null), micros };
-}
-
-async function planOf<Id extends ItemId>(
-  file: string,
-  list: List<Id>,
-  from: From<Id>,
-): Promise<string> {
-  const database = new Database(file);
-  const plan = await deepPagePlan(database, list, from);
-  database.close();
-  if (plan.includes("(created_at,id)<(?,?)")) return plan;
-  throw new Error(`The query plan of a deep page does not use both columns: ${plan}`);
+  return micros;
 }
 
 async function pagesOverHttp(
   folder: string,
-  froms: BySpot<From<string>[]>,
+  froms: BySpot<From[]>,
   options: Options,
 ): Promise<BySpot<LoadResult[]>> {
   const results: BySpot<LoadResult[]> = { first: [], deep: [], anywhere: [] };
@@ -205,45 +157,32 @@ const startSkyhook = (folder: string): Promise<Server> =>
     JWT_SECRET: tokenSettings.key,
   });
 
-const startPeer = (folder: string): Promise<Server> =>
-  startServer(["node", here("servers/fastify-bookings.mjs")], {
-    DATABASE: join(folder, "skyhook.db"),
-    JWT_SECRET: tokenSettings.key,
-    JWT_ISSUER: tokenSettings.issuer,
-    JWT_AUDIENCE: tokenSettings.audience,
-  });
-
-type Seller = "skyhook" | "holds" | "peer";
+type Seller = "bookings" | "holds";
 
 /** The bookings are distributed over these flights and users. */
 const flights = 1_000;
 const users = 1_000;
 
-/** B1 and B2: bookings of one seat by both servers, and holds, alternating. */
+/** Requests to prepare per second of the run. More than the server can handle, so that they do not run out. */
+const requestsPerSecond = 20_000;
+
+/** Bookings of one seat, and holds, alternating. */
 function measureBookings(options: Options): Promise<Round<Seller>[]> {
   return inTurns(
     options.rounds,
     async () => ({
-      skyhook: await measureSeller("skyhook serve", startSkyhook, 20_000, false, options),
-      holds: await measureSeller("skyhook serve, holds", startSkyhook, 20_000, true, options),
-      peer: await measureSeller("fastify + better-sqlite3", startPeer, 6_000, false, options),
+      bookings: await measureSeller("bookings", false, options),
+      holds: await measureSeller("holds", true, options),
     }),
     "Bookings",
   );
 }
 
-function measureSeller(
-  name: string,
-  start: (folder: string) => Promise<Server>,
-  /** Requests to prepare per second of the run. More than the server can handle, so that they do not run out. */
-  requestsPerSecond: number,
-  hold: boolean,
-  options: Options,
-): Promise<LoadResult> {
+function measureSeller(name: Seller, hold: boolean, options: Options): Promise<LoadResult> {
   return withFolder("rest", async (folder) => {
     const file = join(folder, "skyhook.db");
     fill(file, [{ table: "flights", rows: flights, stepMs: 0 }]);
-    const server = await start(folder);
+    const server = await startSkyhook(folder);
     try {
       const result = await runLoad(name, {
         ...loadOf(options, server),
@@ -251,7 +190,7 @@ function measureSeller(
         requests: options.warmUp + requestsPerSecond * options.seconds,
         repeats: false,
       });
-      console.log(`  ${name}: ${cells.perSecond(result.requestsPerSecond)} bookings/s`);
+      console.log(`  ${name}: ${cells.perSecond(result.requestsPerSecond)} per second`);
       await server.stop();
       checkStored(file, result);
       return result;
@@ -284,18 +223,11 @@ const costText = ({ seconds, gigabytes }: Cost): string =>
 
 function section(
   options: Options,
-  versions: PeerVersions,
   { cost, reading, http }: Awaited<ReturnType<typeof measureDepth>>,
-  ties: readonly Reading[],
   bookings: readonly Round<Seller>[],
 ): string {
   const { connections, seconds, warmUp, rounds } = options;
-  const tied = tiedRowsOf(options).toLocaleString("en");
   const sold = (seller: Seller) => bookings.map((round) => round[seller]);
-  const readingRow = (name: string, { micros }: Reading): string[] => [
-    name,
-    ...spots.map((spot) => cells.decimals(median(micros[spot]), 1)),
-  ];
   const figures = (spot: Spot, figure: keyof LoadResult): number[] =>
     http[spot].map((result) => result[figure]);
   const depthGoals = (
@@ -305,7 +237,7 @@ function section(
   ): Goal[] => [
     {
       goal: `K1 ${goal} ÷ first page, SQL in-process`,
-      ratios: quotients(reading.micros[spot], reading.micros.first),
+      ratios: quotients(reading[spot], reading.first),
       ...targets.sql,
       better: "lower",
     },
@@ -321,18 +253,15 @@ function section(
     `on each, after ${warmUp.toLocaleString("en")} requests of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
     `repeatedly, like the first page; "anywhere" is ${positions} random positions, which are less often in the CPU cache.`,
     "",
-    environment([
-      pinning,
-      `fastify ${versions.fastify}, @fastify/jwt ${versions.fastifyJwt}, better-sqlite3 ${versions.betterSqlite3} (SQLite ${versions.sqlite}) on Node ${versions.node}`,
-      `K1: ${options.rows.toLocaleString("en")} events, ${costText(cost)}; \`${reading.plan}\``,
-      ...ties.map(({ name, plan }) => `K1: ${tied} ${name} with equal createdAt; \`${plan}\``),
-    ]),
+    environment([pinning, `K1: ${options.rows.toLocaleString("en")} events, ${costText(cost)}`]),
     "",
     table(
       ["µs per page, in-process", ...spots],
       [
-        readingRow(`${options.rows.toLocaleString("en")} events`, reading),
-        ...ties.map((tie) => readingRow(`${tied} ${tie.name} with equal createdAt`, tie)),
+        [
+          `${options.rows.toLocaleString("en")} events`,
+          ...spots.map((spot) => cells.decimals(median(reading[spot]), 1)),
+        ],
       ],
     ),
     "",
@@ -340,9 +269,8 @@ function section(
       ["over HTTP", ...loadColumns],
       [
         ...spots.map((spot) => loadRow(`page of events: ${spot}`, http[spot])),
-        loadRow("booking: skyhook serve", sold("skyhook")),
-        loadRow("hold: skyhook serve", sold("holds")),
-        loadRow("booking: fastify + better-sqlite3", sold("peer")),
+        loadRow("booking", sold("bookings")),
+        loadRow("hold", sold("holds")),
       ],
     ),
     "",
@@ -352,21 +280,9 @@ function section(
     goalTable([
       ...depthGoals("deep page", "deep", { sql: { target: 1.1 }, http: { target: 1.15 } }),
       ...depthGoals("random depths", "anywhere", { sql: {}, http: {} }),
-      ...ties.map(({ name, micros }): Goal => ({
-        goal: `K1 deep page of ${name} ÷ first page`,
-        ratios: quotients(micros.deep, micros.first),
-        target: 1.15,
-        better: "lower",
-      })),
       {
-        goal: "B2 bookings: fastify + better-sqlite3 ÷ skyhook",
-        ratios: ratiosOf(bookings)("cpuMicros", "peer", "skyhook"),
-        target: 4,
-        better: "higher",
-      },
-      {
-        goal: "B2 bookings ÷ holds",
-        ratios: ratiosOf(bookings)("cpuMicros", "skyhook", "holds"),
+        goal: "K2 bookings ÷ holds",
+        ratios: ratiosOf(bookings)("cpuMicros", "bookings", "holds"),
         target: 0.9,
         better: "higher",
       },

@@ -52,21 +52,3 @@ export function loadRow(name: string, results: readonly LoadResult[]): string[] 
     cells.percent(of("generatorBusy")),
   ];
 }
-
-/** The lowest CPU utilization of an undisturbed server, which normally exceeds 90 %. */
-const minBusy = 0.8;
-/** The largest ratio between the best and the worst round for a meaningful median. */
-const maxSpread = 2;
-
-/**
- * Why the ratios are inconclusive; null if they are conclusive. `cpuBound` are the results of servers that
- * wait for nothing but the CPU. If one of them got too little CPU time, other processes affected the ratio.
- */
-export function caveatOf(
-  ratios: readonly number[],
-  ...cpuBound: readonly (readonly LoadResult[])[]
-): string | null {
-  const busy = Math.min(...cpuBound.map((results) => medianOf(results, "serverBusy")));
-  if (busy < minBusy) return `a server got only ${cells.percent(busy)} of its core`;
-  return Math.max(...ratios) > maxSpread * Math.min(...ratios) ? "rounds differ too much" : null;
-}

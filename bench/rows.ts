@@ -1,20 +1,13 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 
-import type { ItemId } from "../src/base/page.ts";
 import { migrate } from "../src/db/sqlite/migrate.ts";
 import { schema } from "../src/schema/schema.ts";
 
-/** The position of a row in a list. */
-export interface Row<Id extends ItemId> {
+/** The position of an event in the list. */
+export interface Row {
   readonly createdAt: Date;
-  readonly id: Id;
-}
-
-/** A table that `fill` filled. `row` returns a row by its number, from 1 for the oldest. */
-export interface Filled<Id extends ItemId> {
-  readonly rows: number;
-  readonly row: (number: number) => Row<Id>;
+  readonly id: string;
 }
 
 export interface Cost {
@@ -33,7 +26,7 @@ const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(s
 /** The columns that the rows below have values for. */
 const columns = {
   events:
-    "(id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
+    "(id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
   flights:
     "(id, flight_number, airline, origin, destination, departure_time, arrival_time, cabin_class, seats, seats_available, price_minor, currency, created_at)",
   bookings:
@@ -43,7 +36,7 @@ const columns = {
 /** Fill flights before bookings. */
 const selects = {
   events: (stepMs: number) => `
-    select ${eventId(stepMs)}, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
+    select ${eventId(stepMs)}, n, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
       'provider_' || (n % 5) || ':' || lower(hex(randomblob(16))), ${timeOf(stepMs)}, ${timeOf(stepMs)},
       'workflow_run/' || n, 'Deploy failed on main: a commit message (octo/skyhook #' || n || ')',
       'https://example.com/octo/skyhook/actions/runs/' || n, 'octocat',
@@ -106,20 +99,9 @@ export function fill(
   };
 }
 
-export function filledEvents(rows: number, stepMs: number): Filled<string> {
-  return {
-    rows,
-    row(number) {
-      const ms = startMs + number * stepMs;
-      const id = `evt_${ms.toString(16).padStart(12, "0")}${number.toString(16).padStart(20, "0")}`;
-      return { createdAt: new Date(ms), id };
-    },
-  };
-}
-
-export function filledFlights(rows: number, stepMs: number): Filled<number> {
-  return {
-    rows,
-    row: (number) => ({ createdAt: new Date(startMs + number * stepMs), id: number }),
-  };
+/** The event that `fill` made with this number, from 1 for the oldest. */
+export function eventRow(number: number, stepMs: number): Row {
+  const ms = startMs + number * stepMs;
+  const id = `evt_${ms.toString(16).padStart(12, "0")}${number.toString(16).padStart(20, "0")}`;
+  return { createdAt: new Date(ms), id };
 }

@@ -1,39 +1,20 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { binary } from "./binary.ts";
 import { delivery } from "./delivery.ts";
-import { destinations } from "./destinations.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
-import { latency } from "./latency.ts";
 import { life } from "./life.ts";
 import { memory } from "./memory.ts";
-import { postgres } from "./postgres.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
-import { search } from "./search.ts";
-import type { Options, Program, Suite } from "./suite.ts";
+import type { Options, Suite } from "./suite.ts";
 
 /** In the order of the goals. */
-const suites: readonly Suite[] = [
-  ingest,
-  life,
-  delivery,
-  search,
-  latency,
-  graphql,
-  rest,
-  binary,
-  memory,
-  postgres,
-  destinations,
-];
+const suites: readonly Suite[] = [ingest, life, delivery, rest, graphql, memory];
 
 const usage = `Usage: bun run bench [suite] [options]
 
-Without a suite, runs all suites one after the other, which takes about forty minutes.
+Without a suite, runs all suites one after the other, which takes about twenty minutes.
 
 Suites
 ${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
@@ -44,15 +25,10 @@ Options
   --connections N    connections with one request in flight on each (64)
   --rows N           length of the list that \`rest\` reads pages of (2,000,000)
   --full             same as --rows 10000000: takes minutes and 10 GB of disk space
-  --program N=FOLDER a version of Skyhook for \`latency\` and \`ingest\` under the name N; repeat it to compare
-                     versions, oldest first (skyhook=this folder)
-  --fsync-ms N       \`latency\`: how much longer syncs take than the disk needs; repeat it for several disks
-                     (0 and 8). Needs cc
-  --add              \`latency\`: add rounds to those in bench/latency.ndjson instead of replacing them
   --quick            2 rounds of 1 s for a smoke test; does not change RESULTS.md
   --help             print this text`;
 
-type Given = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+type Given = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The bounds prevent a typing error from filling the disk. */
 function readOptions(given: Given): Options {
@@ -73,33 +49,8 @@ function readOptions(given: Given): Options {
       20_000_000,
       1_000,
     ),
-    programs: several(given, "program", [`skyhook=${join(import.meta.dir, "..")}`]).map(
-      readProgram,
-    ),
-    fsyncMs: several(given, "fsync-ms", ["0", "8"]).map(readDelay),
-    adds: given["add"] === true,
     isTrial: quick,
   };
-}
-
-function several(given: Given, name: string, fallback: readonly string[]): readonly string[] {
-  const values = given[name];
-  return Array.isArray(values) ? values.map(String) : fallback;
-}
-
-function readProgram(text: string): Program {
-  const [, name, folder] = /^([\w-]+)=(.+)$/.exec(text) ?? [];
-  if (name === undefined || folder === undefined)
-    throw new Error("--program must be a name and a folder: before=../skyhook-before");
-  if (!existsSync(join(folder, "src/cli/serve.ts")))
-    throw new Error(`--program: ${folder} contains no version of Skyhook`);
-  return { name, folder: resolve(folder) };
-}
-
-function readDelay(text: string): number {
-  const delay = Number(text);
-  if (Number.isInteger(delay) && delay >= 0 && delay <= 1_000) return delay;
-  throw new Error("--fsync-ms must be a whole number from 0 to 1000");
 }
 
 /** The named suites, or all suites without a name. Throws for an unknown name. */
@@ -125,9 +76,6 @@ try {
       connections: { type: "string" },
       rows: { type: "string" },
       full: { type: "boolean" },
-      program: { type: "string", multiple: true },
-      "fsync-ms": { type: "string", multiple: true },
-      add: { type: "boolean" },
       quick: { type: "boolean" },
       help: { type: "boolean" },
     },

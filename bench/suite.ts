@@ -18,19 +18,6 @@ export interface Options {
   readonly connections: number;
   /** The length of the list whose pages are compared. */
   readonly rows: number;
-  /** The versions of Skyhook to compare, oldest first. */
-  readonly programs: readonly Program[];
-  /** How much longer syncs take than the disk needs, one entry for each disk to simulate. */
-  readonly fsyncMs: readonly number[];
-  /** Whether to keep the results of former runs of the same programs. */
-  readonly adds: boolean;
   /** A smoke test, whose results are not kept. */
   readonly isTrial: boolean;
-}
-
-/** A version of Skyhook. */
-export interface Program {
-  readonly name: string;
-  /** Contains `src/`. */
-  readonly folder: string;
 }

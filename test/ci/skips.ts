@@ -1,7 +1,5 @@
 /** Reasons for which a complete machine skips tests too, and where else their subject is tested. */
 export const expectedSkips: Readonly<Record<string, string>> = {
-  "bench/peers is not installed: run `npm ci` there":
-    "the servers of other makers are for comparisons only, and the benchmark installs them",
   "the compiled program is tested without PostgreSQL":
     "it runs without a network; the same tests run from source on PostgreSQL",
   "the registry returned no advisories": "a mirror has none; a run with the public registry checks",

@@ -1,7 +1,5 @@
 import { parseArgs } from "node:util";
 
-import { soak } from "../../bench/soak.ts";
-
 import { crash } from "./crash/run.ts";
 import { fuzz } from "./fuzz/run.ts";
 import { histories } from "./histories/run.ts";
@@ -22,7 +20,6 @@ const runs: readonly LongRun[] = [
   nightly,
   outages,
   reads,
-  soak,
   transports,
 ];
 

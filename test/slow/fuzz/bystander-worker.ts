@@ -3,7 +3,6 @@ import { parentPort, workerData } from "node:worker_threads";
 
 import { completeStatus } from "../../../bench/load.ts";
 import { cpuMicrosOf } from "../../../bench/measure.ts";
-import { openLoop } from "../../../bench/open-loop.ts";
 import { textOf } from "../../../bench/requests.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
@@ -17,6 +16,7 @@ import {
   type Stream,
   streams,
 } from "./bystander.ts";
+import { openLoop } from "./open-loop.ts";
 import { nowMs, ownWaitedMs, processWaitedMs } from "./waits.ts";
 import { flights } from "./world.ts";
 

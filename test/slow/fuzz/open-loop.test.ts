@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
-import { histogram } from "../../bench/measure.ts";
-import { openLoop, type OpenLoopPlan } from "../../bench/open-loop.ts";
+import { histogram } from "../../../bench/measure.ts";
+
+import { openLoop, type OpenLoopPlan } from "./open-loop.ts";
 
 /**
  * Runs a load on a server that answers after `serviceMs`, in virtual milliseconds, except that it answers

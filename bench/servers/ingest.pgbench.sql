@@ -1,6 +1,0 @@
-\set high random(1, 9000000000000000)
-\set low random(1, 9000000000000000)
-begin;
-insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body) values ('evt_' || lpad(to_hex(:high::bigint), 16, '0') || lpad(to_hex(:low::bigint), 16, '0'), 'code_host', 'workflow_run.completed', 'accepted', 'code_host:' || (:high::bigint)::text || '-' || (:low::bigint)::text, 1795000000000, 1795000000000, 'workflow_run', 'CI failed on main', 'https://github.com/skyhook/skyhook/actions/runs/1', 'octocat', json_build_object('conclusion', repeat('x', 200)), json_build_object('user-agent', repeat('x', 300)), '127.0.0.1', 'current', :bytes, 0, decode(md5((:low::bigint)::text), 'hex'), convert_to(repeat('x', :bytes), 'UTF8')) on conflict do nothing;
-insert into notifications (id, event_id, created_at, title, text, url, severity, status, attempt_count, due_at, leased_until, delivered_at, last_error) values ('ntf_' || lpad(to_hex(:high::bigint), 32, '0'), 'evt_' || lpad(to_hex(:high::bigint), 16, '0') || lpad(to_hex(:low::bigint), 16, '0'), 1795000000000, 'CI failed on main', 'workflow_run.completed', 'https://github.com/skyhook/skyhook/actions/runs/1', 'error', 'delivered', 0, null, null, 1795000000000, null);
-commit;
