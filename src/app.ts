@@ -3,7 +3,6 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 import { AppError, isServerError } from "./base/errors.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
 import { changesRest } from "./booking/bookings/changes.rest.ts";
-import { flightChangesRest } from "./booking/bookings/flight-changes.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
@@ -172,7 +171,6 @@ const bookingRoutes = (services: Services, callers: Callers) =>
   new Elysia()
     .use(flightsRest(services.flights, callers))
     .use(bookingsRest(services.bookings, callers))
-    .use(flightChangesRest(services.flightChanges, callers))
     .use(changesRest(services.changes, services.corrections, callers))
     .use(flightLoadRest(services.flightLoads, callers, services.clock));
 

@@ -1,7 +1,6 @@
 import { nextTurn } from "./base/own-turn.ts";
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
 import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
-import { flightChangesGraphql } from "./booking/bookings/flight-changes.graphql.ts";
 import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
@@ -28,6 +27,5 @@ export async function createSchema(services: Services) {
   const bookingTypes = bookingsGraphql(builder, services.bookings, flightTypes, userTypes);
   changesGraphql(builder, services, flightTypes, bookingTypes);
   await nextTurn();
-  flightChangesGraphql(builder, services.flightChanges, bookingTypes);
   return rootFieldsInTurns(await buildInTurns(builder));
 }

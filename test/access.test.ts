@@ -49,7 +49,6 @@ const answers: Readonly<Record<string, string>> = {
   // 415: authorized, but without a body.
   "POST /v1/api/bookings": "401 415 415 415 415",
   "DELETE /v1/api/bookings/:id": "401 404 200 404 200",
-  "POST /v1/api/bookings/:id/flight-change": "401 415 415 415 415",
   "POST /v1/api/bookings/:id/refund": "401 403 403 403 415",
   "POST /v1/api/bookings/:id/cancellation": "401 415 415 415 415",
   "POST /v1/api/bookings/:id/changes": "401 415 415 415 415",
@@ -61,7 +60,6 @@ const answers: Readonly<Record<string, string>> = {
   "GET /v1/users": "401 200 200 200 200",
   "GET /v1/users/:id": "401 200 200 200 200",
   "POST /v1/users": "401 415 415 415 415",
-  "GET /v1/flight-changes": operators,
   "GET /v1/me/export": "401 200 200 200 200",
   "POST /v1/persons/export": "401 403 403 403 415",
   "POST /v1/persons/erase": "401 403 403 403 415",
@@ -305,7 +303,6 @@ function argumentsOf({ name, args }: Field): string {
     first: "12",
     origin: '"JFK"',
     destination: '"LHR"',
-    answer: "accept",
     departureDate: JSON.stringify(day),
     returnDate: JSON.stringify(day),
     from: JSON.stringify(day),

@@ -1,4 +1,5 @@
 import type { Booking, BookingStatus } from "./booking.ts";
+import type { Flight } from "./flight.ts";
 
 /** A stored status. `flown` is derived: a confirmed booking whose flight has departed. */
 export type StoredStatus = Booking["status"];
@@ -85,4 +86,12 @@ export function refundStatus({
   if (refundDueMinor === 0 && refundedMinor === 0) return "none";
   if (refundedMinor >= refundDueMinor) return "succeeded";
   return refundedMinor === 0 ? "pending" : "partial";
+}
+
+/** Whether the airline moved or cancelled the flight after it was booked. */
+export function isFlightChanged({
+  flight,
+  flightRevision,
+}: Pick<Booking, "flightRevision"> & { readonly flight: Pick<Flight, "revision"> }): boolean {
+  return flight.revision !== flightRevision;
 }

@@ -6,15 +6,3 @@ export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expi
 
 /** What a list of bookings can be filtered by. A booking that was never held has no payment, but may have a refund due. */
 export const paymentStates = ["unpaid", "paid", "refund-due", "problem"] as const;
-
-/**
- * What a booking's owner answered to a change of its flight. `cancelled`, `changed`: the booking was. `notified`: a
- * small move, which needs no answer.
- */
-export const flightChangeStatuses = [
-  "unanswered",
-  "accepted",
-  "cancelled",
-  "changed",
-  "notified",
-] as const;

@@ -16,6 +16,8 @@ export const bookingsTable = defineTable("bookings", {
   reference: "text: pseudonym",
   userId: "text: pseudonym",
   flightId: "integer",
+  /** The revision of the flight when it was booked, or the booking changed to it. */
+  flightRevision: "integer",
   status: word(["confirmed", "cancelled", "held", "expired"]),
   /** Seats sold, one per passenger. */
   seats: "integer",
@@ -58,8 +60,9 @@ export const bookingsTable = defineTable("bookings", {
 
 export interface Booking extends Stored<typeof bookingsTable> {}
 
-/** The columns of a booking that nothing has happened to. */
+/** The columns of a booking that nothing has happened to, nor to its flight. */
 export const emptyBooking = {
+  flightRevision: 0,
   expiresAt: null,
   expiredAt: null,
   cancelledAt: null,

@@ -1,7 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { defineTable, personal, type Stored } from "../db/table.ts";
-import { count, instant, moneySchema, resource, text, word } from "../web/schema.ts";
+import {
+  count,
+  instant,
+  moneySchema,
+  nullable,
+  prefixedId,
+  resource,
+  text,
+  word,
+} from "../web/schema.ts";
 
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
@@ -46,6 +55,31 @@ export const flightSchema = resource("Flight", "One cabin of one departure, whic
 /** A flight as the API shows it: the specified fields and additional ones. */
 export interface FlightView extends Static<typeof flightSchema> {}
 
+/** Also the types of the events. */
+export const flightChangeTypes = ["flight.changed", "flight.cancelled"] as const;
+
+export const flightChangeSchema = resource(
+  "FlightChange",
+  "The last change of the flight by the airline after it was booked, and what the flight was before. Until departure, the booking can be cancelled with a full refund or changed free of charge.",
+  {
+    type: word(flightChangeTypes, "`flight.changed`: other times or airports."),
+    changedAt: instant("When it was imported."),
+    previousDepartureTime: instant("The old departure, in UTC."),
+    previousArrivalTime: instant("The old arrival, in UTC."),
+    previousOrigin: text("The old origin.", "JFK"),
+    previousDestination: text("The old destination.", "LHR"),
+  },
+);
+
+export interface FlightChange extends Static<typeof flightChangeSchema> {}
+
+/** Its times are texts, as in JSON. */
+type StoredChange = {
+  readonly [Field in keyof FlightChange]: FlightChange[Field] extends Date
+    ? string
+    : FlightChange[Field];
+};
+
 const shown = flightSchema.properties;
 
 export const flightsTable = defineTable("flights", {
@@ -67,6 +101,9 @@ export const flightsTable = defineTable("flights", {
   currency: "text: none",
   /** When an import removed it from sale; null while it is scheduled. */
   cancelledAt: "instant or null",
+  /** How often imports have moved or cancelled it. What is decided from its times requires the number that was read. */
+  revision: "integer",
+  lastChange: personal("none", nullable(Type.Unsafe<StoredChange>({ type: "object" }))),
 });
 
 /** One cabin of one departure, as stored. */
@@ -75,8 +112,11 @@ export interface Flight extends Stored<typeof flightsTable> {}
 /** A flight that is not stored yet. */
 export interface FlightPlan extends Omit<
   Flight,
-  "id" | "seatsAvailable" | "createdAt" | "cancelledAt"
+  "id" | "seatsAvailable" | "createdAt" | "cancelledAt" | "revision" | "lastChange"
 > {}
+
+/** Events about changes of flights whose notifications a server has to store: imports run beside it. */
+export const flightEventsTable = defineTable("flight_events", { eventId: prefixedId("evt_") });
 
 /** Sales of a flight end this long before its departure. */
 export const closesBeforeMs = 60 * 60_000;

@@ -62,17 +62,16 @@ export async function importCommand(
     bar.at(done, `${done} flights`, [done, "flights"]);
     await Bun.sleep(restMs);
   };
-  const options = { skipBad, smallMoveMinutes: config.flightChangeMinutes, afterStep };
-  const { skipped, moved, cancelled, notified } = await useDatabase(config, (storage) =>
+  const options = { skipBad, afterStep };
+  const { skipped, changed, cancelled } = await useDatabase(config, (storage) =>
     importFlights(storage, flights, new Date(systemClock.now()), options).finally(() => bar?.end()),
   );
   for (const line of skipped) bad.add(line);
   bad.print();
   const suffix = bad.count > 0 ? `, ${counted(bad.count, "bad line")} skipped` : "";
   console.log(`${counted(flights.length - skipped.length, "flight")} imported${suffix}`);
-  if (moved + cancelled + notified === 0) return;
-  const bookings = `${counted(notified, "booking")} will be notified`;
-  console.log(`${counted(moved, "flight")} moved, ${cancelled} cancelled, ${bookings}`);
+  if (changed + cancelled === 0) return;
+  console.log(`${counted(changed, "flight")} changed, ${cancelled} cancelled`);
 }
 
 async function readAll(

@@ -187,12 +187,6 @@ export const settings = {
     "Minutes that seats are held for a payment, but never beyond the end of sales",
     integer(1, 1_440),
   ),
-  flightChangeMinutes: setting(
-    "FLIGHT_CHANGE_MINUTES",
-    "0",
-    "Owners of bookings are notified of moves of their flights by less than this many minutes, but need not answer; 0: they are asked about every move",
-    integer(0, 1_440),
-  ),
   refundFreeWithinHours: setting(
     "REFUND_FREE_WITHIN_HOURS",
     "24",

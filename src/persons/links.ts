@@ -61,11 +61,6 @@ export const linkedTables = {
     ["id"],
     [{ ...ofBooking, erase: { userId: "pseudonym" } }],
   ),
-  flightChangeNotices: linked(
-    tables.flightChangeNotices,
-    ["bookingId", "changeId"],
-    [{ ...ofBooking, erase: { answeredBy: "pseudonym" } }],
-  ),
   disclosures: linked(tables.disclosures, ["id"], [{ ...ofBooking, erase: "keep" }]),
   idempotency: linked(
     tables.idempotency,

@@ -1,7 +1,6 @@
 import { bookingChangesTable } from "../booking/booking-change.ts";
 import { bookingsTable, passengersTable } from "../booking/booking.ts";
-import { flightChangeNoticesTable, flightChangesTable } from "../booking/flight-change.ts";
-import { flightsTable } from "../booking/flight.ts";
+import { flightEventsTable, flightsTable } from "../booking/flight.ts";
 import { paymentsTable } from "../booking/payment.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import { waitingRefundsTable } from "../booking/waiting-refund.ts";
@@ -38,8 +37,7 @@ export const tables = {
   rejections: rejectionsTable,
   users: usersTable,
   flights: flightsTable,
-  flightChanges: flightChangesTable,
-  flightChangeNotices: flightChangeNoticesTable,
+  flightEvents: flightEventsTable,
   bookings: bookingsTable,
   passengers: passengersTable,
   bookingChanges: bookingChangesTable,

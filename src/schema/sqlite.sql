@@ -486,6 +486,9 @@ create table flights (
   created_at integer not null,
   -- When the airline removed the flight from sale.
   cancelled_at integer,
+  -- How often the airline moved or cancelled it, and what it changed last.
+  revision integer not null default 0,
+  last_change text,
   -- The last line of defence against overselling, whatever a statement says.
   check (seats_available between 0 and seats)
 ) strict;
@@ -496,45 +499,18 @@ create index flights_newest on flights (created_at, id);
 -- Operators look at what departs on a day.
 create index flights_departing on flights (departure_time, id);
 
--- What an import changed of flights. A move of a flight without bookings is kept too, so that its line can be imported again.
-create table flight_changes (
-  id text not null primary key,
-  flight_id integer not null,
-  type text not null,
-  previous_departure_time integer not null,
-  previous_arrival_time integer not null,
-  previous_origin text not null,
-  previous_destination text not null,
-  departure_time integer not null,
-  arrival_time integer not null,
-  origin text not null,
-  destination text not null,
-  asks_owners integer not null,
-  created_at integer not null
-) strict;
-create index flight_changes_newest on flight_changes (created_at, id);
-create index flight_changes_of_flight on flight_changes (flight_id, departure_time, previous_departure_time);
-
--- The bookings that a change affects.
-create table flight_change_notices (
-  change_id text not null,
-  booking_id text not null,
-  status text not null,
-  created_at integer not null,
-  notified_at integer,
-  answered_at integer,
-  answered_by text,
-  primary key (booking_id, change_id)
+-- Events about changed flights that a server still has to notify of: imports run beside it.
+create table flight_events (
+  event_id text not null primary key
 ) strict, without rowid;
-create index flight_change_notices_of_change on flight_change_notices (change_id, status);
-create index flight_change_notices_unsent on flight_change_notices (change_id, booking_id) where notified_at is null;
-create index flight_change_notices_unanswered on flight_change_notices (booking_id) where status = 'unanswered';
 
 create table bookings (
   id text not null primary key,
   reference text not null,
   user_id text not null,
   flight_id integer not null,
+  -- The revision of the flight when it was booked, or the booking changed to it.
+  flight_revision integer not null default 0,
   status text not null,
   seats integer not null,
   total_minor integer not null,

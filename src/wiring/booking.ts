@@ -2,11 +2,10 @@ import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
 import { type Changes, changes } from "../booking/bookings/changes.ts";
 import { type Corrections, corrections } from "../booking/bookings/corrections.ts";
-import { flightChangeSending } from "../booking/bookings/flight-change-sending.ts";
-import { type FlightChanges, flightChanges } from "../booking/bookings/flight-changes.ts";
 import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
 import { paymentEffects } from "../booking/bookings/payment-effects.ts";
 import { makeReference } from "../booking/bookings/reference.ts";
+import { flightChangeSending } from "../booking/flights/flight-change-sending.ts";
 import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
 import { type Flights, flights } from "../booking/flights/flights.ts";
 import type { Seats } from "../booking/flights/seats.ts";
@@ -23,7 +22,6 @@ export interface BookingServices {
   readonly bookings: Bookings;
   readonly changes: Changes;
   readonly corrections: Corrections;
-  readonly flightChanges: FlightChanges;
 }
 
 interface Parts {
@@ -39,7 +37,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
   const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
-  const sending = flightChangeSending({ storage, outbox, clock, log, makeId });
+  const sending = flightChangeSending({ storage, outbox, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
     storage,
@@ -67,7 +65,6 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     seats,
     bookings: bookings({ ...common, audit, tracer, seal, hashKeys, makeReference }),
     corrections: corrections({ storage, clock, seal, audit }),
-    flightChanges: flightChanges(storage, clock),
   };
   return {
     services,

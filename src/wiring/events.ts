@@ -3,7 +3,7 @@ import { bookingNotification } from "../booking/bookings/booking-event.ts";
 import {
   flightChangeNotification,
   isFlightChangeEvent,
-} from "../booking/bookings/flight-change-event.ts";
+} from "../booking/flights/flight-change-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";

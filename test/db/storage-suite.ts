@@ -6,7 +6,7 @@ import { decodeCursor } from "../../src/base/cursor.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Page, Position } from "../../src/base/page.ts";
 import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
-import { flightById, giveSeatsBack, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
+import { flightById, giveSeatsBack, insertFlight } from "../../src/booking/flights/flights.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { paginate } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
@@ -177,7 +177,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   test("seats left are never fewer than none or more than there are, whatever a statement says", async () => {
     storage = await open();
-    await storage.atomically(write(upsertFlight, flightRow(1)));
+    await storage.atomically(write(insertFlight, flightRow(1)));
     const left = async () => {
       const [flight] = await storage.all(flightById, { id: 1 });
       return flight?.seatsAvailable;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
 import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
-import { flightChangeTypes } from "../../src/booking/flight-change.ts";
+import { flightChangeTypes } from "../../src/booking/flight.ts";
 import { paymentProblems } from "../../src/booking/payment-decision.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";

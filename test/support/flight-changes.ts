@@ -11,7 +11,6 @@ export async function changeFlight(
   app: TestApp,
   flight: Flight,
   change: FlightImport,
-  smallMoveMinutes = 0,
 ): Promise<Flight> {
   const isCancelled = change === "cancelled";
   const plan = isCancelled ? flight : { ...flight, ...change };
@@ -23,7 +22,7 @@ export async function changeFlight(
     ...(isCancelled && { isCancelled }),
   };
   const now = new Date(app.clock.now());
-  await importFlights(app.services.storage, [line], now, { smallMoveMinutes });
+  await importFlights(app.services.storage, [line], now);
   return { ...flight, ...plan };
 }
 

@@ -1,5 +1,5 @@
 import type { Flight, FlightPlan } from "../../src/booking/flight.ts";
-import { searchFlights, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
+import { insertFlight, searchFlights } from "../../src/booking/flights/flights.sql.ts";
 import { write } from "../../src/db/statement.ts";
 
 import type { TestApp } from "./app.ts";
@@ -28,7 +28,7 @@ export function flightPlan(app: TestApp, fields: Partial<FlightPlan> = {}): Flig
 export async function addFlight(app: TestApp, fields: Partial<FlightPlan> = {}): Promise<Flight> {
   const { storage } = app.services;
   const plan = flightPlan(app, fields);
-  await storage.atomically(write(upsertFlight, { ...plan, createdAt: new Date(app.clock.now()) }));
+  await storage.atomically(write(insertFlight, { ...plan, createdAt: new Date(app.clock.now()) }));
   const found = await storage.all(searchFlights, {
     origin: plan.origin,
     destination: plan.destination,

@@ -9,8 +9,6 @@ import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 import { bookingDetails, passengerView } from "./booking-view.ts";
 import type { BookingDetails, PassengerView } from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
-import { noticesOfBookings } from "./flight-change-notices.sql.ts";
-import { flightChangeOf } from "./flight-change-notices.ts";
 import { moneyView } from "./payment-view.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
 
@@ -26,16 +24,13 @@ export async function detailsOf(
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
   const { id, paymentCount } = booking;
-  const [passengers, records, notices] = await Promise.all([
+  const [passengers, records] = await Promise.all([
     storage.all(passengersOf, { bookingId: id }),
     paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
-    storage.all(noticesOfBookings, { ids: [id], userId: null }),
   ]);
   const opened = passengers.map((passenger) => openedPassenger(seal, passenger));
   const now = new Date(clock.now());
-  const details = bookingDetails(booking, opened, moneyView(booking, records), now);
-  const flightChange = flightChangeOf(notices);
-  return { ...details, ...(flightChange !== null && { flightChange }) };
+  return bookingDetails(booking, opened, moneyView(booking, records), now);
 }
 
 /** Returns masked passengers. If their key is missing, returns the `unavailable` error instead of throwing it. */

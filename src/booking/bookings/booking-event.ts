@@ -9,7 +9,6 @@ import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { amount, count, currencySchema, signedAmount, text } from "../../web/schema.ts";
 import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
-import type { FlightChange } from "../flight-change.ts";
 import { seatsOnFlight } from "../flight.ts";
 import type { PaymentProblem } from "../payment-decision.ts";
 
@@ -59,7 +58,7 @@ export const bookingData = {
 
 /** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds and changes. */
 export function bookingEventKey(
-  type: BookingEventType | PaymentProblem | FlightChange["type"],
+  type: BookingEventType | PaymentProblem,
   id: Booking["id"],
 ): string {
   return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
@@ -71,7 +70,7 @@ export function bookingEventKey(
  * actor is an admin's id, or null for the owner and where no caller was involved. `actor`: null for the latter.
  */
 export function bookingEvent(
-  type: BookingEventType | PaymentProblem | FlightChange["type"],
+  type: BookingEventType | PaymentProblem,
   { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
   actor: Actor | null,
   makeId: MakeId,

@@ -35,14 +35,6 @@ export const bookingFilters = {
     details:
       "`unpaid`: made as a hold that no payment has confirmed. `paid`: a payment confirmed it. `refund-due`: cancelled, and not all that is due was refunded. `problem`: a payment or refund did not fit the booking.",
   },
-  flightChange: {
-    kind: "word",
-    label: "Flight change",
-    words: ["unanswered"],
-    description: "Return bookings whose flight has changed in this way only.",
-    details:
-      "`unanswered`: the airline has changed or cancelled the flight, and the owner has not answered.",
-  },
   ...flightFilters,
   departsFrom: {
     kind: "instant",

@@ -4,8 +4,10 @@ import type { Event } from "../../event/event.ts";
 import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
 import type { Notification } from "../../outbound/notification.ts";
 import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
+import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { seatsText } from "../flight.ts";
+import { flightChangeKey, flightChangeText } from "../flights/flight-change-event.ts";
 import { paymentProblems } from "../payment-decision.ts";
 import type { Payment, PaymentOutcome } from "../payment.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
@@ -13,9 +15,8 @@ import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
 
 import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
 import type { HistoryEntry, Webhook } from "./booking.schema.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEventKey } from "./change-event.ts";
-import { flightChangeEventKey, flightChangeText } from "./flight-change-event.ts";
-import { type NoticeOfBooking, noticesOfBookings } from "./flight-change-notices.sql.ts";
 import { asSold, changesMade, madeTitle } from "./made-changes.ts";
 import { paymentEventKey } from "./payment-event.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
@@ -27,8 +28,6 @@ interface BookingRecords {
   readonly disclosures: readonly Disclosure[];
   readonly payments: readonly Payment[];
   readonly changes: Awaited<ReturnType<typeof changesMade>>;
-  /** The changes of its flight. */
-  readonly notices: readonly NoticeOfBooking[];
   /** The ids of the payments' events that retention has not deleted. */
   readonly kept: ReadonlySet<Event["id"]>;
 }
@@ -36,18 +35,17 @@ interface BookingRecords {
 /** Returns a booking's history, oldest first. Entries remain after retention has deleted their events. */
 export async function readHistory(
   storage: Storage,
-  booking: Booking,
+  booking: BookingOnFlight,
 ): Promise<readonly HistoryEntry[]> {
   const { id } = booking;
-  const [payments, notices, changes] = await Promise.all([
+  const [payments, changes] = await Promise.all([
     booking.paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
-    storage.all(noticesOfBookings, { ids: [id], userId: null }),
     changesMade(storage, booking),
   ]);
   const keys = [
     ...bookingEventTypes.map((type) => bookingEventKey(type, id)),
     ...payments.flatMap(({ eventId }) => keysCausedBy(eventId, id)),
-    ...notices.map(({ change }) => flightChangeEventKey(change, id)),
+    flightChangeKey(booking.flight),
     ...changes.map((change) => changeEventKey(id, change.id)),
   ];
   const [events, reports, disclosures] = await Promise.all([
@@ -60,12 +58,12 @@ export async function readHistory(
   const eventIds = events.map(({ id }) => id);
   const notifications = await storage.all(notificationsOfEvents, { eventIds });
   const kept = new Set(reports.map((report) => report.id));
-  const records = { events, notifications, disclosures, payments, notices, changes, kept };
+  const records = { events, notifications, disclosures, payments, changes, kept };
   return historyOf(booking, records);
 }
 
 /** Entries of the same millisecond stay in this order. */
-function historyOf(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
+function historyOf(booking: BookingOnFlight, records: BookingRecords): readonly HistoryEntry[] {
   const { expiredAt, confirmedAt, cancelledAt } = booking;
   const reports = records.payments.map((payment) => reported(booking, payment, records));
   const isRefund = ({ type }: HistoryEntry) => type.startsWith("refund.");
@@ -87,7 +85,7 @@ function historyOf(booking: Booking, records: BookingRecords): readonly HistoryE
       : [own(booking, records, "booking.cancelled", cancelledAt, cancelled)]),
     ...(cancelledAt === null || confirmedAt === null ? [] : [refund(booking, cancelledAt)]),
     ...reports.filter(isRefund),
-    ...records.notices.flatMap((notice) => flightChanged(notice, records)),
+    ...flightChanged(booking, records),
     ...records.disclosures.map(revealed),
   ].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
@@ -127,20 +125,27 @@ function sale(booking: Booking, records: BookingRecords): HistoryEntry {
   return { ...entry, actor: entry.actor ?? userId };
 }
 
-/** A change of the flight, and its acceptance. What else the owner did about it has entries of its own. */
+/** The last change of the flight by the airline. */
 function flightChanged(
-  { bookingId, change, flight, createdAt, status, answeredAt, answeredBy }: NoticeOfBooking,
+  booking: BookingOnFlight,
   { events, notifications }: BookingRecords,
 ): readonly HistoryEntry[] {
-  const key = flightChangeEventKey(change, bookingId);
+  const { flight } = booking;
+  const { lastChange } = flight;
+  if (lastChange === null || !isFlightChanged(booking)) return [];
+  const key = flightChangeKey(flight);
   const eventId = events.find(({ idempotencyKey }) => idempotencyKey === key)?.id ?? null;
-  const shown = notifications.filter((one) => one.eventId === eventId);
-  const title = flightChangeText(change, flight.flightNumber);
-  const changed = { ...noEvent, at: createdAt, type: change.type, title, actor: null };
-  const entry = { ...changed, eventId, notifications: shown };
-  if (status !== "accepted" || answeredAt === null) return [entry];
-  const accepted = { at: answeredAt, type: "flight.accepted" as const, actor: answeredBy };
-  return [entry, { ...noEvent, ...accepted, title: "Change of the flight accepted" }];
+  return [
+    {
+      ...noEvent,
+      at: new Date(lastChange.changedAt),
+      type: lastChange.type,
+      title: flightChangeText(flight, lastChange),
+      actor: null,
+      eventId,
+      notifications: notifications.filter((one) => one.eventId === eventId),
+    },
+  ];
 }
 
 /** The confirmation of a hold by a payment. */

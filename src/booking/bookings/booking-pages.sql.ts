@@ -5,7 +5,6 @@ import { columnsOf, encoded } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import type { paymentStates } from "../booking-words.ts";
 import { bookingsTable, passengersTable } from "../booking.ts";
-import { flightChangeNoticesTable } from "../flight-change.ts";
 import { flightsTable } from "../flight.ts";
 import { paymentProblems } from "../payment-decision.ts";
 import { paymentsTable } from "../payment.ts";
@@ -17,14 +16,12 @@ const tables = {
   passengers: passengersTable,
   flights: flightsTable,
   payments: paymentsTable,
-  notices: flightChangeNoticesTable,
 };
 type Tables = TablesOf<typeof tables>;
 
 /** Bookings that another table selects. */
 const selecting = [
   "problem",
-  "flightChange",
   "flight",
   "origin",
   "destination",
@@ -69,7 +66,6 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
       paid: paidMinor,
       "refund-due": refundDueMinor,
       problem: id,
-      flightChange: id,
     };
     const departs = {
       departsFrom: departureTime,
@@ -98,9 +94,6 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
       sql`${refundDueMinor} > ${refundedMinor}`,
     problem: ({ bookings, payments: { bookingId, outcome } }) =>
       sql`${bookings.id} in (select ${bookingId} from ${outcome.table} where ${outcome} in (${misfits}))`,
-    // The status is literal, for the partial index.
-    flightChange: ({ bookings: { id, status }, notices }) =>
-      sql`${status} in ('held', 'confirmed') and ${id} in (select ${notices.bookingId} from ${notices} where ${notices.status} = 'unanswered')`,
     flight: onFlights(({ flightNumber }, value) => sql`${flightNumber} = ${value}`),
     origin: onFlights(({ origin }, value) => sql`${origin} = ${value}`),
     destination: onFlights(({ destination }, value) => sql`${destination} = ${value}`),

@@ -1,7 +1,7 @@
 import { moneyOf } from "../../base/money.ts";
-import { refundStatus } from "../booking-state.ts";
+import { isFlightChanged, refundStatus } from "../booking-state.ts";
 import type { Booking, Passenger, PersonalData } from "../booking.ts";
-import { departed } from "../flight.ts";
+import { departed, type FlightChange } from "../flight.ts";
 import { flightView } from "../flights/flight-view.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
 
@@ -25,8 +25,9 @@ export interface BookingMade extends BookingSummary {
 
 /** Renders a booking as it was when it was made, so that a retry gets the original response. */
 export function bookingMade(booking: BookingOnFlight): BookingMade {
-  const { createdAt } = booking;
-  const summary = bookingSummary({ ...booking, updatedAt: createdAt }, createdAt);
+  const { createdAt, flight } = booking;
+  const first = { ...booking, updatedAt: createdAt, flightRevision: flight.revision };
+  const summary = bookingSummary(first, createdAt);
   const status = booking.expiresAt === null ? "confirmed" : "held";
   return { ...summary, status, cancellation: null };
 }
@@ -61,9 +62,22 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
     userId: booking.userId,
     seats: booking.seats,
     flight: flightView(booking.flight),
+    ...flightChangeOf(booking),
     updatedAt: booking.updatedAt,
     cancellation: booking.status === "cancelled" ? cancellationOf(booking) : null,
   };
+}
+
+function flightChangeOf(booking: BookingOnFlight): { readonly flightChange?: FlightChange } {
+  const { lastChange } = booking.flight;
+  if (lastChange === null || !isFlightChanged(booking)) return {};
+  const flightChange = {
+    ...lastChange,
+    changedAt: new Date(lastChange.changedAt),
+    previousDepartureTime: new Date(lastChange.previousDepartureTime),
+    previousArrivalTime: new Date(lastChange.previousArrivalTime),
+  };
+  return { flightChange };
 }
 
 export function bookingDetails(

@@ -20,10 +20,9 @@ import {
 import { refundStatuses } from "../booking-state.ts";
 import { bookingStatuses } from "../booking-words.ts";
 import { paymentMethods } from "../booking.ts";
-import { flightSchema } from "../flight.ts";
+import { flightChangeSchema, flightSchema } from "../flight.ts";
 
 import { bookingChangeSchema } from "./change.schema.ts";
-import { bookingFlightChangeSchema } from "./flight-change.schema.ts";
 import { paymentSchema, refundProgressSchema } from "./payment.schema.ts";
 
 const bookingId = prefixedId("bk_", "The booking's id.");
@@ -99,6 +98,7 @@ const summaryFields = {
   userId: text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
   seats: count("Seats sold, one per passenger.", 2),
   flight: flightSchema,
+  flightChange: Type.Optional(flightChangeSchema),
   updatedAt: instant("When the booking last changed."),
   cancellation: nullable(cancellationSchema, "Null unless cancelled."),
 };
@@ -148,7 +148,6 @@ const historyTypes = [
   "refund.succeeded",
   "flight.changed",
   "flight.cancelled",
-  "flight.accepted",
   "passport.revealed",
 ] as const;
 
@@ -190,7 +189,6 @@ export const bookingDetailsSchema = resource("Booking", "A booking with its pass
     listOf(bookingChangeSchema, "Offers and changes, newest first. Only if there was one."),
   ),
   refund: nullable(refundProgressSchema, "Null if no refund is due and none was reported."),
-  flightChange: Type.Optional(bookingFlightChangeSchema),
   history: Type.Optional(
     listOf(historyEntrySchema, "The booking's history, oldest first. Only for admins."),
   ),

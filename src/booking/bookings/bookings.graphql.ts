@@ -15,7 +15,7 @@ import {
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { paymentMethods } from "../booking.ts";
-import { maxPassengers } from "../flight.ts";
+import { flightChangeSchema, maxPassengers } from "../flight.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
@@ -75,6 +75,7 @@ export function bookingsGraphql(
     status: enumOf(builder, "RefundStatus", refundSchema, "status"),
     payouts: [PayoutType],
   });
+  const FlightChangeType = objectOf(builder, flightChangeSchema);
 
   builder.objectField(CancellationType, "booking", (t) =>
     t.field({
@@ -94,7 +95,12 @@ export function bookingsGraphql(
         t,
         bookingSummarySchema,
         fieldsExcept(bookingSummarySchema, "id", "userId", "expiresAt"),
-        { status: BookingStatus, flight: FlightType, cancellation: CancellationType },
+        {
+          status: BookingStatus,
+          flight: FlightType,
+          flightChange: FlightChangeType,
+          cancellation: CancellationType,
+        },
       ),
       user: t.field({
         type: UserType,

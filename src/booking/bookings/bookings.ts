@@ -35,7 +35,6 @@ import {
 import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
 import { changesShown } from "./change-view.ts";
 import type { BookingChangeView } from "./change.schema.ts";
-import { openFlightChange } from "./flight-change-notices.ts";
 import { readAsSold } from "./made-changes.ts";
 import { accessibleTo, ownBooking } from "./own-booking.ts";
 import { type BookingMoney, moneyView } from "./payment-view.ts";
@@ -206,8 +205,7 @@ export function bookings(parts: Parts): Bookings {
       const now = new Date(clock.now());
       const booking = await findOwn(ctx, id);
       if (booking.status === "cancelled") return quoteOfCancelled(booking);
-      const open = await openFlightChange(storage, booking.id);
-      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, open, now), now);
+      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
     },
     cancel,
     async recordRefund(ctx, id, body) {

@@ -8,17 +8,15 @@ import { insertEvent } from "../../event/events.sql.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
+import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import type { FlightChangeNotice } from "../flight-change.ts";
 import { departed } from "../flight.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
+import { giveSeatsBackAt } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { endingOf } from "./change-making.ts";
 import { openChangeOf } from "./changes.sql.ts";
-import { sameOpenChange, settleFlightChange } from "./flight-change-notices.sql.ts";
-import { openFlightChange } from "./flight-change-notices.ts";
 import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts {
@@ -32,16 +30,10 @@ export interface CancellationParts {
 }
 
 /**
- * The refund for cancelling a booking now: a full one if the airline changed or cancelled its flight and the owner has
- * not accepted that. `open`: the change that is not answered. Throws `not-cancellable` after departure, and when the hold
- * has expired.
+ * The refund for cancelling a booking now: a full one if the airline changed its flight. Throws `not-cancellable` after
+ * departure, and when the hold has expired.
  */
-export function refundNow(
-  refundPolicy: RefundPolicy,
-  booking: BookingOnFlight,
-  open: FlightChangeNotice | null,
-  now: Date,
-): Refund {
+export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, now: Date): Refund {
   if (departed(booking.flight, now)) {
     throw new AppError("not-cancellable", "The flight has departed");
   }
@@ -49,9 +41,8 @@ export function refundNow(
     throw new AppError("not-cancellable", "The hold has expired and its seats were released");
   }
   if (booking.status === "held") return nothingPaid;
-  const isCancelled = booking.flight.cancelledAt !== null;
-  if (isCancelled || open !== null) {
-    const reason = `The flight was ${isCancelled ? "cancelled" : "changed"}`;
+  if (isFlightChanged(booking)) {
+    const reason = `The flight was ${booking.flight.cancelledAt === null ? "changed" : "cancelled"}`;
     // Also what an earlier change made non-refundable.
     const minor = Math.min(booking.totalMinor, booking.chargedMinor - booking.refundDueMinor);
     return { minor, percent: 100, reason };
@@ -78,8 +69,7 @@ export async function cancelNow(
   offered?: Offered,
 ): Promise<boolean> {
   const now = new Date(clock.now());
-  const open = await openFlightChange(storage, booking.id);
-  const current = refundNow(refundPolicy, booking, open, now);
+  const current = refundNow(refundPolicy, booking, now);
   const { minor, percent, reason } = offered?.refund ?? current;
   const [change] = await storage.all(openChangeOf, { bookingId: booking.id });
   const status = offered === undefined ? "withdrawn" : "confirmed";
@@ -88,7 +78,6 @@ export async function cancelNow(
   const onNoRows = ended === undefined ? "stop" : changedMeanwhile;
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
   const { id } = booking;
-  const settled = { bookingId: id, status: "cancelled", answeredAt: now } as const;
   const results = await storage
     .atomically(
       ...(ended === undefined ? [] : [ended]),
@@ -106,10 +95,8 @@ export async function cancelNow(
         onNoRows,
       ),
       ...held,
-      write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-      // The refund depends on it. Checked once the flight is locked, so that an import has either ended or waits.
-      write(sameOpenChange, { id, openChangeId: open?.changeId ?? "" }, changedMeanwhile),
-      write(settleFlightChange, { ...settled, answeredBy: ctx.actor.id }),
+      // The refund depends on the flight's revision.
+      write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
       write(insertEvent, event),
       ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
     )

@@ -13,7 +13,6 @@ import { bookingNotification } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
 import { cancelPassenger, endChange, reviseBooking } from "./changes.sql.ts";
-import { settleFlightChange } from "./flight-change-notices.sql.ts";
 
 /** What makes a change, in one transaction. */
 export interface Making {
@@ -44,17 +43,14 @@ export function makingOf(
   const event = changeEvent(booking, after, change, actor, makeId, now);
   const { id: bookingId } = booking;
   const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
-  const answer = { bookingId, status: "changed", answeredAt: now } as const;
   return {
     event,
     writes: [
       write(reviseBooking, { ...after, revision: booking.revision }, changedMeanwhile),
       write(endChange, { ...ended, from: change.status }, changedMeanwhile),
-      ...(newFlight === null
-        ? change.passengers.map((position) =>
-            write(cancelPassenger, { bookingId, position, cancelledAt: now }),
-          )
-        : [write(settleFlightChange, { ...answer, answeredBy: actor?.id ?? booking.userId })]),
+      ...(newFlight === null ? change.passengers : []).map((position) =>
+        write(cancelPassenger, { bookingId, position, cancelledAt: now }),
+      ),
       // Those of a new flight are held by the offer.
       write(giveSeatsBack, { id: booking.flightId, seats: change.seats }),
       write(insertEvent, event),
@@ -76,6 +72,7 @@ function changedBooking(
     ...booking,
     flight,
     flightId: flight.id,
+    flightRevision: newFlight?.revision ?? booking.flightRevision,
     seats: newFlight === null ? booking.seats - seats : booking.seats,
     totalMinor: newTotalMinor,
     chargedMinor: booking.chargedMinor + Math.max(0, changeTotalMinor),

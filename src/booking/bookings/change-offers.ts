@@ -4,9 +4,10 @@ import { bodyReader } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
+import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter, closesAt, departed, type Flight, isOnSale } from "../flight.ts";
-import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 
 import { type BookingOnFlight, mayHold } from "./bookings.sql.ts";
@@ -16,7 +17,6 @@ import { cancellationTerms, type ChangeTerms, flightTerms, partMinor } from "./c
 import { changeView } from "./change-view.ts";
 import { type BookingChangeView, changeRequestSchema, partRequestSchema } from "./change.schema.ts";
 import { changesOfBookings, insertChange, reviseBooking } from "./changes.sql.ts";
-import { openFlightChange } from "./flight-change-notices.ts";
 import { maxHoldsPerFlight, maxOffers, tooManyHolds } from "./hold-limit.ts";
 import { ownBooking } from "./own-booking.ts";
 import { creditOf, type RefundPolicy } from "./refund.ts";
@@ -80,24 +80,31 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       expiresAt: offerEnds(booking.flight, newFlight, now, holdMs),
       confirmedAt: null,
     };
-    const seating = { seats: offered.seats, closesAfter: closesAfter(now) };
     // Given back last, because transactions lock flights after bookings.
     const [ended, ...givenBack] = open === undefined ? [] : endingOf(open, "withdrawn", now);
-    const holding = newFlight === null ? null : { flightId: newFlight.id, userId };
+    const { seats } = offered;
     await storage.atomically(
       ...(ended === undefined ? [] : [ended]),
       // A cancellation that does not know this offer is decided again.
       write(reviseBooking, booking, changedMeanwhile),
-      ...(holding === null
+      ...(newFlight === null
         ? []
         : [
-            write(takeSeats, { id: holding.flightId, ...seating }, changedMeanwhile),
-            write(mayHold, { ...holding, limit: maxHoldsPerFlight }, tooManyHolds("/flightId")),
+            write(
+              takeSeatsAt,
+              { ...newFlight, seats, closesAfter: closesAfter(now) },
+              changedMeanwhile,
+            ),
+            write(
+              mayHold,
+              { flightId: newFlight.id, userId, limit: maxHoldsPerFlight },
+              tooManyHolds("/flightId"),
+            ),
           ]),
       write(insertChange, change),
       ...givenBack,
     );
-    for (const held of [open?.newFlightId, holding?.flightId]) {
+    for (const held of [open?.newFlightId, newFlight?.id]) {
       if (held) parts.seatsChanged(held);
     }
     parts.held();
@@ -113,9 +120,8 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         const booking = changeable(await findOwn(ctx, bookingId), now);
         await requireFlying(booking, passengers);
         const seats = passengers.length;
-        const open = await openFlightChange(storage, booking.id);
         const part = { ...booking, totalMinor: partMinor(booking, seats) };
-        const refund = refundNow(parts.refundPolicy, part, open, now);
+        const refund = refundNow(parts.refundPolicy, part, now);
         const terms = cancellationTerms(booking, seats, refund);
         return offer(booking, { kind: "cancellation", passengers, seats, ...terms }, null, now);
       });
@@ -128,10 +134,8 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         const booking = changeable(await findOwn(ctx, bookingId), now);
         if (booking.status === "held") throw unpaidHold;
         const newFlight = await flightFor(booking, flightId, now);
-        const open = await openFlightChange(storage, booking.id);
-        const refund = refundNow(parts.refundPolicy, booking, open, now);
-        const isFree = open !== null || booking.flight.cancelledAt !== null;
-        const credit = isFree
+        const refund = refundNow(parts.refundPolicy, booking, now);
+        const credit = isFlightChanged(booking)
           ? refund
           : creditOf(parts.changePolicy, booking, booking.flight.departureTime, now);
         const { seats } = booking;

@@ -122,6 +122,7 @@ type Revision = Pick<
   | "status"
   | "revision"
   | "flightId"
+  | "flightRevision"
   | "seats"
   | "totalMinor"
   | "chargedMinor"
@@ -141,6 +142,7 @@ export const reviseBooking = statement<Revision>()(
       .update(bookings)
       .set({
         flightId: p.flightId,
+        flightRevision: p.flightRevision,
         seats: p.seats,
         totalMinor: p.totalMinor,
         chargedMinor: p.chargedMinor,

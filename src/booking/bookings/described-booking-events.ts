@@ -8,7 +8,12 @@ import {
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { emptyBooking } from "../booking.ts";
-import { type FlightChange, flightChangeTypes } from "../flight-change.ts";
+import {
+  flightChangeData,
+  flightChangeEvent,
+  flightChangeNotification,
+} from "../flights/flight-change-event.ts";
+import { cancelledFlight, updatedFlight } from "../flights/flight-change.ts";
 import { type PaymentProblem, paymentProblems } from "../payment-decision.ts";
 
 import {
@@ -19,11 +24,6 @@ import {
 } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
-import {
-  flightChangeData,
-  flightChangeEvent,
-  flightChangeNotification,
-} from "./flight-change-event.ts";
 import { problemEvent, refundEvent } from "./payment-event.ts";
 
 const { createdAt: now } = exampleTimes;
@@ -59,6 +59,8 @@ export const exampleBooking: BookingOnFlight = {
     seatsAvailable: 178,
     createdAt: now,
     cancelledAt: null,
+    revision: 0,
+    lastChange: null,
   },
 };
 
@@ -140,31 +142,17 @@ export function bookingEvents(): readonly DescribedEvent[] {
   });
 }
 
-const { departureTime, arrivalTime, origin, destination } = exampleBooking.flight;
-
-const exampleChange: FlightChange = {
-  id: `fch_${uuid}`,
-  flightId: exampleBooking.flightId,
-  type: "flight.changed",
-  previousDepartureTime: departureTime,
-  previousArrivalTime: arrivalTime,
-  previousOrigin: origin,
-  previousDestination: destination,
-  departureTime: new Date("2026-12-08T15:05:00Z"),
-  arrivalTime: new Date("2026-12-08T22:10:00Z"),
-  origin,
-  destination,
-  asksOwners: true,
-  createdAt: now,
-};
-
-/** The types of event about bookings whose flights change, with an example each. */
+/** The types of event about flights that change, with an example each. */
 export function flightChangeEvents(): readonly DescribedEvent[] {
-  return flightChangeTypes.map((type) => {
-    const change = { ...exampleChange, type };
-    const event = shownOf(flightChangeEvent(exampleBooking, change, makeId, now));
+  const { flight } = exampleBooking;
+  const departureTime = new Date("2026-12-08T15:05:00Z");
+  const arrivalTime = new Date("2026-12-08T22:10:00Z");
+  const moved = updatedFlight(flight, { ...flight, departureTime, arrivalTime }, now);
+  return [moved, cancelledFlight(flight, now)].flatMap((after) => {
+    if (after.lastChange === null) return [];
+    const event = shownOf(flightChangeEvent(after, after.lastChange, makeId, now));
     const notification = exampleNotification(flightChangeNotification(event));
-    return { from: "Bookings", data, event, notification };
+    return [{ from: "Bookings", data, event, notification }];
   });
 }
 

@@ -126,6 +126,7 @@ function newBooking(
     reference: makeReference(),
     userId: actor.id,
     flightId: flight.id,
+    flightRevision: flight.revision,
     status: isHold ? transitions.hold.to : transitions.book.to,
     seats,
     totalMinor,

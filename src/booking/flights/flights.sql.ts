@@ -28,41 +28,21 @@ export const flightPages = pagesOver(tables)<Flight, never, Flight["id"]>({
   select: (db, t) => db.select().from(t.flights),
 });
 
-/**
- * Adds a flight. If the same cabin of the same departure exists, updates it and keeps the seats already sold.
- * Touches no row if the update has fewer seats than are already sold.
- */
-export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()((
-  db,
-  { flights },
-  p,
-  dialect,
-) => {
-  const excluded = (name: string) => sql.raw(`excluded.${name}`);
-  const sold = sql`(${flights.seats} - ${flights.seatsAvailable})`;
-  return db
-    .insert(flights)
-    .values({
-      ...allColumns(flights),
-      id: dialect.nextNumber(flights.id),
-      seatsAvailable: p.seats,
-      cancelledAt: sql`null`,
-    })
-    .onConflictDoUpdate({
-      target: [flights.flightNumber, flights.departureTime, flights.cabinClass],
-      set: {
-        airline: excluded("airline"),
-        origin: excluded("origin"),
-        destination: excluded("destination"),
-        arrivalTime: excluded("arrival_time"),
-        seats: excluded("seats"),
-        seatsAvailable: sql`${excluded("seats")} - ${sold}`,
-        priceMinor: excluded("price_minor"),
-        currency: excluded("currency"),
-      },
-      setWhere: sql`${excluded("seats")} >= ${sold}`,
-    });
-});
+/** Touches no row if the cabin of the departure exists. */
+export const insertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
+  (db, { flights }, p, dialect) =>
+    db
+      .insert(flights)
+      .values({
+        ...allColumns(flights),
+        id: dialect.nextNumber(flights.id),
+        seatsAvailable: p.seats,
+        cancelledAt: sql`null`,
+        revision: sql`0`,
+        lastChange: sql`null`,
+      })
+      .onConflictDoNothing(),
+);
 
 /** Matches departures of one route in a time range with enough seats left. */
 export interface FlightQuery {
@@ -176,20 +156,14 @@ const contended = ({ id }: Pick<Flight, "id">) => ({ table: flightsTable, ids: [
 export const takeSeats = statement<Seating>()((db, t, p) => taking(db, t, p), { contended });
 
 /** The sale that was read. */
-type Sale = Pick<Flight, "priceMinor" | "currency" | "departureTime">;
+type Sale = Pick<Flight, "priceMinor" | "currency" | "revision">;
 
-/** As `takeSeats`. Touches no row either if the price or the departure is not the one that was read. */
+/** As `takeSeats`. Touches no row either if the price, the times or the airports are not those that were read. */
 export const takeSeatsAt = statement<Seating & Sale>()(
   (db, t, p) => {
-    const { priceMinor, currency, departureTime } = t.flights;
-    return taking(
-      db,
-      t,
-      p,
-      eq(priceMinor, p.priceMinor),
-      eq(currency, p.currency),
-      eq(departureTime, encoded(p.departureTime, departureTime)),
-    );
+    const { priceMinor, currency, revision } = t.flights;
+    const isSame = [eq(currency, p.currency), eq(revision, p.revision)];
+    return taking(db, t, p, eq(priceMinor, p.priceMinor), ...isSame);
   },
   { contended },
 );
@@ -216,5 +190,15 @@ export const giveSeatsBack = statement<{ id: number; seats: number }>()(
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
       .where(eq(flights.id, p.id)),
+  { contended },
+);
+
+/** As `giveSeatsBack`. Touches no row if the flight was moved or cancelled since it was read. */
+export const giveSeatsBackAt = statement<Pick<Flight, "id" | "seats" | "revision">>()(
+  (db, { flights }, p) =>
+    db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
+      .where(and(eq(flights.id, p.id), eq(flights.revision, p.revision))),
   { contended },
 );

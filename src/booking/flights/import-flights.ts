@@ -1,48 +1,44 @@
 import { AppError } from "../../base/errors.ts";
 import { makeId } from "../../base/ids.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { insertEvent } from "../../event/events.sql.ts";
+import type { Flight } from "../flight.ts";
 
-import { upsertFlight } from "./flights.sql.ts";
+import { flightChangeEvent } from "./flight-change-event.ts";
+import { insertFlight } from "./flights.sql.ts";
 import {
-  cancelFlight,
   endOffers,
   giveOfferedBack,
-  insertNotices,
-  moveFlight,
-  recordCancellation,
-  recordMove,
-  recordUpdate,
+  insertFlightEvent,
+  updateFlight,
 } from "./import-flights.sql.ts";
 import {
   type FlightLine,
   type PlannedChanges,
   plannedChanges,
   type SkippedLine,
-  tooFewSeats,
+  type Update,
 } from "./planned-changes.ts";
 
 interface ImportOptions {
   /** Skip invalid lines, and import the others. */
   readonly skipBad?: boolean;
-  /** Owners are not asked about a move by less than this. */
-  readonly smallMoveMinutes?: number;
   /** Called after each transaction, with the number of flights written and of all. Delays the next transaction. */
   readonly afterStep?: (done: number, all: number) => Promise<void>;
 }
 
 interface Imported {
   readonly skipped: readonly SkippedLine[];
-  readonly moved: number;
+  /** Flights that got other times or airports. */
+  readonly changed: number;
   readonly cancelled: number;
-  /** Bookings whose owners will be notified of a change. */
-  readonly notified: number;
 }
 
 /** Flights of one transaction. Fewer if that holds the write lock for longer than `stepMs`. */
 const mostPerStep = 200;
 const stepMs = 50;
-/** Attempts, if flights that the file moves or cancels are sold or imported at the same time. */
+/** Attempts, if flights of the file are sold or imported at the same time. */
 const maxAttempts = 5;
 const changedMeanwhile = new AppError("unavailable", "The flights changed during the import", {
   retryAfterSeconds: 1,
@@ -52,89 +48,71 @@ const changedMeanwhile = new AppError("unavailable", "The flights changed during
  * Adds flights. Updates flights with the same flight number, departure and cabin, and keeps their seats already
  * sold. Moves and cancels flights first, where lines say so. Throws `validation-failed`, which names the line, if a flight
  * cannot be changed so, before anything is written. With `skipBad`, returns these lines instead and imports the others.
- * Each transaction is short, so that a server can write in between, and also stores which bookings it affects; a server
- * notifies their owners. After an interruption, the same file completes the import and changes nothing twice.
+ * Each transaction is short, so that a server can write in between, and also stores an event for each flight that it
+ * changes; a server notifies of it. After an interruption, the same file completes the import and changes nothing twice.
  */
 export async function importFlights(
   storage: Storage,
   lines: readonly FlightLine[],
   now: Date,
-  { skipBad = false, smallMoveMinutes = 0, afterStep }: ImportOptions = {},
+  { skipBad = false, afterStep }: ImportOptions = {},
 ): Promise<Imported> {
-  let first: PlannedChanges | null = null;
-  let notified = 0;
+  const counts = { changed: 0, cancelled: 0 };
   for (let attempt = 1; ; attempt += 1) {
     const planned = await plannedChanges(storage, lines, now);
-    first ??= planned;
     if (!skipBad) requireNone(planned.bad, attempt > 1);
-    const skipped = [...planned.bad];
     try {
-      for await (const step of importInSteps(storage, planned, now, smallMoveMinutes)) {
-        skipped.push(...step.late);
-        notified += step.notified;
-        await afterStep?.(step.done, step.all);
+      for await (const { changed, done, all } of importInSteps(storage, planned, now)) {
+        for (const { cancelledAt } of changed) {
+          counts[cancelledAt === null ? "changed" : "cancelled"] += 1;
+        }
+        await afterStep?.(done, all);
       }
     } catch (error) {
       if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
       continue;
     }
-    if (!skipBad) requireNone(skipped, true);
-    return { skipped, moved: first.moves.length, cancelled: first.cancelled.length, notified };
+    return { skipped: planned.bad, ...counts };
   }
 }
 
-/** Yields after each transaction. `late`: lines that cannot be imported because more seats were sold meanwhile. */
+/** Yields after each transaction. Throws `changedMeanwhile`. */
 async function* importInSteps(
   storage: Storage,
-  { moves, cancelled, updates }: PlannedChanges,
+  { updates, added }: PlannedChanges,
   now: Date,
-  smallMoveMinutes: number,
-) {
-  /** With ids that increase. */
-  const newRecord = () => ({
-    id: makeId("fch", now.getTime()),
-    createdAt: now,
-    smallMs: smallMoveMinutes * 60_000,
-  });
-  const changes = [
-    ...cancelled.map(({ id: flightId }) => () => [
-      write(recordCancellation, { ...newRecord(), flightId }, changedMeanwhile),
-      write(cancelFlight, { flightId, cancelledAt: now }, changedMeanwhile),
-    ]),
-    ...moves.map(({ flight, plan }) => () => {
-      const { id: flightId, departureTime: previousDepartureTime } = flight;
-      return [
-        write(recordMove, { ...plan, ...newRecord(), flightId }, changedMeanwhile),
-        write(moveFlight, { ...plan, flightId, previousDepartureTime }, changedMeanwhile),
-      ];
-    }),
-    ...updates.map(({ plan }) => () => [
-      write(recordUpdate, { ...plan, ...newRecord() }),
-      write(upsertFlight, { ...plan, createdAt: now }),
-    ]),
-  ];
-  const all = changes.length;
+): AsyncGenerator<{ changed: readonly Flight[]; done: number; all: number }> {
+  const all = updates.length + added.length;
   let [done, size] = [0, mostPerStep];
   while (done < all) {
-    const step = changes.slice(done, done + size);
+    const step = updates.slice(done, done + size);
+    const first = Math.max(0, done - updates.length);
+    const adding = added.slice(first, first + size - step.length);
+    const changed = step.filter(isRevised).map(({ after }) => after);
+    const flightIds = changed.map(({ id }) => id);
     const begunMs = performance.now();
-    const imported = newRecord();
-    const results = await storage.atomically(
-      ...step.flatMap((writes) => writes()),
-      write(giveOfferedBack, imported),
-      write(endOffers, { ...imported, updatedAt: now }),
-      write(insertNotices, imported),
+    await storage.atomically(
+      ...step.flatMap((update) => writesOf(update, now)),
+      ...adding.map((plan) => write(insertFlight, { ...plan, createdAt: now }, changedMeanwhile)),
+      write(giveOfferedBack, { flightIds }),
+      write(endOffers, { flightIds, updatedAt: now }),
     );
-    const late = [...step.keys()].flatMap((index): SkippedLine[] => {
-      const update = updates[done + index - cancelled.length - moves.length];
-      if (update === undefined || results[index * 2 + 1]?.changes !== 0) return [];
-      return [{ line: update.line, error: tooFewSeats(update.plan) }];
-    });
-    done += step.length;
+    done += step.length + adding.length;
     const fits = Math.ceil((size * stepMs) / (performance.now() - begunMs));
     size = Math.min(fits, mostPerStep);
-    yield { done, all, late, notified: results.at(-1)?.changes ?? 0 };
+    yield { changed, done, all };
   }
+}
+
+const isRevised = ({ before, after }: Update) => after.revision !== before.revision;
+
+/** The writes that update a flight, with the event about a change of its times or airports. */
+function writesOf({ before, after }: Update, now: Date): readonly Write<unknown>[] {
+  const update = write(updateFlight, { ...after, readRevision: before.revision }, changedMeanwhile);
+  const { lastChange } = after;
+  if (!isRevised({ before, after }) || lastChange === null) return [update];
+  const event = flightChangeEvent(after, lastChange, makeId, now);
+  return [update, write(insertEvent, event), write(insertFlightEvent, { eventId: event.id })];
 }
 
 /** Throws an error for the first of these lines, if any. `isBegun`: others were imported. */

@@ -1,8 +1,9 @@
 import type { Storage } from "../../db/storage.ts";
 import { departed, type Flight, type FlightPlan } from "../flight.ts";
 
+import { cancelledFlight, soldOf, updatedFlight } from "./flight-change.ts";
 import type { PlannedChange } from "./flight-plan.ts";
-import { flightByKey, type FlightKey, recordedMove } from "./import-flights.sql.ts";
+import { flightByKey, type FlightKey } from "./import-flights.sql.ts";
 
 /** A flight to import, and its line in the file. */
 export interface FlightLine extends PlannedChange {
@@ -16,13 +17,17 @@ export interface SkippedLine {
   readonly error: string;
 }
 
-/** What lines that move or cancel flights do. */
+/** A stored flight before and after its line. */
+export interface Update {
+  readonly before: Flight;
+  readonly after: Flight;
+}
+
+/** What lines do. */
 export interface PlannedChanges {
-  /** Flights to move to the times of their plans, in an order in which no two have the same departure in between. */
-  readonly moves: readonly { readonly flight: Flight; readonly plan: FlightPlan }[];
-  readonly cancelled: readonly Flight[];
-  /** The lines that remain: those of flights that were moved before, or that only add or update a flight. */
-  readonly updates: readonly FlightLine[];
+  /** In an order in which no two flights have the same departure in between. */
+  readonly updates: readonly Update[];
+  readonly added: readonly FlightPlan[];
   readonly bad: readonly SkippedLine[];
 }
 
@@ -37,25 +42,26 @@ export async function plannedChanges(
 ): Promise<PlannedChanges> {
   const changing = lines.filter((line) => line.isCancelled || line.previousDepartureTime);
   const known = await knownFlights(storage, lines);
-  const moves: PlannedChanges["moves"][number][] = [];
-  const cancelled: Flight[] = [];
+  const updates: Update[] = [];
+  const added = new Map<string, FlightPlan>();
   const movedBefore: FlightLine[] = [];
   const bad: SkippedLine[] = [];
+  const update = (before: Flight, after: Flight) => {
+    updates.push({ before, after });
+    known.put(before, after);
+  };
 
   for (const { line, plan } of changing.filter(({ isCancelled }) => isCancelled)) {
     const flight = known.at(plan);
     const error = flight?.cancelledAt ? null : unchangeable(flight, plan, now);
     if (error !== null) bad.push({ line, error });
-    else if (flight?.cancelledAt === null) {
-      cancelled.push(flight);
-      known.put({ ...flight, cancelledAt: now });
-    }
+    else if (flight?.cancelledAt === null) update(flight, cancelledFlight(flight, now));
   }
   for (const one of inOrder(changing)) {
     const { line, plan, previousDepartureTime } = one;
     const from = { ...plan, departureTime: previousDepartureTime };
     const [flight, target] = [known.at(from), known.at(plan)];
-    if (target && known.wasMoved(target, from)) {
+    if (target && wasMoved(target, from)) {
       movedBefore.push(one);
       continue;
     }
@@ -63,18 +69,21 @@ export async function plannedChanges(
       ? `${named(plan)}: there is another flight with this departureTime`
       : (unchangeable(flight, from, now) ?? unmovable(flight, plan, now));
     if (error !== null) bad.push({ line, error });
-    else if (flight) {
-      moves.push({ flight, plan });
-      known.move(flight, plan);
-    }
+    else if (flight) update(flight, updatedFlight(flight, plan, now));
   }
   const plain = lines.filter((line) => !line.isCancelled && !line.previousDepartureTime);
-  const updates = [...movedBefore, ...plain].filter(({ line, plan }) => {
-    const isPossible = soldOf(known.at(plan)) <= plan.seats;
-    if (!isPossible) bad.push({ line, error: tooFewSeats(plan) });
-    return isPossible;
-  });
-  return { moves, cancelled, updates, bad };
+  for (const { line, plan } of [...movedBefore, ...plain]) {
+    const flight = known.at(plan);
+    if (flight === undefined) added.set(named(plan), plan);
+    else if (soldOf(flight) > plan.seats) bad.push({ line, error: tooFewSeats(plan) });
+    else update(flight, updatedFlight(flight, plan, now));
+  }
+  return { updates, added: [...added.values()], bad };
+}
+
+/** Whether a flight was moved from a departure to its present one. */
+function wasMoved({ lastChange }: Flight, { departureTime }: FlightKey): boolean {
+  return lastChange?.previousDepartureTime === departureTime.toISOString();
 }
 
 type Move = FlightLine & Required<Pick<PlannedChange, "previousDepartureTime">>;
@@ -99,13 +108,10 @@ function unchangeable(flight: Flight | undefined, key: FlightKey, now: Date): st
 
 function unmovable(flight: Flight | undefined, plan: FlightPlan, now: Date): string | null {
   if (plan.departureTime <= now) return `${named(plan)}: a flight cannot be moved to the past`;
-  return soldOf(flight) > plan.seats ? tooFewSeats(plan) : null;
+  return flight && soldOf(flight) > plan.seats ? tooFewSeats(plan) : null;
 }
 
-const soldOf = (flight: Flight | undefined) =>
-  flight === undefined ? 0 : flight.seats - flight.seatsAvailable;
-
-export function tooFewSeats(plan: FlightPlan): string {
+function tooFewSeats(plan: FlightPlan): string {
   return `${named(plan)}: more than ${plan.seats} seats are already sold`;
 }
 
@@ -116,9 +122,6 @@ function named({ flightNumber, departureTime, cabinClass }: FlightKey): string {
 /** The flights that lines name, as they are after the lines before. */
 async function knownFlights(storage: Storage, lines: readonly FlightLine[]) {
   const flights = new Map<string, Flight>();
-  const moves = new Set<string>();
-  const moveOf = ({ id }: Flight, from: FlightKey) => `${id} ${from.departureTime.getTime()}`;
-
   const load = async ({ plan, previousDepartureTime }: FlightLine) => {
     const [target] = await storage.all(flightByKey, plan);
     if (target) flights.set(named(plan), target);
@@ -126,10 +129,6 @@ async function knownFlights(storage: Storage, lines: readonly FlightLine[]) {
     const from = { ...plan, departureTime: previousDepartureTime };
     const [flight] = await storage.all(flightByKey, from);
     if (flight) flights.set(named(from), flight);
-    if (target === undefined) return;
-    const move = { flightId: target.id, previousDepartureTime, departureTime: plan.departureTime };
-    const [recorded] = await storage.all(recordedMove, move);
-    if (recorded) moves.add(moveOf(target, from));
   };
   for (let start = 0; start < lines.length; start += batchSize) {
     await Promise.all(lines.slice(start, start + batchSize).map(load));
@@ -137,13 +136,9 @@ async function knownFlights(storage: Storage, lines: readonly FlightLine[]) {
 
   return {
     at: (key: FlightKey) => flights.get(named(key)),
-    put: (flight: Flight) => flights.set(named(flight), flight),
-    move(flight: Flight, plan: FlightPlan) {
-      flights.delete(named(flight));
-      flights.set(named(plan), { ...flight, ...plan });
-      moves.add(moveOf(flight, flight));
+    put(before: Flight, after: Flight) {
+      flights.delete(named(before));
+      flights.set(named(after), after);
     },
-    /** Whether a flight was moved from a departure to its present one, by this file or before. */
-    wasMoved: (flight: Flight, from: FlightKey) => moves.has(moveOf(flight, from)),
   };
 }

@@ -34,7 +34,6 @@ const tones: Readonly<Record<string, Tone>> = {
   cancelled: "bad",
   flown: "quiet",
   offered: "info",
-  unanswered: "warn",
   success: "good",
   info: "info",
   warning: "warn",

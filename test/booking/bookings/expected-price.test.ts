@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { flightById } from "../../../src/booking/flights/flights.sql.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath as path } from "../../support/bookings.ts";
+import { changeFlight } from "../../support/flight-changes.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
 import { appPerTest } from "../../support/running-app.ts";
@@ -59,12 +60,13 @@ describe("a booking with an expected price", () => {
   });
 
   test("is part of what an idempotency key was used for, and a refusal leaves the key free", async () => {
-    const { id } = await addFlight(app);
+    const flight = await addFlight(app);
+    const { id } = flight;
     const key = { "idempotency-key": "one" };
     const at = (amount: number) => send({ ...bookingBody(id), expectedPrice: usd(amount) }, key);
     await jsonWith(await at(1), 409);
     const { bookingId } = await jsonWith(await at(499.5), 201);
-    await addFlight(app, { priceMinor: 60_000 });
+    await changeFlight(app, flight, { priceMinor: 60_000 });
     expect(await jsonWith(await at(499.5), 201)).toMatchObject({ bookingId });
     expect(await jsonWith(await at(600), 422)).toMatchObject({ code: "idempotency-key-reused" });
   });
@@ -76,14 +78,18 @@ describe("a booking with an expected price", () => {
     "is never sold at the old price if an import moves it %s meanwhile",
     async (_, fields, now) => {
       for (const expectedPrice of [usd(499.5), undefined]) {
-        const { id } = await addFlight(app);
+        const flightNumber = expectedPrice === undefined ? "SK101" : "SK102";
+        const flight = await addFlight(app, { flightNumber });
+        const { id } = flight;
         const { storage } = app.services;
         const all = storage.all.bind(storage);
         let imports = 1;
         // The import commits between the read of the price and the sale.
         const racing: typeof all = async (statement, values) => {
           const rows = await all(statement, values);
-          if (Object.is(statement, flightById) && imports-- > 0) await addFlight(app, fields);
+          if (Object.is(statement, flightById) && imports-- > 0) {
+            await changeFlight(app, flight, fields);
+          }
           return rows;
         };
         storage.all = racing;
@@ -98,13 +104,16 @@ describe("a booking with an expected price", () => {
   );
 
   test("of a price that moves again and again ends with 503", async () => {
-    const { id } = await addFlight(app);
+    const flight = await addFlight(app);
+    const { id } = flight;
     const { storage } = app.services;
     const all = storage.all.bind(storage);
     let reads = 0;
     const racing: typeof all = async (statement, values) => {
       const rows = await all(statement, values);
-      if (Object.is(statement, flightById)) await addFlight(app, { priceMinor: (reads += 1) });
+      if (Object.is(statement, flightById)) {
+        await changeFlight(app, flight, { priceMinor: (reads += 1) });
+      }
       return rows;
     };
     storage.all = racing;

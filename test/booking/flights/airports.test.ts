@@ -149,6 +149,8 @@ describe("the view of a flight", () => {
     priceMinor: 41_250,
     currency: "USD",
     cancelledAt: null,
+    revision: 0,
+    lastChange: null,
     createdAt: new Date("2026-11-21T09:12:44.120Z"),
   };
 

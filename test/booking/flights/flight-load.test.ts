@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
+import { insertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
@@ -122,7 +122,7 @@ describe("GET /v1/flights/load/{date}", () => {
       ...flightPlan(app, { flightNumber: `SK${n}`, departureTime: at("12-02T08:00") }),
       createdAt,
     }));
-    await app.services.storage.atomically(...flights.map((flight) => write(upsertFlight, flight)));
+    await app.services.storage.atomically(...flights.map((flight) => write(insertFlight, flight)));
     const { departures, hasMore } = await get("/v1/flights/load/2026-12-02");
     expect([itemsOf(departures).length, hasMore]).toEqual([500, true]);
   });

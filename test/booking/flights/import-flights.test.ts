@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { openFlightChange } from "../../../src/booking/bookings/flight-change-notices.ts";
 import type { FlightPlan } from "../../../src/booking/flight.ts";
 import { flightByKey } from "../../../src/booking/flights/import-flights.sql.ts";
 import { importFlights } from "../../../src/booking/flights/import-flights.ts";
@@ -9,12 +8,12 @@ import { json, jsonWith, until } from "../../support/app.ts";
 import { bookingCalls } from "../../support/bookings.ts";
 import { manualClock } from "../../support/clock.ts";
 import { failure } from "../../support/failure.ts";
-import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
+import { addFlight, flightPlan } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const app = appForAll();
-const { book, cancel } = bookingCalls(app);
+const { book } = bookingCalls(app);
 const hourMs = 3_600_000;
 
 /** A line about the flight in 30 days, so many hours later. `from`: where it departs so far. */
@@ -64,25 +63,23 @@ async function booked(...hours: readonly number[]) {
   number += 1;
   const flightNumber = `IM${number}`;
   const ids: number[] = [];
-  const bookings: unknown[] = [];
   for (const hour of hours) {
     const { id } = await addFlight(app, planAt(flightNumber, hour));
-    const { bookingId } = await jsonWith(await book(id, 2), 201);
+    await jsonWith(await book(id, 2), 201);
     ids.push(id);
-    bookings.push(bookingId);
   }
-  return { flightNumber, ids, bookings };
+  return { flightNumber, ids };
 }
 
 const stay = { 0: "a", 24: "b" };
-const nothing = { moved: 0, cancelled: 0, notified: 0 };
+const nothing = { changed: 0, cancelled: 0 };
 
 describe("an import that changes flights with bookings", () => {
   test.each<[string, Line[], object, Record<number, string>]>([
-    ["moves one", [{ at: 2, from: 0 }], { moved: 1, notified: 1 }, { 2: "a", 24: "b" }],
-    ["cancels one", [{ isCancelled: true }], { cancelled: 1, notified: 1 }, { 0: "-a", 24: "b" }],
-    ["changes an arrival", [{ plan: { arrivalTime: leaves(9) } }], { notified: 1 }, stay],
-    ["changes an airport", [{ plan: { destination: "LGW" } }], { notified: 1 }, stay],
+    ["moves one", [{ at: 2, from: 0 }], { changed: 1 }, { 2: "a", 24: "b" }],
+    ["cancels one", [{ isCancelled: true }], { cancelled: 1 }, { 0: "-a", 24: "b" }],
+    ["changes an arrival", [{ plan: { arrivalTime: leaves(9) } }], { changed: 1 }, stay],
+    ["changes an airport", [{ plan: { destination: "LGW" } }], { changed: 1 }, stay],
     ["changes a price only", [{ plan: { priceMinor: 1 } }], {}, stay],
     [
       "moves a daily flight by a day, in any order of lines",
@@ -90,7 +87,7 @@ describe("an import that changes flights with bookings", () => {
         { at: 24, from: 0 },
         { at: 28, from: 24 },
       ],
-      { moved: 2, notified: 2 },
+      { changed: 2 },
       { 24: "a", 28: "b" },
     ],
     [
@@ -99,16 +96,16 @@ describe("an import that changes flights with bookings", () => {
         { at: 0, from: 24 },
         { at: -24, from: 0 },
       ],
-      { moved: 2, notified: 2 },
+      { changed: 2 },
       { [-24]: "a", 0: "b" },
     ],
     [
       "moves one and adds another in its place",
       [{ at: 0 }, { at: 3, from: 0 }],
-      { moved: 1, notified: 1 },
+      { changed: 1 },
       { 0: "new", 3: "a", 24: "b" },
     ],
-  ])("%s, and tells nobody twice", async (_, lines, counts, expected) => {
+  ])("%s, and nothing twice", async (_, lines, counts, expected) => {
     const { flightNumber, ids } = await booked(0, 24);
     expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing, ...counts });
     expect(await departures(flightNumber, ids)).toEqual(expected);
@@ -150,32 +147,6 @@ describe("an import that changes flights with bookings", () => {
     expect(skipped.skipped[0]?.error).toStartWith(detail);
     expect(await departures(flightNumber, ids)).toEqual({ ...before, 7: "new" });
   });
-
-  test.each([
-    [0, 1, "unanswered"],
-    [30, 29, "notified"],
-    [30, 30, "unanswered"],
-    [30, -29, "notified"],
-  ])("with FLIGHT_CHANGE_MINUTES=%d, a move by %d minutes is %s", async (small, by, status) => {
-    const { flightNumber, bookings } = await booked(0);
-    const options = { smallMoveMinutes: small };
-    await imported(flightNumber, [{ at: by / 60, from: 0 }], options);
-    const [id] = bookings;
-    const open = await openFlightChange(app.services.storage, `bk_${String(id).slice(3)}`);
-    expect(open?.status).toBe(status === "unanswered" ? status : undefined);
-  });
-
-  test("tells only the owners of bookings with seats", async () => {
-    const { flightNumber, ids } = await booked(0);
-    const [id = 0] = ids;
-    const hold = await json(
-      await app.as("user", "/v1/api/bookings", post({ ...bookingBody(id), hold: true })),
-    );
-    expect(hold["status"]).toBe("held");
-    const { bookingId } = await json(await book(id));
-    await cancel(bookingId);
-    expect(await imported(flightNumber, [{ at: 1, from: 0 }])).toMatchObject({ notified: 2 });
-  });
 });
 
 describe("an import of several transactions", () => {
@@ -211,7 +182,7 @@ describe("an import of several transactions", () => {
   });
 
   test.each([1, 2, 3])("is completed by the same file after %d of them", async (steps) => {
-    const { flightNumber, ids, bookings } = await booked(0, 10, 20);
+    const { flightNumber, ids } = await booked(0, 10, 20);
     const lines = [
       ...many,
       { at: 20, isCancelled: true } as const,
@@ -229,6 +200,7 @@ describe("an import of several transactions", () => {
     expect(await countOf(flightNumber)).toBe(450);
     expect(await departures(flightNumber, ids)).toEqual({ 10: "a", 15: "b", 20: "-new" });
     expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing });
+    const once = ids.map((id) => `flight/${id}`).toSorted();
     const events = async () => {
       app.clock.advance(1_000);
       const path = "/v1/events?provider=bookings&limit=100&type=";
@@ -238,10 +210,9 @@ describe("an import of several transactions", () => {
       return (await Promise.all(found))
         .flat()
         .map(({ subject }) => String(subject))
-        .filter((subject) => bookings.some((id) => subject === `booking/${String(id)}`))
+        .filter((subject) => once.includes(subject))
         .toSorted();
     };
-    const once = bookings.map((id) => `booking/${String(id)}`).toSorted();
     await until(async () => (await events()).length >= once.length);
     expect(await events()).toEqual(once);
   });
@@ -253,8 +224,8 @@ describe("an import of several transactions", () => {
     const lines = many.map(({ at = 0 }) => ({ at: at + 1, from: at }));
     const afterStep = afterFirst(() => Promise.reject(new Error("The power failed")));
     await failure(imported(flightNumber, lines, { afterStep }));
-    const { moved } = await imported(flightNumber, lines);
-    expect([moved > 0 && moved < 450, await countOf(flightNumber)]).toEqual([true, 449]);
+    const { changed } = await imported(flightNumber, lines);
+    expect([changed > 0 && changed < 450, await countOf(flightNumber)]).toEqual([true, 449]);
     expect(await imported(flightNumber, lines)).toEqual({ skipped: [], ...nothing });
   });
 
@@ -262,6 +233,7 @@ describe("an import of several transactions", () => {
     "names the line if seats are sold meanwhile; skipBad %p",
     async (skipBad) => {
       const { flightNumber, ids } = await booked(0);
+      await imported(flightNumber, many);
       const lines = [...many, { at: 0, plan: { seats: 3 } }];
       const afterStep = afterFirst(async () => jsonWith(await book(ids[0] ?? 0, 2), 201));
       const importing = imported(flightNumber, lines, { afterStep, skipBad });
@@ -286,10 +258,7 @@ describe("an import of several transactions", () => {
     expect(await imported(flightNumber, lines, { afterStep })).toEqual({
       skipped: [],
       ...nothing,
-      moved: 1,
       cancelled: 450,
-      // Before the flight was moved.
-      notified: 1,
     });
     expect(await departures(flightNumber, ids)).toEqual({ 2: "a" });
   });

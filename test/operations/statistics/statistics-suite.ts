@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import {
   departuresBetween,
+  insertFlight,
   loadBetween,
-  upsertFlight,
 } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
@@ -126,7 +126,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       const any = { flight: null, origin: null, destination: null };
       const span = { from: new Date(10_000), until: new Date(20_000), ...any };
       const departs = (ms: number, flightNumber: string) =>
-        write(upsertFlight, {
+        write(insertFlight, {
           flightNumber,
           airline: "A",
           origin: "JFK",

@@ -5,25 +5,23 @@ import { until } from "../../support/app.ts";
 
 import type { CrashPoint } from "./crash-point.ts";
 import { databases } from "./databases.ts";
-import { book } from "./requests.ts";
 import { CrashService } from "./service.ts";
 
 const hourMs = 3_600_000;
-const markNotified = `update "flight_change_notices"`;
-const insertEvent = `insert into "events"`;
+const remove = `delete from "flight_events"`;
+const insertNotification = `insert into "notifications"`;
 
-/** Where the server is killed between an import beside it and the notification of two bookings; null: it is down. */
+/** Where the server is killed between an import beside it and its notification; null: it is down. */
 const steps: readonly (readonly [string, CrashPoint | null])[] = [
   ["while it is down", null],
-  ["after a booking is marked", { moment: "after statement", sql: markNotified }],
-  ["after the event is written", { moment: "after statement", sql: insertEvent }],
-  ["before the commit", { moment: "before commit", sql: markNotified }],
-  ["after the commit", { moment: "after commit", sql: markNotified }],
+  ["after the event is taken", { moment: "after statement", sql: remove }],
+  ["after the notification is written", { moment: "after statement", sql: insertNotification }],
+  ["before the commit", { moment: "before commit", sql: remove }],
+  ["after the commit", { moment: "after commit", sql: remove }],
 ];
 
 describe.each(databases())("on $name", (kind) => {
   let service: CrashService;
-  let number = 0;
   beforeAll(async () => {
     service = await CrashService.open(
       kind,
@@ -31,13 +29,6 @@ describe.each(databases())("on $name", (kind) => {
     );
   });
   afterAll(() => service.end());
-
-  async function booked(flightId: number): Promise<string> {
-    number += 1;
-    const request = { key: `booking-${number}`, flightId, passengers: 1 };
-    const answer = await book(await service.running(), request);
-    return String(answer?.body["bookingId"]);
-  }
 
   /** The line that moves a flight by two hours. */
   async function moveOf(flightId: number): Promise<string> {
@@ -61,35 +52,26 @@ describe.each(databases())("on $name", (kind) => {
   }
 
   test.each(steps.map(([when, point], index) => [when, point, index + 1] as const))(
-    "an import whose notifications are killed %s tells each booking once",
+    "an import whose notification is killed %s is notified of once",
     async (_, point, flightId) => {
-      const bookings = [await booked(flightId), await booked(flightId)];
       await service.settled();
       const line = await moveOf(flightId);
       if (point === null) await service.stop();
       else service.crashAt(point);
-      const out = "1 flight imported\n1 flight moved, 0 cancelled, 2 bookings will be notified\n";
+      const out = "1 flight imported\n1 flight changed, 0 cancelled\n";
       expect(await service.import(line)).toBe(out);
       if (point !== null) await service.crashed();
       await service.running();
-      const keysOf = () =>
-        [...service.notified().keys()].filter((key) =>
-          bookings.some((id) => key.startsWith(`bookings:${id}:flight.changed:`)),
-        );
+      const key = `bookings:flight/${flightId}:1`;
       await until(async () => {
         await Bun.sleep(50);
-        return keysOf().length >= bookings.length;
+        return service.notified().has(key);
       });
       await service.settled();
-      const notified = service.notified();
-      expect(keysOf().map((key) => notified.get(key)?.length)).toEqual([1, 1]);
+      expect(service.notified().get(key)).toHaveLength(1);
       expect(await service.import(line)).toBe("1 flight imported\n");
       await service.stop();
-      expect(
-        await service.left(
-          "select booking_id from flight_change_notices where notified_at is null",
-        ),
-      ).toEqual([]);
+      expect(await service.left("select event_id from flight_events")).toEqual([]);
     },
   );
 });

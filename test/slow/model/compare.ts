@@ -7,6 +7,7 @@ import { rest, type Role, same, type Server } from "./server.ts";
 import {
   bookingFields,
   bookingView,
+  flightChangeView,
   flightFields,
   flightView,
   passengerFields,
@@ -89,7 +90,10 @@ async function compareBookings(
   same(
     "bookings by rest",
     byRest,
-    views.map(({ booking: { id, userId }, view }) => ({ id, userId, ...view })),
+    views.map(({ booking, view }) => {
+      const { id, userId } = booking;
+      return { id, userId, ...view, ...flightChangeView(booking) };
+    }),
   );
   const fields = `${bookingFields} ${passengerFields} user { userId }`;
   same(

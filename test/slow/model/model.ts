@@ -61,8 +61,8 @@ export interface ModelBooking extends Position {
   readonly input: BookingInput;
   readonly totalMinor: number;
   readonly currency: Currency;
-  /** Whether its flight changed, and its owner may cancel for a full refund. */
-  hasOpenChange: boolean;
+  /** How its flight changed, as it is shown; null if it did not. Otherwise its owner may cancel for a full refund. */
+  flightChange: object | null;
   cancellation: { readonly atMs: number; readonly terms: Terms; readonly reason: string } | null;
 }
 

@@ -109,6 +109,10 @@ export const bookingView = (model: Model, booking: ModelBooking, nowMs: number) 
   cancellation: cancellationView(booking),
 });
 
+/** By REST only. */
+export const flightChangeView = ({ flightChange }: ModelBooking) =>
+  flightChange && { flightChange };
+
 export const passengerFields = "passengers { firstName lastName email dateOfBirth passportNumber }";
 export const passengersView = ({ input }: ModelBooking) =>
   input.passengers.map((passenger) => ({

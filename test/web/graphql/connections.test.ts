@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { emptyBooking } from "../../../src/booking/booking.ts";
 import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
 import { type Flight } from "../../../src/booking/flight.ts";
-import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
+import { insertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json } from "../../support/app.ts";
 import { addFlight, flightPlan } from "../../support/flights.ts";
@@ -55,7 +55,7 @@ describe("a connection", () => {
       const plan = flightPlan(app, { flightNumber: `SK${number}` });
       // All at the same time: the id decides, numerically (10 is more than 9).
       const createdAt = new Date(app.clock.now() + Math.floor(number / 7));
-      await app.services.storage.atomically(write(upsertFlight, { ...plan, createdAt }));
+      await app.services.storage.atomically(write(insertFlight, { ...plan, createdAt }));
     }
   };
   const list = async (query: string, variables: Record<string, unknown>) =>

@@ -63,7 +63,6 @@ const kinds: Readonly<Partial<Record<HistoryEntry["type"], "good" | "bad" | "ale
   "refund.succeeded": "good",
   "flight.changed": "wait",
   "flight.cancelled": "alert",
-  "flight.accepted": "good",
 };
 
 interface EntryParts {

@@ -10,7 +10,7 @@ import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { counted, money, Mono, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { notify, Status } from "../ui.tsx";
+import { notify } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
 
 import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";
@@ -166,22 +166,18 @@ function Cards({ booking, user }: CardsParts) {
   );
 }
 
-/** How the airline changed the flight, and what the owner answered. */
+/** How the airline changed the flight. */
 function AirlineChange({ of: change }: Of<NonNullable<BookingDetail["flightChange"]>>) {
-  const { previousDepartureTime, previousOrigin, previousDestination, status, answeredAt } = change;
+  const { previousDepartureTime, previousOrigin, previousDestination } = change;
   return (
     <>
       <p>
         {change.type === "flight.cancelled" ? "Cancelled" : "Changed"} by the airline{" "}
-        <Time at={change.createdAt} />
+        <Time at={change.changedAt} />
       </p>
       <p class="quiet">
         Was {previousOrigin} → {previousDestination}, {dayText(previousDepartureTime)}{" "}
         {previousDepartureTime.slice(11, 16)} UTC
-      </p>
-      <p class="under">
-        <Status of={status} />
-        {answeredAt !== null && <Time at={answeredAt} />}
       </p>
     </>
   );

@@ -86,7 +86,6 @@ export const Bookings = listView<BookingItem>({
         q: { placeholder: "Reference, email or last name" },
         status: {},
         payment: {},
-        flightChange: {},
         flight: {},
         origin: {},
         destination: {},

@@ -12,8 +12,8 @@ import {
 import {
   flightById,
   giveSeatsBack,
+  insertFlight,
   takeSeats,
-  upsertFlight,
 } from "../../../../src/booking/flights/flights.sql.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -188,7 +188,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await using both = await openTwo({ ...limits, retryMs: 0 });
     const [one, other] = both.storages;
     const flights = [1, 2, 3];
-    await one.atomically(...flights.map((number) => write(upsertFlight, flightRow(number))));
+    await one.atomically(...flights.map((number) => write(insertFlight, flightRow(number))));
     const none = new AppError("no-seats", "No seats are left");
     const sales = flights.map((id) =>
       write(takeSeats, { id, seats: 1, closesAfter: new Date(0) }, none),
@@ -215,7 +215,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     async (isHoldFirst) => {
       await using both = await openTwo();
       const [storage] = both.storages;
-      await storage.atomically(write(upsertFlight, { ...flightRow(1), seats: 4 }));
+      await storage.atomically(write(insertFlight, { ...flightRow(1), seats: 4 }));
       const now = new Date(Date.UTC(2026, 10, 21));
       const hold = async (number: number) => {
         const booking = {

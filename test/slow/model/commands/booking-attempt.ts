@@ -97,7 +97,7 @@ export function adopt(model: Model, { body }: Answer, asking: Asking, nowMs: num
     input,
     totalMinor: flight.priceMinor * input.passengers.length,
     currency: flight.currency,
-    hasOpenChange: false,
+    flightChange: null,
     cancellation: null,
   };
   same("booking", body, createdView(booking));

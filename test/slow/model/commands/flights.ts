@@ -3,7 +3,15 @@ import fc from "fast-check";
 import { until } from "../../../support/app.ts";
 import { at } from "../../../support/graphql.ts";
 import { walkGraphql, walkRest } from "../lists.ts";
-import { bookingEvent, type FlightPlan, type Model, pick, seatsLeft, seatsSold } from "../model.ts";
+import {
+  bookingEvent,
+  type FlightPlan,
+  type Model,
+  type ModelFlight,
+  pick,
+  seatsLeft,
+  seatsSold,
+} from "../model.ts";
 import {
   type Airport,
   type Currency,
@@ -61,7 +69,7 @@ export async function importPlans(
   same("import", fault, isTooSmall ? "validation-failed" : null);
   count(server, `import: ${isTooSmall ? "fewer seats than sold" : "done"}`);
   if (isTooSmall) return;
-  const changed: string[] = [];
+  let changed = 0;
   for (const plan of plans) {
     const known = model.flights.find((flight) => isSame(flight, plan));
     if (known === undefined) {
@@ -72,48 +80,54 @@ export async function importPlans(
         plan.arrivalMs !== known.arrivalMs ||
         plan.origin !== known.origin ||
         plan.destination !== known.destination;
+      if (isChanged && known.departureMs > nowMs) {
+        noteChange(model, known, nowMs);
+        changed += 1;
+      }
       Object.assign(known, plan);
-      if (isChanged && known.departureMs > nowMs) changed.push(...notedChanges(model, known.id));
     }
   }
   await learnChanges(model, server, changed);
 }
 
-/** Notes that the owners of a flight's bookings may cancel them for a full refund, and returns their ids. */
-function notedChanges({ bookings }: Model, flightId: number): readonly string[] {
-  const live = bookings.filter(
-    ({ input, cancellation }) => input.flightId === flightId && cancellation === null,
-  );
-  for (const booking of live) booking.hasOpenChange = true;
-  return live.map(({ id }) => id);
+/** Notes what the bookings of a flight show, and that they may be cancelled for a full refund. */
+function noteChange({ bookings }: Model, flight: ModelFlight, nowMs: number): void {
+  const flightChange = {
+    type: "flight.changed",
+    changedAt: iso(nowMs),
+    previousDepartureTime: iso(flight.departureMs),
+    previousArrivalTime: iso(flight.arrivalMs),
+    previousOrigin: flight.origin,
+    previousDestination: flight.destination,
+  };
+  for (const booking of bookings) {
+    if (booking.input.flightId === flight.id) booking.flightChange = flightChange;
+  }
 }
 
-/** Waits for the events about changed flights, one for each of these ids of bookings. */
-async function learnChanges(
-  model: Model,
-  server: Server,
-  changed: readonly string[],
-): Promise<void> {
+/** Waits for the events about so many changed flights, and their notifications. */
+async function learnChanges(model: Model, server: Server, changed: number): Promise<void> {
   const known = new Set(model.events.map(({ id }) => id));
   let found: unknown[] = [];
   await until(async () => {
-    if (changed.length === 0) return true;
+    if (changed === 0) return true;
     server.clock.advance(2_000);
     const token = await server.mint("operator", "operator", 60);
-    const shown = await walkRest(server, token, "/v1/events");
-    found = shown.filter(
-      (item) => at(item, "type") === "flight.changed" && !known.has(String(at(item, "id"))),
-    );
-    return found.length >= changed.length;
+    const sent = await walkRest(server, token, "/v1/notifications");
+    const notified = new Set(sent.map((item) => at(item, "eventId")));
+    found = (await walkRest(server, token, "/v1/events")).filter((item) => {
+      const id = at(item, "id");
+      return at(item, "type") === "flight.changed" && !known.has(String(id)) && notified.has(id);
+    });
+    return found.length >= changed;
   });
-  const idsOf = found.map((item) => String(at(item, "data", "bookingId")));
-  same("bookings notified of a change", idsOf.toSorted(), changed.toSorted());
+  same("changes of flights notified", found.length, changed);
   for (const item of found) {
     const createdMs = Date.parse(String(at(item, "createdAt")));
-    const event = bookingEvent("flight.changed", String(at(item, "data", "bookingId")), createdMs);
+    const event = bookingEvent("flight.changed", String(at(item, "data", "flightId")), createdMs);
     model.events.push({ ...event, id: String(at(item, "id")) });
   }
-  if (changed.length > 0) count(server, "import: changed flights with bookings");
+  if (changed > 0) count(server, "import: changed flights");
 }
 
 async function failureCode(done: Promise<void>): Promise<unknown> {

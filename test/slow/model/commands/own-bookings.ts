@@ -19,6 +19,7 @@ import {
   bookingView,
   cancellationFields,
   cancellationView,
+  flightChangeView,
   passengerFields,
   passengersView,
   progressView,
@@ -112,9 +113,7 @@ export const readBooking = command(
     if (refusal !== null) return;
     const { contactEmail, paymentMethod } = booking.input;
     // The history is for admins; its own tests say what is in it.
-    const { history, flightChange, ...body }: Record<string, unknown> = Object(answer.body);
-    const isOpen = at(flightChange, "status") === "unanswered";
-    same("open flight change", isOpen, booking.hasOpenChange && booking.cancellation === null);
+    const { history, ...body }: Record<string, unknown> = Object(answer.body);
     if (args.asker !== "admin") same("history", history, undefined);
     same("booking by rest", body, {
       id: booking.id,
@@ -124,6 +123,7 @@ export const readBooking = command(
       payments: [],
       refund: progressView(booking),
       ...view,
+      ...flightChangeView(booking),
     });
   },
   hasBookings,
@@ -131,8 +131,8 @@ export const readBooking = command(
 
 function refundNow(model: Model, booking: ModelBooking, nowMs: number) {
   const { departureMs } = flightOf(model, booking.input.flightId);
-  const { hasOpenChange, totalMinor } = booking;
-  if (hasOpenChange) return { percent: 100, amountMinor: totalMinor, feeMinor: 0 };
+  const { flightChange, totalMinor } = booking;
+  if (flightChange !== null) return { percent: 100, amountMinor: totalMinor, feeMinor: 0 };
   return refundTerms(booking.totalMinor, booking.createdMs, departureMs, nowMs);
 }
 

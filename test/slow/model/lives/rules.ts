@@ -32,9 +32,8 @@ export const hasOpenOffer = (content: Content, booking: BookingRow) =>
 const isPending = (content: Content, booking: BookingRow) =>
   hasOpenOffer(content, booking)?.status === "pending";
 
-/** Whether the airline changed the flight, and the owner has not answered. */
-const isFree = (content: Content, { unanswered, flight }: BookingRow) =>
-  unanswered > 0 || flightOf(content, flight).cancelled !== null;
+/** Whether the airline changed the flight since it was booked. */
+const isFree = ({ outdated }: BookingRow) => outdated > 0;
 
 /** What cancelling seats that cost `price` refunds. */
 export function refundOf(
@@ -45,7 +44,7 @@ export function refundOf(
 ): number {
   const { charged, due, kept, created, status } = booking;
   if (status === "held") return 0;
-  if (isFree(content, booking)) return Math.min(price, charged - due);
+  if (isFree(booking)) return Math.min(price, charged - due);
   const { departs } = flightOf(content, booking.flight);
   const { percent } = refundTerms(price, created, departs, nowMs);
   return Math.min(share(price, percent), charged - due - kept);
@@ -94,9 +93,7 @@ export function flightOffer(
   const { departs } = flightOf(content, booking.flight);
   const refund = refundOf(content, booking, booking.total, nowMs);
   const { percent } = refundTerms(booking.total, booking.created, departs, nowMs);
-  const credit = isFree(content, booking)
-    ? refund
-    : share(booking.total, creditPercent[percent] ?? 0);
+  const credit = isFree(booking) ? refund : share(booking.total, creditPercent[percent] ?? 0);
   const total = to.price * booking.seats;
   const kept = booking.charged - booking.due - booking.kept - refund;
   return { status: 201, total, change: 0 + Math.max(total - credit, -refund), kept };

@@ -107,19 +107,6 @@ const airline = step(
   },
 );
 
-const accept = step("accept", fc.record({ at, which }), async (world, input) => {
-  const booking = pick(world.before.bookings, input.which);
-  if (booking === undefined) return nothing;
-  const body = { answer: "accept" };
-  const { status } = await world.ofBooking(input.at, booking, "POST", "/flight-change", body);
-  const { departs, cancelled: isCancelled } = flightOf(world.before, booking.flight);
-  const isAhead = isCancelled === null && departs > world.clock.now();
-  const isLive = booking.status === "held" || booking.status === "confirmed";
-  if (booking.unanswered > 0) equal(status, isAhead && isLive ? 200 : 422);
-  world.count(`accept: ${status}`);
-  return nothing;
-});
-
 const minutes = fc.constantFrom(1, 9, 20, 21, 31, 18 * 60, 25 * 60, 26 * 24 * 60);
 const wait = step("wait", fc.record({ minutes }), async (world, input) => {
   world.clock.advance(input.minutes * minuteMs);
@@ -151,7 +138,6 @@ const weights: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [3, refund],
   [3, race],
   [1, airline],
-  [1, accept],
   [3, wait],
   [1, jump],
   [1, restart],

@@ -79,8 +79,8 @@ export interface BookingRow {
   readonly offers: number;
   /** The sum of the payments that counted. */
   readonly received: number;
-  /** The number of changes of its flight that are not answered. */
-  readonly unanswered: number;
+  /** Whether its flight has changed since it was booked. */
+  readonly outdated: number;
 }
 
 export interface OfferRow {
@@ -116,7 +116,7 @@ const queries = {
     kept_minor as kept, revision, created_at as created, expires_at as expires,
     ${counted("passengers p where p.booking_id = b.id and p.cancelled_at is null")} as flying,
     ${counted(`booking_changes c where c.booking_id = b.id and c.status in ${open}`)} as offers,
-    ${counted("flight_change_notices n where n.booking_id = b.id and n.status = 'unanswered'")} as unanswered,
+    ${counted("flights f where f.id = b.flight_id and f.revision <> b.flight_revision")} as outdated,
     (select coalesce(sum(amount_minor), 0) from payments p where p.booking_id = b.id
       and p.outcome in ('confirmed', 'changed')) as received from bookings b order by id`,
   offers: `select id, booking_id as booking, kind, status, revision, flight_id as flight, new_flight_id as "to",

@@ -1,0 +1,96 @@
+import type { MakeId } from "../../base/ids.ts";
+import type { DataFields } from "../../event/data-fields.ts";
+import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
+import { dataOf } from "../../inbound/providers/event-fields.ts";
+import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
+import { count, text } from "../../web/schema.ts";
+import { bookingsProvider } from "../booking-words.ts";
+import { type Flight, flightChangeTypes } from "../flight.ts";
+
+/** A cancelled flight has no new times and airports. */
+export const flightChangeData = {
+  flightId: count("The flight.", 654),
+  flightNumber: text("The number of the flight.", "N4003"),
+  previousDepartureTime: text("The old departure, in UTC.", "2026-12-08T13:05:00.000Z"),
+  previousArrivalTime: text("The old arrival, in UTC.", "2026-12-08T20:10:00.000Z"),
+  previousOrigin: text("The old origin.", "JFK"),
+  previousDestination: text("The old destination.", "LHR"),
+  departureTime: text("The new departure, in UTC.", "2026-12-08T15:05:00.000Z"),
+  arrivalTime: text("The new arrival, in UTC.", "2026-12-08T22:10:00.000Z"),
+  origin: text("The new origin.", "JFK"),
+  destination: text("The new destination.", "LHR"),
+} as const satisfies DataFields;
+
+/** The idempotency key of the event about the last change of a flight. */
+export function flightChangeKey({ id, revision }: Pick<Flight, "id" | "revision">): string {
+  return `${bookingsProvider}:flight/${id}:${revision}`;
+}
+
+/** Makes the event about the last change of a flight, for operators. */
+export function flightChangeEvent(
+  flight: Flight,
+  change: NonNullable<Flight["lastChange"]>,
+  makeId: MakeId,
+  now: Date,
+): StoredEvent {
+  const { type, changedAt: _, ...previous } = change;
+  const { id: flightId, flightNumber, departureTime, arrivalTime, origin, destination } = flight;
+  const present = {
+    departureTime: departureTime.toISOString(),
+    arrivalTime: arrivalTime.toISOString(),
+    origin,
+    destination,
+  };
+  return {
+    ...emptyEvent,
+    id: makeId("evt", now.getTime()),
+    provider: bookingsProvider,
+    type,
+    status: "accepted",
+    idempotencyKey: flightChangeKey(flight),
+    occurredAt: now,
+    createdAt: now,
+    subject: `flight/${flightId}`,
+    title: flightChangeText(flight, change),
+    data: dataOf(flightChangeData, {
+      flightId,
+      flightNumber,
+      ...previous,
+      ...(type === "flight.changed" && present),
+    }),
+    headers: withTrace(null),
+  };
+}
+
+/** Such as `N4003 departs 2026-12-08 15:05 UTC instead of 2026-12-08 13:05 UTC`. */
+export function flightChangeText(
+  { flightNumber, departureTime, arrivalTime, origin, destination }: Flight,
+  { type, ...before }: NonNullable<Flight["lastChange"]>,
+): string {
+  const [oldDeparture, oldArrival] = [before.previousDepartureTime, before.previousArrivalTime];
+  const oldRoute = `${before.previousOrigin} → ${before.previousDestination}`;
+  if (type === "flight.cancelled") {
+    return `${flightNumber} ${oldRoute} of ${utc(oldDeparture)} is cancelled`;
+  }
+  const parts = [
+    ["departs", utc(departureTime.toISOString()), utc(oldDeparture)],
+    ["arrives", utc(arrivalTime.toISOString()), utc(oldArrival)],
+    ["flies", `${origin} → ${destination}`, oldRoute],
+  ] as const;
+  const changed = parts
+    .filter(([, after, old]) => after !== old)
+    .map(([verb, after, old]) => `${verb} ${after} instead of ${old}`);
+  return `${flightNumber} ${changed.join(", ")}`;
+}
+
+const utc = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
+
+export function isFlightChangeEvent({ type }: Pick<Event, "type">): boolean {
+  return flightChangeTypes.some((each) => each === type);
+}
+
+export function flightChangeNotification({ title, url }: Event): NewNotification {
+  const rights = "Its bookings can be cancelled with a full refund or changed free of charge";
+  return { title, text: rights, url, severity: "warning" };
+}
