@@ -67,7 +67,7 @@ export const planted: readonly Planted[] = [
       "requests that need no I/O are answered in the turn of the event loop in which they arrive",
     file: "src/app.ts",
     changes: [["    .wrap(noPipelining)\n", ""]],
-    attacks: ["pipelined-flight", "pipelined-lists", "pipelined-graphql", "pipelined-errors"],
+    attacks: ["pipelined-flight", "pipelined-errors"],
   },
   {
     error: "the log is written synchronously, and fails the request that it is about",
