@@ -74,22 +74,26 @@ function commandsNeeded(name = ""): readonly (() => Promise<CommandFile>)[] {
 }
 
 function createProgram(): Command {
-  return new Command("skyhook")
-    .description("Webhook gateway and flight-booking API.")
-    .option("-V, --version", "print the version, the commit and Bun's version")
-    .on("option:version", () => {
-      console.log(fullVersion());
-      throw new CommanderError(0, "commander.version", "");
-    })
-    .option(demoOption, "before a command: run it for the demo that runs on this machine")
-    .exitOverride()
-    .configureHelp({
-      showGlobalOptions: false,
-      optionDescription: (option) =>
-        new Help().optionDescription(option) + (option.mandatory ? " (required)" : ""),
-    })
-    .addHelpText(
-      "after",
-      `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables; \`${programName} completion\` completes commands in a shell.`,
-    );
+  return (
+    new Command("skyhook")
+      .description("Webhook gateway and flight-booking API.")
+      .option("-V, --version", "print the version, the commit and Bun's version")
+      .on("option:version", () => {
+        console.log(fullVersion());
+        throw new CommanderError(0, "commander.version", "");
+      })
+      .option(demoOption, "before a command: run it for the demo that runs on this machine")
+      // Of options that a command and its operations share, those after an operation are its own.
+      .enablePositionalOptions()
+      .exitOverride()
+      .configureHelp({
+        showGlobalOptions: false,
+        optionDescription: (option) =>
+          new Help().optionDescription(option) + (option.mandatory ? " (required)" : ""),
+      })
+      .addHelpText(
+        "after",
+        `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables; \`${programName} completion\` completes commands in a shell.`,
+      )
+  );
 }

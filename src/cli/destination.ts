@@ -2,14 +2,15 @@ import { type Command, Option } from "commander";
 
 import { isTrueAt, type JsonObject, textAt } from "../base/payload.ts";
 import { destinationFields } from "../outbound/destination-fields.ts";
+import { destinationFilters } from "../outbound/destinations/destination-filters.ts";
 import { formatNames } from "../outbound/formats/formats.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "./field-options.ts";
-import { jsonOption, type ListOptions, printList } from "./lists.ts";
-import { counted, note, painter } from "./output.ts";
+import { counted, painter } from "./output.ts";
 import { programName } from "./program.ts";
-import { allOf, calling, serverOption, type ServerOptions } from "./server-api.ts";
+import { declareResource } from "./resource.ts";
+import { calling, serverOption, type ServerOptions } from "./server-api.ts";
 
 interface AddOptions extends ServerOptions, FieldOptions {
   readonly to: string;
@@ -17,9 +18,29 @@ interface AddOptions extends ServerOptions, FieldOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  const destination = program
-    .command("destination")
-    .description("manage where notifications are sent (through the running server)");
+  const destination = program.command("destination");
+  declareResource(destination, env, {
+    name: "destinations",
+    description: "list and manage where notifications are sent",
+    role: "admin",
+    filters: destinationFilters,
+    columns: {
+      name: "name",
+      format: "format",
+      transport: "transport",
+      state: "state",
+      "suspended until": "openUntil",
+      failures: "failures",
+      filter: "filter",
+      address: "address",
+      user: "ownerId",
+    },
+    examples: ["skyhook destination", "skyhook destination deploys"],
+    sample: "deploys",
+    ids: "dst_",
+    print: (found) => console.log(JSON.stringify(found, null, 2)),
+    operations,
+  });
   const creation = destination
     .command("add")
     .description("create a destination; prints its secret once")
@@ -38,33 +59,29 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       ),
     )
     .action((name: string, options: AddOptions) => add(name, options, env));
-  destination
-    .command("list")
-    .description("list all destinations with their health")
-    .addOption(jsonOption())
-    .addOption(serverOption())
-    .addHelpText("after", example("skyhook destination list"))
-    .action((options: ServerOptions & ListOptions) => list(options, env));
-  for (const [verb, description] of Object.entries(verbs)) {
-    destination
-      .command(verb)
-      .description(description)
-      .argument("<name or id>")
-      .addOption(serverOption())
-      .addHelpText("after", example(`skyhook destination ${verb} deploys`))
-      .action((name: string, options: ServerOptions) => act(verb, name, options, env));
-  }
 }
 
-const verbs: Readonly<Record<string, string>> = {
-  show: "print a destination",
-  test: "send a test notification and print the response",
-  pause: "keep deliveries until it is resumed",
-  resume: "send what was kept, in order",
-  disable: "store no more deliveries",
-  rotate: "make a new secret; the previous one also signs for 24 hours",
-  retry: "send all dead deliveries again",
-  remove: "remove a destination and its deliveries",
+const operations = {
+  test: { description: "send a test notification and print the response", done: printTest },
+  pause: { description: "keep deliveries until it is resumed", done: "paused" },
+  resume: { description: "send what was kept, in order", done: "resumed" },
+  disable: { description: "store no more deliveries", done: "disabled" },
+  rotate: {
+    description: "make a new secret; the previous one also signs for 24 hours",
+    done: (answer: JsonObject) => console.log(`secret=${textAt(answer, "secret")}`),
+  },
+  retry: {
+    description: "send all dead deliveries again",
+    done: (answer: JsonObject) => {
+      const retried = Number(textAt(answer, "retried"));
+      console.log(`${counted(retried, "delivery", "deliveries")} will be sent again`);
+    },
+  },
+  remove: {
+    description: "remove a destination and its deliveries",
+    done: "removed",
+    isRemoval: true,
+  },
 };
 
 /** `skyhook destination add`. */
@@ -82,77 +99,6 @@ async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): P
   console.log(`Test it: ${programName} destination test ${name}`);
 }
 
-const columns = {
-  name: "name",
-  format: "format",
-  transport: "transport",
-  state: "state",
-  failures: "failures",
-  filter: "filter",
-  address: "address",
-  user: "ownerId",
-};
-
-/** `skyhook destination list`. */
-async function list(options: ServerOptions & ListOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const all = await allOf(calling(options, env));
-  if (all.length === 0) {
-    note(`No destinations. Create one: ${programName} destination add --help`);
-    return;
-  }
-  const isOpen = (each: JsonObject) =>
-    textAt(each, "openUntil") !== null && textAt(each, "state") === "active";
-  const health = (each: JsonObject) => (isOpen(each) ? "suspended" : textAt(each, "state"));
-  const shown = options.json ? all : all.map((each) => ({ ...each, state: health(each) }));
-  printList(shown, columns, options);
-}
-
-/** The other commands of `skyhook destination`, on one destination. */
-async function act(
-  verb: string,
-  name: string,
-  options: ServerOptions,
-  env: NodeJS.ProcessEnv,
-): Promise<void> {
-  const call = calling(options, env);
-  const found = named(name, await allOf(call));
-  const path = `/${textAt(found, "id")}`;
-  const paint = painter(env);
-  if (verb === "show") return console.log(JSON.stringify(found, null, 2));
-  if (verb === "remove") await call("DELETE", path);
-  const answer = verb === "remove" ? {} : await call("POST", `${path}/${verb}`);
-  if (verb === "test") return printTest(answer, name, env);
-  if (verb === "rotate") console.log(`secret=${textAt(answer, "secret")}`);
-  if (verb === "retry") {
-    const retried = Number(textAt(answer, "retried"));
-    return console.log(`${counted(retried, "delivery", "deliveries")} will be sent again`);
-  }
-  console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
-}
-
-/** The destination with an id or a name: the operators' own one, or else the only one of a user. */
-function named(name: string, all: readonly JsonObject[]): JsonObject {
-  const same = all.filter((each) => [textAt(each, "name"), textAt(each, "id")].includes(name));
-  const own = same.filter((each) => textAt(each, "ownerId") === null);
-  const [found, ...others] = own.length > 0 ? own : same;
-  if (found !== undefined && others.length === 0) return found;
-  if (found === undefined) {
-    throw new Error(
-      `There is no destination ${name}: list them with \`${programName} destination list\``,
-    );
-  }
-  const ids = same.map((each) => textAt(each, "id")).join(", ");
-  throw new Error(`${same.length} users have a destination ${name}. Name one by its id: ${ids}`);
-}
-
-const done: Readonly<Record<string, string>> = {
-  pause: "paused",
-  resume: "resumed",
-  disable: "disabled",
-  rotate: "rotated",
-  remove: "removed",
-};
-
 function printTest(answer: JsonObject, name: string, env: NodeJS.ProcessEnv): void {
   const took = `${textAt(answer, "durationMs")} ms`;
   const status = textAt(answer, "responseStatus");
@@ -161,7 +107,7 @@ function printTest(answer: JsonObject, name: string, env: NodeJS.ProcessEnv): vo
     console.log(`${painter(env)("green", "delivered")} to ${name} (${how})`);
     return;
   }
-  const advice = `To see where it posts to: ${programName} destination show ${name}`;
+  const advice = `To see where it posts to: ${programName} destination ${name}`;
   throw new Error(
     `${name} did not accept the test: ${textAt(answer, "error")} (${took}). ${advice}`,
   );

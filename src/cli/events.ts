@@ -7,19 +7,21 @@ import { knownProviders } from "../config/providers.ts";
 import { eventFilters } from "../events/event-filters.ts";
 import { eventCatalogue } from "../wiring/event-catalogue.ts";
 
-import { declareList, printList, type StoredListOptions } from "./lists.ts";
+import { example } from "./arguments.ts";
+import { jsonOption, type ListOptions, printList } from "./lists.ts";
 import { table, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
+import { declareResource } from "./resource.ts";
 
 /** `skyhook events`. */
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const command = program.command("events");
-  const printEvents = declareList(command, env, {
+  declareResource(command, env, {
     name: "events",
-    description: "list and search events",
+    description: "list and search events, newest first",
+    role: "operator",
     filters: eventFilters,
-    id: "evt_0193…",
-    include: "delivery",
+    query: { include: "delivery" },
     columns: {
       received: "createdAt",
       delivery: "delivery",
@@ -31,24 +33,28 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     examples: [
       "skyhook events --delivery dead --from 2h --type 'deploy.*'",
       "skyhook events evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
-      "skyhook events --types --provider code_host",
-      "skyhook events --types code_host.workflow_run.completed",
     ],
+    sample: "evt_0193…",
     print: printTimeline,
   });
   command
-    .option("--types", "list what destinations receive; with a type, print its schema and example")
-    .action(async (id: string | undefined, options: StoredListOptions & { types?: true }) =>
-      options.types === true ? printTypes(id, options, env) : printEvents(id, options),
-    );
+    .command("types")
+    .description("list what destinations receive")
+    .argument("[type]", "print its schema, with an example")
+    .option("--provider <provider>", "only its types")
+    .addOption(jsonOption())
+    .addHelpText("after", example("skyhook events types code_host.workflow_run.completed"))
+    .action((type: string | undefined, options: TypeOptions) => printTypes(type, options, env));
 }
+
+type TypeOptions = ListOptions & { readonly provider?: string };
 
 const typeColumns = { type: "name", provider: "from", example: "summary", data: "data" };
 
-/** `skyhook events --types`. Needs no server. */
+/** `skyhook events types`. Needs no server. */
 async function printTypes(
   name: string | undefined,
-  options: StoredListOptions & { readonly provider?: string },
+  options: TypeOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const { schemasOf } = await import("../events/event-schemas.ts");

@@ -9,7 +9,7 @@ import type { Provider } from "../inbound/providers/provider.ts";
 
 import { argument, example } from "./arguments.ts";
 import { messagesOf } from "./event-source.ts";
-import { filtersIn, type GivenFilters, withStreamFilters } from "./filter-options.ts";
+import { filtersIn, type GivenFilters, withFilters } from "./filter-options.ts";
 import { type Forwarder, forwarder } from "./listen/forwarder.ts";
 import { deliveryIn } from "./listen/local-request.ts";
 import { defaultStateFile, openState, type StateFile } from "./listen/state.ts";
@@ -35,7 +35,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       argument(parseTarget),
     )
     .addOption(serverOption());
-  withStreamFilters(command)
+  withFilters(command, streamFilters)
     .option("--state <file>", "where the position is stored; default: in ~/.local/state/skyhook")
     .option("--original-headers", "also send the other stored headers, such as user-agent")
     .addHelpText("after", example("skyhook listen --to http://localhost:3000 --provider code_host"))

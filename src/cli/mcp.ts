@@ -27,7 +27,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const mcp = program
     .command("mcp")
     .description("connect an agent that speaks MCP on standard input and output to a server");
-  withOptions(mcp)
+  withOptions(mcp.enablePositionalOptions())
     .addHelpText("after", example("skyhook mcp", "skyhook --demo mcp --allow-writes"))
     .action((options: McpOptions) => connect(options, env));
   const token = mcp
@@ -37,10 +37,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--days <number>", "how long it is valid", argument(wholeNumber(maxAgentTokenDays)), 7);
   withOptions(token)
     .addHelpText("after", example('skyhook mcp token "Claude Code" --days 30'))
-    // Commander takes options that both commands have for those of the first.
-    .action((name: string, options: TokenOptions) =>
-      printToken(name, { ...mcp.opts<McpOptions>(), ...options }, env),
-    );
+    .action((name: string, options: TokenOptions) => printToken(name, options, env));
 }
 
 function withOptions(command: Command): Command {

@@ -16,7 +16,6 @@ import { createLog } from "../telemetry/log.ts";
 import { argument, example } from "./arguments.ts";
 import { isInMemory, withDatabase } from "./database.ts";
 import { pastTime } from "./durations.ts";
-import { renamedOption } from "./filter-options.ts";
 import { jsonOption, type ListOptions, printLines } from "./lists.ts";
 import { note, painter, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
@@ -38,7 +37,6 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "how far to look back: 24h or 2026-11-21T09:00:00Z; default: to the last run, or the whole log on the first",
       argument(pastTime),
     )
-    .addOption(renamedOption("--since", "from"))
     .option("--dry-run", "list what is missing; store nothing")
     .addOption(jsonOption())
     .addHelpText("after", example("skyhook reconcile code_host --from 24h"))

@@ -3,17 +3,17 @@ import type { Command } from "commander";
 import { at, type JsonObject, printable, textAt } from "../base/payload.ts";
 import { rejectionFilters } from "../inbound/rejections/rejection-filters.ts";
 
-import { declareList } from "./lists.ts";
 import { table } from "./output.ts";
+import { declareResource } from "./resource.ts";
 
 /** `skyhook rejections`. */
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  declareList(program.command("rejections"), env, {
+  declareResource(program.command("rejections"), env, {
     name: "rejections",
-    description: "list the webhooks that were rejected, and why",
+    description: "list the webhooks that were rejected, and why, newest first",
+    role: "operator",
     filters: rejectionFilters,
-    id: "rej_0193…",
-    include: "cause",
+    query: { include: "cause" },
     columns: {
       received: "createdAt",
       provider: "provider",
@@ -26,6 +26,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "skyhook rejections --provider github --from 2h",
       "skyhook rejections rej_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
     ],
+    sample: "rej_0193…",
     print: printExplanation,
   });
 }

@@ -1,29 +1,19 @@
 import type { Command } from "commander";
 
-import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
-import { readConfig } from "../config/config.ts";
+import { isObject, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { replayFilters } from "../events/event-filters.ts";
-import { undeliveredStatuses } from "../outbound/notification-words.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { type BulkOptions, bulkReplay, limitingOptions } from "./bulk-replay.ts";
 import { withFilters } from "./filter-options.ts";
-import { counted, type Paint, painter, UsageError } from "./output.ts";
-import { progress } from "./progress.ts";
-import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
-import { serverOption } from "./server-api.ts";
-import { serverTokens } from "./server-tokens.ts";
-
-interface ReplayOptions extends BulkOptions {
-  readonly undelivered?: true;
-}
+import { painter, UsageError } from "./output.ts";
+import { calling, serverOption } from "./server-api.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const command = program
     .command("replay")
     .description("interpret stored events again and resend their notifications")
-    .argument("[event id]", "for example evt_0193…")
-    .option("--undelivered", "every event with a notification that is retrying or dead");
+    .argument("[event id]", "for example evt_0193…");
   withFilters(command, replayFilters)
     .option("--rate <number>", "events per second; default: 50", argument(wholeNumber(1_000)))
     .option("--dry-run", "count the events and show what would change; replay nothing")
@@ -39,99 +29,39 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         "skyhook replay --q '\"build failed\"' --dry-run",
       ),
     )
-    .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
+    .action((id: string | undefined, options: BulkOptions) => replay(id, options, env));
 }
 
-/**
- * `skyhook replay`: makes the server replay one event, all events with undelivered notifications, or those that
- * match.
- */
-export async function replay(
+/** `skyhook replay`: makes the server replay one event, or those that match. */
+async function replay(
   id: string | undefined,
-  { undelivered, ...bulk }: ReplayOptions,
+  options: BulkOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { url, ...filters } = bulk;
+  const { url: _, ...filters } = options;
   const isBulk = Object.keys(filters).length > 0;
-  if ([id !== undefined, undelivered !== undefined, isBulk].filter(Boolean).length !== 1) {
-    throw new UsageError(
-      `Name one event id, or pass --undelivered for all events with undelivered notifications, or choose events with ${limitingOptions}`,
-    );
+  if ((id === undefined) !== isBulk) {
+    throw new UsageError(`Name one event id, or choose events with ${limitingOptions}`);
   }
-  if (isBulk) return bulkReplay(bulk, env);
-  const config = readConfig(env);
-  const base = url ?? localUrl(config);
-  const mint = serverTokens(config, env, "operator");
-  const paint = painter(env);
-  if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
+  await (id === undefined ? bulkReplay(options, env) : replayOne(id, options, env));
+}
 
-  const ids = await undeliveredEvents({ base, mint, paint });
-  const failed = await replayAll({ base, mint, paint }, ids);
-  const done = ids.length - failed;
-  console.log(
-    ids.length === 0 ? "all notifications are delivered" : `${counted(done, "event")} replayed`,
+/** Larger than the largest accepted body with every byte escaped. */
+const maxEventBytes = 256 * 1024 * 1024;
+
+async function replayOne(id: string, options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const of = { path: "/v1/events", role: "operator", maxBytes: maxEventBytes } as const;
+  const call = calling(options, env, of);
+  const path = `/${encodeURIComponent(id)}`;
+  const settled = notificationsOf(await call("GET", path)).filter(
+    (each) => each["status"] === "delivered",
   );
-  if (failed > 0) throw new Error(`${counted(failed, "event")} not replayed: each is named above`);
-}
+  const after = await call("POST", `${path}/replay`);
+  const known = new Set(settled.map((each) => each["id"]));
+  const sent = notificationsOf(after).filter((each) => !known.has(each["id"]));
 
-/** Replays all events, skipping those that fail on their own. Returns the number of failed events. */
-async function replayAll(server: Server, ids: readonly string[]): Promise<number> {
-  const bar = progress("Replaying", ids.length);
-  let failed = 0;
-  try {
-    for (const [index, id] of ids.entries()) {
-      bar.at(index, `${index} of ${ids.length}`, [index, "events"]);
-      try {
-        await replayOne(server, id, true);
-      } catch (error) {
-        if (!(error instanceof ResponseError) || !skippedStatuses.includes(error.status))
-          throw error;
-        failed += 1;
-        console.error(`not replayed ${id}: ${error.message}`);
-      }
-    }
-  } finally {
-    bar.end();
-  }
-  return failed;
-}
-
-/** Statuses that concern one event only: it was deleted meanwhile, or this version cannot replay it. */
-const skippedStatuses: readonly number[] = [404, 500];
-
-class ResponseError extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-interface Server {
-  readonly base: string;
-  /** Creates a token for the next one or two requests. */
-  readonly mint: () => Promise<string>;
-  readonly paint: Paint;
-}
-
-/** `onlyUndelivered`: notifications that were delivered since the list was read are not sent again. */
-async function replayOne(
-  { base, mint, paint }: Server,
-  id: string,
-  onlyUndelivered: boolean,
-): Promise<void> {
-  const address = `${base}/v1/events/${encodeURIComponent(id)}`;
-  const headers = { authorization: `Bearer ${await mint()}` };
-  const before = listIn(await requestEvent(address, { headers }), "notifications");
-  const replayAddress = `${address}/replay?onlyUndelivered=${onlyUndelivered}`;
-  const after = await requestEvent(replayAddress, { method: "POST", headers });
-  const settled = before.filter((notification) => notification["status"] === "delivered");
-  const known = new Set(settled.map((notification) => notification["id"]));
-  const sent = listIn(after, "notifications").filter(({ id: one }) => !known.has(one));
-
-  const title = textAt(after.json, "title") ?? "";
-  console.log(`${paint("green", "replayed")} ${id} ${textAt(after.json, "type") ?? ""}: ${title}`);
+  const what = `${id} ${textAt(after, "type") ?? ""}: ${textAt(after, "title") ?? ""}`;
+  console.log(`${painter(env)("green", "replayed")} ${what}`);
   if (sent.length === 0) {
     const isDelivered = settled.length > 0;
     console.log(
@@ -146,40 +76,4 @@ async function replayOne(
   }
 }
 
-/** Larger than the largest accepted body with every byte escaped. */
-const maxEventBytes = 256 * 1024 * 1024;
-
-function requestEvent(address: string, init: RequestInit): Promise<Answer> {
-  return request(address, init, isItRunning, maxEventBytes);
-}
-
-/** The events with a dead or retrying notification, oldest first. */
-async function undeliveredEvents({ base, mint }: Server): Promise<readonly string[]> {
-  const ids = new Set<string>();
-  for (const status of undeliveredStatuses) {
-    const query = new URLSearchParams({ status, limit: "100" });
-    for (let hasMore = true; hasMore;) {
-      const headers = { authorization: `Bearer ${await mint()}` };
-      const page = await request(
-        `${base}/v1/notifications?${query.toString()}`,
-        { headers },
-        isItRunning,
-      );
-      for (const found of listIn(page, "data")) ids.add(textAt(found, "eventId") ?? "");
-      query.set("cursor", textAt(page.json, "pagination", "nextCursor") ?? "");
-      hasMore = isTrueAt(page.json, "pagination", "hasMore");
-    }
-  }
-  return [...ids].toSorted();
-}
-
-/** The objects of a list in a response. Throws a `ResponseError` for an error response. */
-function listIn(answer: Answer, name: string): readonly JsonObject[] {
-  if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
-  const hint =
-    answer.status === 401
-      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET or, with JWKS_URL, a token that has not expired"
-      : "";
-  const { status } = answer;
-  throw new ResponseError(status, `The server answers ${status} ${problemOf(answer)}${hint}`);
-}
+const notificationsOf = (event: JsonObject) => itemsAt(event, "notifications").filter(isObject);

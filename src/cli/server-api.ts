@@ -21,13 +21,17 @@ export function serverOption(): Option {
 /** Calls the server, and returns its answer. Throws with the reason if it is an error. */
 export type Call = (method: string, path: string, body?: object) => Promise<JsonObject>;
 
+interface CalledPath {
+  readonly path: string;
+  readonly role: Role;
+  /** The largest answer. */
+  readonly maxBytes?: number;
+}
+
 export function calling(
   { url }: ServerOptions,
   env: NodeJS.ProcessEnv,
-  { path: root, role }: { readonly path: string; readonly role: Role } = {
-    path: "/v1/destinations",
-    role: "admin",
-  },
+  { path: root, role, maxBytes }: CalledPath = { path: "/v1/destinations", role: "admin" },
 ): Call {
   const config = readConfig(env);
   const base = url ?? localUrl(config);
@@ -38,7 +42,7 @@ export function calling(
       ...(body !== undefined && { "content-type": "application/json" }),
     };
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-    const answer = await request(`${base}${root}${path}`, init, isItRunning);
+    const answer = await request(`${base}${root}${path}`, init, isItRunning, maxBytes);
     if (answer.ok && answer.json !== null) return answer.json;
     throw new Error(serverError(answer, role));
   };

@@ -17,7 +17,8 @@ export function serverError(answer: Answer, role: Role): string {
   const message = `The server answers ${answer.status} ${problemOf(answer)}`;
   if (answer.status !== 401 && answer.status !== 403) return message;
   const { variable, owner } = tokenOf(role);
-  return `${message.replace(/\.$/, "")}. Set ${variable} to a valid ${owner}'s token.`;
+  const orKey = answer.status === 401 ? ", or use the server's DATA_DIR or JWT_SECRET" : "";
+  return `${message.replace(/\.$/, "")}. Set ${variable} to a valid ${owner}'s token${orKey}.`;
 }
 
 /**

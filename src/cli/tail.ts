@@ -7,7 +7,7 @@ import { streamFilters } from "../events/event-filters.ts";
 
 import { example } from "./arguments.ts";
 import { messagesOf } from "./event-source.ts";
-import { filtersIn, type GivenFilters, withStreamFilters } from "./filter-options.ts";
+import { filtersIn, type GivenFilters, withFilters } from "./filter-options.ts";
 import { note, type Paint, painter, printLine, timeOfDay } from "./output.ts";
 import { localUrl } from "./request.ts";
 import { serverOption } from "./server-api.ts";
@@ -23,7 +23,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("tail")
     .description("print events as a server stores them")
     .addOption(serverOption());
-  withStreamFilters(command)
+  withFilters(command, streamFilters)
     .option("--json", "one JSON object per line")
     .addHelpText("after", example("skyhook tail --severity warning"))
     .action((options: TailOptions) => tail(options, env));

@@ -103,12 +103,12 @@ test("skyhook apply and skyhook destination leave users' destinations of the sam
       env: { ADMIN_TOKEN: served.token },
     });
   expect((await run("pause", "hers")).out).toBe("paused hers\n");
-  expect((await run("show", String(hers))).out).toContain('"state": "active"');
+  expect((await run(String(hers))).out).toContain('"state": "active"');
   expect((await run("remove", "hers")).out).toBe("removed hers\n");
   // Now the name is that of one user, and then of two.
-  expect((await run("show", "hers")).out).toContain('"ownerId": "ada"');
+  expect((await run("hers")).out).toContain('"ownerId": "ada"');
   await createHers("bob");
-  expect(await run("show", "hers")).toMatchObject({
+  expect(await run("hers")).toMatchObject({
     code: 1,
     err: expect.stringContaining("2 users have a destination hers. Name one by its id: "),
   });

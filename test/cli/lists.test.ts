@@ -24,7 +24,7 @@ describe("--json", () => {
     expect(Object.keys(Object(JSON.parse(out)))).toEqual(["id", "name", "roles", "createdAt"]);
   });
 
-  test.each(["destination list", "sessions list", "events", "rejections", "reconcile", "tail"])(
+  test.each(["destination", "sessions", "events", "rejections", "reconcile", "tail"])(
     "is an option of %s",
     async (command) => {
       const { out } = await skyhook([...command.split(" "), "--help"]);

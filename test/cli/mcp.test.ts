@@ -19,7 +19,7 @@ const tokenOf = async (role: string) =>
   (await run("token", "--email", "a@example.com", "--role", role)).out.trim();
 
 /** Tokens of runs have ended with them. */
-const noSessions = () => until(async () => (await run("sessions")).err === "No sessions\n");
+const noSessions = () => until(async () => (await run("sessions")).err === "No sessions found.\n");
 
 /** The answers to lines on standard input, each with the id of its message, and what else was printed. */
 async function piped(lines: readonly unknown[], env: Readonly<Record<string, string>> = {}) {
@@ -157,7 +157,7 @@ describe("skyhook mcp", () => {
     expect((await run("sessions")).out).toContain("skyhook mcp (");
     child.kill(signal);
     expect(await child.exited).toBe(0);
-    expect((await run("sessions")).err).toBe("No sessions\n");
+    expect((await run("sessions")).err).toBe("No sessions found.\n");
   });
 });
 

@@ -20,7 +20,7 @@ describe("skyhook sessions", () => {
   });
 
   test("lists a sign-in to the console, and ends it", async () => {
-    expect((await runSkyhook(["sessions"], server)).err).toBe("No sessions\n");
+    expect((await runSkyhook(["sessions"], server)).err).toBe("No sessions found.\n");
     const link = (
       await runSkyhook(["console", "--role", "admin", "--name", " Ada "], server)
     ).out.trim();

@@ -19,6 +19,6 @@ export async function checkOutbox(storage: Storage): Promise<Finding> {
   const why = failure?.lastError ?? "unknown";
   return odd(
     about,
-    `${parts.join("; ")} (${why}): repair the destinations that fail, then run \`${programName} replay --undelivered\``,
+    `${parts.join("; ")} (${why}): repair the destinations that fail, then run \`${programName} replay --delivery ${dead > 0 ? "dead" : "retrying"}\``,
   );
 }

@@ -72,7 +72,7 @@ describe("skyhook", () => {
       "a time that exists",
     ],
     [["replay"], "event id"],
-    [["replay", "evt_0", "--undelivered"], "event id"],
+    [["replay", "evt_0", "--yes"], "event id"],
     [["register", "deploy_platform"], "--url <url> is required"],
     [["register", "deploy_platform", "--url", "ftp://a", "--api-url", "https://b"], "like http://"],
   ] as const)("%j is invalid usage", async (args, hint) => {

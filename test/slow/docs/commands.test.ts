@@ -129,7 +129,7 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     expect(await done(shell(code))).toMatch(/^(received |$)/);
   },
   async "docs/webhooks.md run: replay"({ shell }, code) {
-    expect(await done(shell(code))).toBe("all notifications are delivered\n");
+    expect(await done(shell(code))).toStartWith("finished: 0 of 0 events\n");
   },
 
   async "docs/providers.md run: add"({ shell, folder }, code) {
