@@ -304,7 +304,6 @@ function argumentsOf({ name, args }: Field): string {
     origin: '"JFK"',
     destination: '"LHR"',
     departureDate: JSON.stringify(day),
-    returnDate: JSON.stringify(day),
     from: JSON.stringify(day),
     to: JSON.stringify(day),
     input:

@@ -46,7 +46,6 @@ export function flightParameters(raw: RawParameters) {
   return {
     reject,
     day,
-    whole,
     route: () => ({ origin: airport("origin"), destination: airport("destination") }),
     party: () => ({ passengers: whole("passengers", 1, 1, maxPassengers), cabinClass: cabin() }),
     page: () => ({

@@ -1,7 +1,7 @@
 import type { Builder } from "../../web/graphql/builder.ts";
 import { argumentsOf, objectOf } from "../../web/graphql/from-schema.ts";
 
-import { maxCalendarDays, maxFlightsPerLeg } from "./flight-search.ts";
+import { maxCalendarDays } from "./flight-search.ts";
 import {
   cheapestFlightSchema,
   flightCalendarQuery,
@@ -9,9 +9,6 @@ import {
   flightDaySchema,
   flightSearchQuery,
   flightSearchResultSchema,
-  flightTripSchema,
-  flightTripsQuery,
-  flightTripsSchema,
 } from "./flight.schema.ts";
 import type { FlightTypes } from "./flights.graphql.ts";
 import type { Flights } from "./flights.ts";
@@ -27,15 +24,7 @@ export function flightSearchesGraphql(
   const CalendarType = objectOf(builder, flightCalendarSchema, { days: [DayType] });
   const SearchResultType = objectOf(builder, flightSearchResultSchema, {
     flights: [FlightType],
-    calendar: CalendarType,
   });
-  const TripType = objectOf(builder, flightTripSchema, {
-    outbound: FlightType,
-    inbound: FlightType,
-    totalPrice: PriceType,
-  });
-  const TripsType = objectOf(builder, flightTripsSchema, { trips: [TripType] });
-
   builder.queryFields((t) => ({
     searchFlights: t.field({
       type: SearchResultType,
@@ -48,12 +37,6 @@ export function flightSearchesGraphql(
       description: `The lowest prices by day, among the flights of searchFlights. At most ${maxCalendarDays} days.`,
       args: argumentsOf(t.arg, flightCalendarQuery, { cabinClass: CabinClass }),
       resolve: (_, args, { admit }) => flights.calendar(args, admit),
-    }),
-    searchTrips: t.field({
-      type: TripsType,
-      description: `Pairs of an outbound and an inbound flight in the same currency, cheapest first, made of the ${maxFlightsPerLeg} cheapest flights of each day.`,
-      args: argumentsOf(t.arg, flightTripsQuery, { cabinClass: CabinClass }),
-      resolve: (_, args, { admit }) => flights.trips(args, admit),
     }),
   }));
 }

@@ -18,17 +18,7 @@ import {
   maxPassengers,
 } from "../flight.ts";
 
-import { maxCalendarDays, maxFlexibleDays } from "./flight-search.ts";
-
-const pageFields = (items: string) => ({
-  page: Type.Integer({ minimum: 1, description: "The number of this page.", examples: [1] }),
-  pageSize: Type.Integer({
-    minimum: 1,
-    maximum: maxLimit,
-    description: `The maximum number of ${items} per page.`,
-    examples: [defaultLimit],
-  }),
-});
+import { maxCalendarDays } from "./flight-search.ts";
 
 const day = (description: string, example: string) =>
   Type.String({ format: "date", description, examples: [example] });
@@ -63,38 +53,18 @@ export const flightSearchResultSchema = resource(
   {
     flights: listOf(flightSchema, "Ordered by departure, then by id."),
     totalResults: count("The exact number of matching flights on all pages.", 1),
-    ...pageFields("flights"),
-    calendar: Type.Optional(flightCalendarSchema),
+    page: Type.Integer({ minimum: 1, description: "The number of this page.", examples: [1] }),
+    pageSize: Type.Integer({
+      minimum: 1,
+      maximum: maxLimit,
+      description: "The maximum number of flights per page.",
+      examples: [defaultLimit],
+    }),
   },
 );
 
 export interface FlightSearchResult extends Static<typeof flightSearchResultSchema> {}
 
-export const flightTripSchema = resource("FlightTrip", "An outbound and an inbound flight.", {
-  outbound: flightSchema,
-  inbound: flightSchema,
-  totalPrice: moneySchema,
-});
-
-export const flightTripsSchema = resource("FlightTrips", "One page of return trips.", {
-  trips: listOf(
-    flightTripSchema,
-    "By currency, then by total price, then by outbound and inbound departure.",
-  ),
-  totalResults: count("The number of trips on all pages.", 4),
-  mixedCurrencies: count(
-    "The number of pairs that are left out, because their flights are priced in different currencies.",
-    0,
-  ),
-  ...pageFields("trips"),
-});
-
-export interface FlightTrips extends Static<typeof flightTripsSchema> {}
-
-const departureDate = day(
-  "The calendar day of departure, in local time at the origin.",
-  "2026-12-01",
-);
 const routeParameters = {
   origin: airportSchema("IATA code of the origin airport.", "JFK"),
   destination: airportSchema("IATA code of the destination airport.", "LHR"),
@@ -110,31 +80,19 @@ const partyParameters = {
   ),
   cabinClass: Type.Optional(word(cabinClasses, { description: "Return only this cabin." })),
 };
-const pageParameters = (items: string) => ({
-  page: Type.Optional(
-    Type.Integer({ minimum: 1, default: 1, description: "The page number, from 1." }),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      default: defaultLimit,
-      description: `${items} per page. Values above ${maxLimit} are treated as ${maxLimit}.`,
-    }),
-  ),
-});
-
 export const flightSearchQuery = documented(
   Type.Object({
     ...routeParameters,
-    departureDate,
+    departureDate: day("The calendar day of departure, in local time at the origin.", "2026-12-01"),
     ...partyParameters,
-    ...pageParameters("Flights"),
-    flexibleDays: Type.Optional(
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, default: 1, description: "The page number, from 1." }),
+    ),
+    limit: Type.Optional(
       Type.Integer({
-        minimum: 0,
-        maximum: maxFlexibleDays,
-        default: 0,
-        description: `Add a calendar with the lowest prices from this many days before departureDate to as many after it, 0 to ${maxFlexibleDays}.`,
+        minimum: 1,
+        default: defaultLimit,
+        description: `Flights per page. Values above ${maxLimit} are treated as ${maxLimit}.`,
       }),
     ),
   }),
@@ -149,19 +107,6 @@ export const flightCalendarQuery = documented(
       "2026-12-31",
     ),
     ...partyParameters,
-  }),
-);
-
-export const flightTripsQuery = documented(
-  Type.Object({
-    ...routeParameters,
-    departureDate,
-    returnDate: day(
-      "The calendar day of the return flight, in local time at the destination.",
-      "2026-12-08",
-    ),
-    ...partyParameters,
-    ...pageParameters("Trips"),
   }),
 );
 

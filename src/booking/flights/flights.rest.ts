@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { invalidParameter } from "../../base/parameters.ts";
 import type { Exchange } from "../../web/auth.ts";
-import type { Admit, Connection } from "../../web/client-address.ts";
+import type { Connection } from "../../web/client-address.ts";
 import { withETag } from "../../web/etag.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
@@ -12,7 +12,6 @@ import { urlOf } from "../../web/url.ts";
 import { flightSchema } from "../flight.ts";
 
 import type { RawParameters } from "./flight-parameters.ts";
-import { maxFlightsPerLeg } from "./flight-search.ts";
 import {
   flightCalendarQuery,
   flightCalendarSchema,
@@ -20,9 +19,6 @@ import {
   flightSearchQuery,
   type FlightSearchResult,
   flightSearchResultSchema,
-  type FlightTrips,
-  flightTripsQuery,
-  flightTripsSchema,
 } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
@@ -32,7 +28,7 @@ const unusedId = 0;
 /** Public: these routes need no token. */
 export const flightsRest = (flights: Flights, { admit }: Pick<Callers, "admit">) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
-    .get("", (exchange) => searched(exchange, admit, (...given) => flights.search(...given)), {
+    .get("", (exchange) => searched(exchange, flights, admit), {
       query: flightSearchQuery,
       response: {
         200: documentedHeaders(flightSearchResultSchema, linkHeaders),
@@ -65,19 +61,6 @@ export const flightsRest = (flights: Flights, { admit }: Pick<Callers, "admit">)
         },
       },
     )
-    .get("/trips", (exchange) => searched(exchange, admit, (...given) => flights.trips(...given)), {
-      query: flightTripsQuery,
-      response: {
-        200: documentedHeaders(flightTripsSchema, linkHeaders),
-        ...problemResponses(429),
-      },
-      detail: {
-        operationId: "searchTrips",
-        tags: ["Flights"],
-        summary: "Search return trips",
-        description: `Returns pairs of an outbound flight and an inbound one that departs after it arrives, in the same currency, cheapest first. Pairs the ${maxFlightsPerLeg} cheapest flights of each day. Book each flight by itself. Public.`,
-      },
-    })
     .get(
       "/:id",
       ({ params }) => {
@@ -106,15 +89,15 @@ export const flightsRest = (flights: Flights, { admit }: Pick<Callers, "admit">)
 const seatsChange = "no-cache";
 
 /** Serves a numbered page with its `Link` header. */
-async function searched<Result extends FlightSearchResult | FlightTrips>(
+async function searched(
   exchange: Exchange & Connection,
+  flights: Flights,
   admit: Callers["admit"],
-  search: (raw: RawParameters, admit: Admit) => Promise<Result>,
-): Promise<Result> {
+): Promise<FlightSearchResult> {
   const { request, set } = exchange;
   set.headers["cache-control"] = seatsChange;
   const url = urlOf(request);
-  const result = await search(rawParameters(url.searchParams), admit(exchange));
+  const result = await flights.search(rawParameters(url.searchParams), admit(exchange));
   const { page, pageSize: limit, totalResults } = result;
   const link = pageLinkHeader(url, { page, limit }, page * limit < totalResults);
   if (link !== null) set.headers["link"] = link;

@@ -5,6 +5,7 @@ import {
   allColumns,
   encoded,
   type Parameters,
+  rowsAs,
   type Sql,
   statementsOver,
 } from "../../db/statement.ts";
@@ -92,6 +93,20 @@ export const countFlights = statement<FlightQuery>()((db, t, p) =>
     .from(t.flights)
     .where(matching(t, p)),
 );
+
+/** The cheapest match in each currency, by currency, with the number of matches in it. Of equal prices, the earliest departure. */
+export const cheapestFlights = statement<FlightQuery>()((db, t, p) => {
+  const { id, priceMinor, currency, departureTime } = t.flights;
+  const ranked = sql`select ${id}, ${priceMinor}, ${currency}, count(*) over (partition by ${currency}) as flight_count,
+    row_number() over (partition by ${currency} order by ${priceMinor}, ${departureTime}, ${id}) as place
+    from ${t.flights} where ${matching(t, p)}`;
+  const flightCount = sql<number>`flight_count`.mapWith(Number);
+  return db
+    .select({ id, priceMinor, currency, flightCount })
+    .from(rowsAs(t.flights, ranked))
+    .where(sql`place = 1`)
+    .orderBy(asc(currency));
+});
 
 /** Matches departures in a time range that are not cancelled. Null matches every flight number and airport. */
 interface Departing {

@@ -7,12 +7,11 @@ import type { Admit } from "../../web/client-address.ts";
 import { closesAfter, type Flight, type FlightView } from "../flight.ts";
 
 import { dayAt } from "./airports.ts";
-import { calendars } from "./flight-calendar.ts";
+import { calendarOf } from "./flight-calendar.ts";
 import type { RawParameters } from "./flight-parameters.ts";
-import { readCalendarSearch, readFlightSearch, readTripSearch } from "./flight-search.ts";
-import { tripsOf } from "./flight-trips.ts";
+import { readCalendarSearch, readFlightSearch } from "./flight-search.ts";
 import { flightView } from "./flight-view.ts";
-import type { FlightCalendar, FlightSearchResult, FlightTrips } from "./flight.schema.ts";
+import type { FlightCalendar, FlightSearchResult } from "./flight.schema.ts";
 import {
   countFlights,
   flightById,
@@ -22,20 +21,17 @@ import {
 } from "./flights.sql.ts";
 
 /** What searches cost, in fields of a response (see `Admit`). A day of a calendar reads all of its flights. */
-const [fieldsOfFlight, fieldsOfDay, fieldsOfTrips] = [15, 250, 2_000];
+const [fieldsOfFlight, fieldsOfDay] = [15, 250];
 
 /** Public: these functions need no authenticated caller. Searches call `admit` before they read. */
 export interface Flights {
   /**
    * Returns flights of one calendar day at the origin that can be booked now and have enough seats left,
-   * earliest departure first, and with `flexibleDays` the calendar around that day. An unknown airport has
-   * no flights. Throws `invalid-parameter`, as `calendar` and `trips` do.
+   * earliest departure first. An unknown airport has no flights. Throws `invalid-parameter`, as `calendar` does.
    */
   search(raw: RawParameters, admit: Admit): Promise<FlightSearchResult>;
   /** The lowest price of each calendar day at the origin, among the flights that a search returns. */
   calendar(raw: RawParameters, admit: Admit): Promise<FlightCalendar>;
-  /** Pairs of an outbound and an inbound flight, priced together, cheapest first. */
-  trips(raw: RawParameters, admit: Admit): Promise<FlightTrips>;
   /** Throws `flight-not-found`. */
   read(id: Flight["id"]): Promise<FlightView>;
   /** The flights among `ids` that exist, in any order. */
@@ -45,38 +41,34 @@ export interface Flights {
 }
 
 export function flights(storage: Storage, clock: Clock): Flights {
-  const calendarOf = calendars(storage);
   const leavesAfter = () => closesAfter(new Date(clock.now()));
   return {
     async search(raw, admit) {
-      const { departureDate, page, limit, dates, ...journey } = readFlightSearch(raw);
-      await admit(limit * fieldsOfFlight + dates.length * fieldsOfDay);
-      const after = leavesAfter();
+      const { departureDate, page, limit, ...journey } = readFlightSearch(raw);
+      await admit(limit * fieldsOfFlight);
       const day = dayAt(journey.origin, departureDate);
-      const query = day && { ...journey, from: day.from, until: day.to, leavesAfter: after };
+      const query = day && {
+        ...journey,
+        from: day.from,
+        until: day.to,
+        leavesAfter: leavesAfter(),
+      };
       const offset = (page - 1) * limit;
-      const [found, [count], calendar] = await Promise.all([
+      const [found, [count]] = await Promise.all([
         query ? storage.all(searchFlights, { ...query, limit, offset }) : [],
         query ? storage.all(countFlights, query) : [],
-        dates.length === 0 ? null : calendarOf(journey, dates, after),
       ]);
       return {
         flights: found.map(flightView),
         totalResults: count?.total ?? 0,
         page,
         pageSize: limit,
-        ...(calendar && { calendar }),
       };
     },
     async calendar(raw, admit) {
       const { dates, ...journey } = readCalendarSearch(raw);
       await admit(dates.length * fieldsOfDay);
-      return calendarOf(journey, dates, leavesAfter());
-    },
-    async trips(raw, admit) {
-      const search = readTripSearch(raw);
-      await admit(fieldsOfTrips);
-      return tripsOf(storage, search, leavesAfter());
+      return calendarOf(storage, journey, dates, leavesAfter());
     },
     async read(id) {
       const [flight] = await storage.all(flightById, { id });

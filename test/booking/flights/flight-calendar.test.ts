@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 
+import { nextTurn } from "../../../src/base/own-turn.ts";
 import type { FlightPlan } from "../../../src/booking/flight.ts";
+import { calendarOf } from "../../../src/booking/flights/flight-calendar.ts";
+import type { Storage } from "../../../src/db/storage.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
 import { at, dataOf, listAt } from "../../support/graphql.ts";
@@ -145,47 +148,34 @@ test.each([
   expect(itemsOf(errors).map(({ parameter }) => parameter)).toEqual(parameters);
 });
 
-describe("flexibleDays of a search", () => {
-  const search = async (query: Query) =>
-    jsonWith(await get("", { departureDate: "2026-12-01", ...query }), 200);
-
-  test("adds the calendar around the date, and changes nothing else", async () => {
-    for (const day of [28, 30]) await leaving(`SK${day}`, `2026-11-${day}T12:00:00Z`);
-    await leaving("SK1", "2026-12-01T12:00:00Z");
-    const { calendar, ...rest } = await search({ flexibleDays: "3" });
-    expect(itemsOf(rest["flights"])).toHaveLength(1);
-    expect(JSON.stringify(rest)).toBe(JSON.stringify(await search({})));
-    expect(JSON.stringify(await search({ flexibleDays: "0" }))).toBe(JSON.stringify(rest));
-    expect(at(calendar, "days")).toEqual(await daysOf({ from: "2026-11-28", to: "2026-12-04" }));
-  });
-
-  test("leaves out days that no date can express", async () => {
-    const { calendar } = await search({ departureDate: "0000-01-02", flexibleDays: "7" });
-    expect(itemsOf(at(calendar, "days")).map(({ date }) => date)[0]).toBe("0000-01-01");
-  });
-
-  test.each(["8", "-1", "1.5", "", "x"])("is 400 for %j", async (flexibleDays) => {
-    const response = await get("", { departureDate: "2026-12-01", flexibleDays });
-    expect(await jsonWith(response, 400)).toMatchObject({
-      errors: [{ parameter: "flexibleDays" }],
-    });
-  });
-});
-
-test("GraphQL returns the same calendars", async () => {
+test("GraphQL returns the same calendar", async () => {
   await leaving("SK1", "2026-12-01T12:00:00Z");
   const fields = "days { date flightCount cheapest { flightId price { amount currency } } }";
-  const args = 'origin: "JFK", destination: "LHR", passengers: 2, cabinClass: economy';
-  const data = await dataOf(
-    app,
-    null,
-    `{ flightCalendar(${args}, from: "2026-11-30", to: "2026-12-02") { ${fields} }
-       searchFlights(${args}, departureDate: "2026-12-01", flexibleDays: 1) { calendar { ${fields} } }
-       without: searchFlights(${args}, departureDate: "2026-12-01") { calendar { ${fields} } } }`,
-  );
+  const args =
+    'origin: "JFK", destination: "LHR", passengers: 2, cabinClass: economy, from: "2026-11-30", to: "2026-12-02"';
+  const data = await dataOf(app, null, `{ flightCalendar(${args}) { ${fields} } }`);
   const party = { passengers: "2", cabinClass: "economy" };
   const days = await daysOf({ ...party, from: "2026-11-30", to: "2026-12-02" });
   expect(listAt(data, "flightCalendar", "days")).toEqual(days);
-  expect(listAt(data, "searchFlights", "calendar", "days")).toEqual(days);
-  expect(at(data, "without", "calendar")).toBeNull();
+});
+
+test("a calendar reads one day after the other, so that others take turns [API4-25]", async () => {
+  const waiting: { answer: () => void }[] = [];
+  const storage: Pick<Storage, "all"> = {
+    all<Values extends object, Row>(_: unknown, _values: Values, pace?: string) {
+      expect(pace).toBe("long");
+      const { promise, resolve } = Promise.withResolvers<Row[]>();
+      waiting.push({ answer: () => resolve([]) });
+      return promise;
+    },
+  };
+  const journey = { ...route, passengers: 1, cabinClass: null };
+  const dates = ["2026-12-01", "2026-12-02", "2026-12-03"];
+  const read = calendarOf(storage, journey, dates, new Date());
+  for (const _ of dates) {
+    expect(waiting).toHaveLength(1);
+    waiting.pop()?.answer();
+    await nextTurn();
+  }
+  expect((await read).days.map(({ date }) => date)).toEqual(dates);
 });

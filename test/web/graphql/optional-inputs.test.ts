@@ -16,13 +16,10 @@ beforeAll(async () => {
 const required: Readonly<Record<string, string>> = {
   searchFlights: 'origin: "JFK", destination: "LHR", departureDate: "2026-12-21"',
   flightCalendar: 'origin: "JFK", destination: "LHR", from: "2026-12-20", to: "2026-12-21"',
-  searchTrips:
-    'origin: "JFK", destination: "LHR", departureDate: "2026-12-21", returnDate: "2026-12-21"',
 };
 const selections: Readonly<Record<string, string>> = {
-  searchFlights: "{ totalResults page pageSize calendar { days { date } } }",
+  searchFlights: "{ totalResults page pageSize }",
   flightCalendar: "{ days { date flightCount } }",
-  searchTrips: "{ totalResults page pageSize }",
 };
 const selection = (name: string) => selections[name] ?? "{ totalCount pageInfo { hasNextPage } }";
 

@@ -92,7 +92,6 @@ describe("the GraphQL schema", () => {
       "cabinClass: CabinClass",
       "departureDate: Date!",
       "destination: String!",
-      "flexibleDays: Int = 0",
       "limit: Int = 20",
       "origin: String!",
       "page: Int = 1",
@@ -108,7 +107,6 @@ describe("the GraphQL schema", () => {
       "node",
       "nodes",
       "searchFlights",
-      "searchTrips",
       "users",
     ]);
   });

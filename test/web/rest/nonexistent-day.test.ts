@@ -22,7 +22,6 @@ test.each([
   `/v1/statistics/deliveries?from=${instant}&to=2026-12-01T00:00:00Z`,
   `/v1/api/flights?origin=JFK&destination=LHR&departureDate=${day}`,
   `/v1/api/flights/calendar?origin=JFK&destination=LHR&from=${day}&to=2026-11-28`,
-  `/v1/api/flights/trips?origin=JFK&destination=LHR&departureDate=2026-11-28&returnDate=${day}`,
   `/v1/flights/load?from=${day}`,
 ])("a day that does not exist is refused by %s", async (path) => {
   expect((await app.as("admin", path)).status).toBe(400);

@@ -27,7 +27,6 @@ const publicRoutes = [
   "GET /.well-known/oauth-protected-resource/mcp",
   "GET /v1/api/flights",
   "GET /v1/api/flights/calendar",
-  "GET /v1/api/flights/trips",
   "GET /v1/api/flights/:id",
   "GET /swagger",
   "GET /swagger/scalar.js",

@@ -89,20 +89,10 @@ const table: readonly StrangerAttack[] = [
     request: () => graphql(fifteen(graphqlCalendar())),
   },
   {
-    name: "trips",
-    about: "return trips on 64 connections",
-    connections: 64,
-    request: () => [
-      `/v1/api/flights/trips?${route}&departureDate=${inDays(20)}&returnDate=${inDays(30)}&limit=100`,
-    ],
-  },
-  {
     name: "flight-searches",
-    about: "full pages of a search, with and without a calendar, on 64 connections",
+    about: "full pages of a search on 64 connections",
     connections: 64,
-    request: (n) => [
-      `/v1/api/flights?${route}&departureDate=${inDays(20)}&limit=100&flexibleDays=${n % 8}`,
-    ],
+    request: () => [`/v1/api/flights?${route}&departureDate=${inDays(20)}&limit=100`],
   },
   {
     name: "docs-searches",
