@@ -213,10 +213,9 @@ describe("the trace of a delivery to the operator gateway", () => {
     status = 204;
     const second = await spansOf(
       async (app) => {
-        await until(() => {
-          app.clock.advance(1_000);
-          return gateway.received.length === 2;
-        });
+        // The retry is due; once the lease of an attempt ended, it would be made again.
+        app.clock.advance(10_000);
+        await until(() => gateway.received.length === 2);
         await attempted(app);
       },
       { ...gateway.env, ...database },
