@@ -113,6 +113,16 @@ describe("a price as text", () => {
   });
 });
 
+test("any text is an amount in whole cents, or is rejected", () => {
+  const digits = fc.stringMatching(/^\d{1,16}(\.\d{1,5})?$/);
+  forAll(100, [fc.oneof(digits, fc.string({ unit: "binary" }))], (text) => {
+    const [whole = "", part = ""] = text.split(".");
+    const cents = /^\d{1,15}(\.\d{1,2})?$/.test(text) ? BigInt(whole + part.padEnd(2, "0")) : null;
+    if (cents !== null && cents <= maxMinor) expect(parseMinor(text, "USD")).toBe(Number(cents));
+    else expect(() => parseMinor(text, "USD")).toThrow(AppError);
+  });
+});
+
 describe("an amount of a provider, in major units", () => {
   test("may have zeros beyond the decimals of its currency", () => {
     expect(unitsOf("12.5000", "USD")).toBe(1_250);

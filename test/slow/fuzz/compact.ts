@@ -10,7 +10,7 @@ import { target } from "./target.ts";
  * JSON without white space outside strings, written another way than ours: as a search for whole
  * tokens in a text of one character a byte.
  */
-export function compactReference(bytes: Uint8Array): Uint8Array {
+function compactReference(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString("latin1");
   // A string, ended or not; else one character that may be white space.
   const tokens = text.match(/"(?:[^"\\]|\\[^])*(?:"|\\?$)|[^]/g) ?? [];

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { altered } from "../../support/altered-copy.ts";
 
-import { disagreements } from "./disagreements.ts";
 import { checkLeaks } from "./oracle.ts";
 import { changesOf, planted } from "./planted.ts";
-import { references } from "./references.ts";
-import { ours, reasonFor } from "./signatures.ts";
 import { replayCommand } from "./target.ts";
 import { targets } from "./targets.ts";
 import { startWorld, type World } from "./world.ts";
@@ -33,21 +30,6 @@ describe("fuzzing, for a moment", () => {
       }
       await world.checkHealth();
       checkLeaks(world.newLog(), world, "The log");
-    },
-  );
-});
-
-describe("where we judge a signature otherwise on purpose", () => {
-  test.each(disagreements.map((entry) => [entry.with, entry.because, entry] as const))(
-    "than %s: %s",
-    async (_, __, entry) => {
-      const reference = references.find(
-        ({ name, providers }) => name === entry.with && providers.includes(entry.example.provider),
-      );
-      expect(ours(entry.example)).toBe(entry.ours === "accepts");
-      expect(await reference?.accepts(entry.example)).toBe(entry.ours !== "accepts");
-      // The first reason listed that explains it is its own, or it would never be needed.
-      expect(reasonFor(entry.example, entry.with, entry.ours === "accepts")).toBe(entry);
     },
   );
 });

@@ -1,16 +1,11 @@
 import { bearers } from "./bearers.ts";
 import { compact } from "./compact.ts";
-import { cursors } from "./cursors.ts";
 import { deliveries } from "./deliveries.ts";
-import { flightPlans } from "./flight-plans.ts";
 import { grants } from "./grants.ts";
 import { documents, graphqlTexts } from "./graphql.ts";
 import { headers } from "./headers.ts";
-import { money } from "./money.ts";
 import { bodies, paths, queries } from "./operations.ts";
-import { outgoing } from "./outgoing.ts";
 import { filePayloads, fileSyntax } from "./provider-files.ts";
-import { signatures } from "./signatures.ts";
 import type { Target } from "./target.ts";
 import { wire } from "./wire.ts";
 
@@ -26,12 +21,7 @@ export const targets: readonly Target[] = [
   documents,
   graphqlTexts,
   wire,
-  signatures,
   filePayloads,
   fileSyntax,
   compact,
-  outgoing,
-  cursors,
-  money,
-  flightPlans,
 ];
