@@ -91,10 +91,10 @@ async function* connection(
   signal?.addEventListener("abort", stop);
   const expire = () => ended.abort(new Error(`no data for ${idleTimeoutMs / 1_000} s`));
   /** Limits only the time of the server, so that a slow consumer does not lose the connection. */
-  const inTime = <Value>(answer: Promise<Value>): Promise<Value> => {
+  function inTime<Value>(answer: Promise<Value>): Promise<Value> {
     const timer = setTimeout(expire, idleTimeoutMs);
     return answer.finally(() => clearTimeout(timer));
-  };
+  }
   try {
     const request = new Request(url, { signal: ended.signal });
     request.headers.set("accept", "text/event-stream");
