@@ -72,12 +72,12 @@ export const maxEchoLength = 1_000;
 /** Compiles a template. Throws an error that says what to write instead. */
 export function template(text: string, mode: TemplateMode = "line"): Template {
   const parts = partsOf(text, mode);
-  return { render: (context) => rendered(parts, context, mode), places: placesOf(parts) };
+  return { render: (context) => rendered(parts, context, mode), places: placesIn(parts) };
 }
 
-function placesOf(parts: readonly Part[]): readonly string[] {
+function placesIn(parts: readonly Part[]): readonly string[] {
   return parts.flatMap((part) => {
-    if (part.kind === "optional") return placesOf(part.parts);
+    if (part.kind === "optional") return placesIn(part.parts);
     return part.kind === "value" ? part.places : [];
   });
 }

@@ -22,7 +22,7 @@ import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { formOf } from "../inbound/rejections/form.ts";
 import { schemeName } from "../inbound/signatures/scheme-name.ts";
-import { coversBody, hasSharedSecret, placesOf } from "../inbound/signatures/scheme.ts";
+import { coversBody, hasSharedSecret, signaturePlaces } from "../inbound/signatures/scheme.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { jsonOption, type ListOptions, printList } from "./lists.ts";
@@ -168,7 +168,7 @@ function show(id: string, env: NodeJS.ProcessEnv): void {
     ["from", provider.path ?? "built in"],
     ["registered", isRegistered ? "yes" : "no: add it to WEBHOOK_PROVIDERS"],
     ["signature", schemeName(signature)],
-    ["sent in", placesOf(signature).join(", ")],
+    ["sent in", signaturePlaces(signature).join(", ")],
     ["form", formOf(signature)],
     ["covers", coversBody(signature) ? "the whole body" : "not the whole body (weaker)"],
     ["delivery id", deliveryIdIsSigned ? "signed" : "not signed: equal bytes are duplicates"],

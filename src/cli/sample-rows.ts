@@ -13,7 +13,7 @@ import {
   coversBody,
   hasFetchedKey,
   headerIn,
-  placesOf,
+  signaturePlaces,
   type SignatureScheme,
   toleranceOf,
 } from "../inbound/signatures/scheme.ts";
@@ -114,7 +114,7 @@ function secretRows(scheme: SignatureScheme, right: Stand, other: Stand): readon
 
 /** A signature that is missing, empty, changed or sent twice. */
 function placeRows(scheme: SignatureScheme, signed: Attempt): readonly Row[] {
-  const [place = ""] = placesOf(scheme);
+  const [place = ""] = signaturePlaces(scheme);
   const name = headerIn(place);
   if (name !== null) {
     const value = signed.headers.get(name) ?? "";

@@ -33,8 +33,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     const statements = new Map<string, Statement<Values, Item>>();
     const counts = new Map<string, Statement<Values, { total: number }>>();
     const lasts = new Map<string, Statement<Values, Position<Id>>>();
-    const { idsInOrder, selected, selecting = [] } = list;
-    const selectingFilters = selected === undefined ? selecting : [selected.filter, ...selecting];
+    const { idsInOrder, selecting = [] } = list;
     /** The columns that the list is ordered by. */
     const keyOf = (tables: TablesOf<Defined>) => {
       const { createdAt, id } = list.table(tables);
@@ -113,7 +112,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     ): Source<Item, Id> => {
       const conditions = conditionsOf(list, filters);
       const slicing = conditionsOf(list, indexedFilter(list, filters));
-      const isSelecting = selectingFilters.some((name) => filters[name] != null);
+      const isSelecting = selecting.some((name) => filters[name] != null);
       const pace = isAnsweredByIndex(list, filters) ? "short" : "long";
       return {
         read(window) {

@@ -12,16 +12,9 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
   readonly select: (db: Sql, tables: TablesOf<Defined>) => Select<Item>;
   /** Joins the other tables to that of the column `id`. */
   readonly join?: <Row>(query: Select<Row>, tables: TablesOf<Defined>) => Select<Row>;
-  /** A case-insensitive filter; its index is on `lower(…)`. */
-  readonly ignoringCase?: Filter;
-  /** A filter whose column is among those that a query selects by its value. */
-  readonly selected?: {
-    readonly filter: Filter;
-    readonly by: (tables: TablesOf<Defined>, value: Placeholder, dialect: Dialect) => SQL;
-  };
-  /** Filters whose conditions select rows by another table, as `selected` does. */
+  /** Filters whose conditions select rows by another table. */
   readonly selecting?: readonly Filter[];
-  /** The conditions of filters that are not compared with a column of their own. */
+  /** The conditions of filters that do not equal their column. */
   readonly conditions?: {
     readonly [Name in Filter]?: (
       tables: TablesOf<Defined>,
@@ -31,8 +24,6 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
   };
   /** The prefix of ids that sort as `createdAt` does, so that the index continues with the id alone. */
   readonly idsInOrder?: string;
-  /** A filter that also matches rows without a value. */
-  readonly orNull?: Filter;
   /**
    * A filter with few values, most often `common`. Other values are literals in the statement, together with
    * `<> common`, so that SQLite uses the partial index that covers only them.
@@ -84,16 +75,6 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
         if (condition !== undefined) return [condition(tables, sql.placeholder(name), dialect)];
         const column: Column = list.table(tables)[name];
         if (value === null) return [isNull(column)];
-        if (name === list.ignoringCase) {
-          return [eq(dialect.lower(column), dialect.lower(sql.placeholder(name)))];
-        }
-        if (list.selected !== undefined && name === list.selected.filter) {
-          const ids = list.selected.by(tables, sql.placeholder(name), dialect);
-          return [sql`${column} in (${ids})`];
-        }
-        if (name === list.orNull) {
-          return [sql`(${column} is null or ${column} = ${sql.placeholder(name)})`];
-        }
         if (!isLiteral(name)) return [sql`${column} = ${sql.placeholder(name)}`];
         const common = list.uncommon?.common ?? "";
         const is = eq(column, value).inlineParams();

@@ -213,6 +213,9 @@ export const destinationPages = pagesOver(tables)<Destination, "ownerId">({
 export const operatorsDestinationPages = pagesOver(tables)<Destination, "ownerId">({
   table: (t) => t.destinations,
   select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),
-  orNull: "ownerId",
+  conditions: {
+    ownerId: ({ destinations: { ownerId } }, value) =>
+      sql`(${ownerId} is null or ${ownerId} = ${value})`,
+  },
   isSmall: true,
 });

@@ -6,7 +6,7 @@ import { tools } from "../../src/mcp/tools/tools.ts";
 import { json, sample, startApp, type TestApp, testSecret } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
-import { agentAs, type agentOf, placesOf } from "../support/mcp.ts";
+import { agentAs, type agentOf, pathsTo } from "../support/mcp.ts";
 import { untilLater } from "../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../support/operator.ts";
 
@@ -79,7 +79,7 @@ describe("tools of agents", () => {
       const { text, isError } = await agent.toolText(name, { ...inputs()[name] });
       expect(isError).toBe(false);
       expect(text.length).toBeLessThanOrEqual(maxAnswerLength);
-      const places = placesOf(marker, JSON.parse(text));
+      const places = pathsTo(marker, JSON.parse(text));
       expect(places.filter((place) => !place.split(".").includes("untrusted"))).toEqual([]);
       for (const hidden of [
         testSecret("code_host"),
@@ -96,15 +96,15 @@ describe("tools of agents", () => {
     const { items } = await agent.tool("explain_rejection");
     const unsigned = itemsOf(items).find(({ cause }) => cause === "missing-signature");
     const answer = await agent.tool("explain_rejection", { id: unsigned?.["id"] });
-    expect(placesOf(marker, answer)).toEqual(["untrusted.detail"]);
+    expect(pathsTo(marker, answer)).toEqual(["untrusted.detail"]);
   });
 
   test("the path of no provider is data", async () => {
     const { items } = await agent.tool("explain_rejection", { reason: "unknown-provider" });
     const [unknown] = itemsOf(items);
-    expect(placesOf(marker, unknown)).toEqual(["untrusted.type"]);
+    expect(pathsTo(marker, unknown)).toEqual(["untrusted.type"]);
     const answer = await agent.tool("explain_rejection", { id: unknown?.["id"] });
-    expect(placesOf(marker, answer)).toEqual(["untrusted.detail"]);
+    expect(pathsTo(marker, answer)).toEqual(["untrusted.detail"]);
   });
 
   test("the marker is in the answers that should have it", async () => {

@@ -83,11 +83,11 @@ export async function agentAs(app: TestApp, rpc: Partial<Rpc> = {}) {
 }
 
 /** The places of a text in an answer, such as `items.0.untrusted.title`. */
-export function placesOf(text: string, answer: unknown, path: readonly string[] = []): string[] {
+export function pathsTo(text: string, answer: unknown, path: readonly string[] = []): string[] {
   if (typeof answer === "string") return answer.includes(text) ? [path.join(".")] : [];
   if (typeof answer !== "object" || answer === null) return [];
   return Object.entries(answer).flatMap(([name, value]) => [
     ...(name.includes(text) ? [[...path, name].join(".")] : []),
-    ...placesOf(text, value, [...path, name]),
+    ...pathsTo(text, value, [...path, name]),
   ]);
 }

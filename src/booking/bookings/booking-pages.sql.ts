@@ -21,6 +21,7 @@ type Tables = TablesOf<typeof tables>;
 
 /** Bookings that another table selects. */
 const selecting = [
+  "found",
   "problem",
   "flight",
   "origin",
@@ -31,7 +32,6 @@ const selecting = [
 type BookingFilter =
   | "userId"
   | "contactEmail"
-  | "found"
   | "status"
   | (typeof paymentStates)[number]
   | (typeof selecting)[number]
@@ -76,17 +76,16 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
     const onFlight = { flight, origin, destination, ...departs };
     return { ...columnsOf(bookings), found: id, ...states, ...onFlight };
   },
-  ignoringCase: "contactEmail",
   indexed: ["userId", "contactEmail"],
   selecting,
-  selected: {
-    filter: "found",
-    by: ({ bookings, flights, passengers }, text, dialect) =>
-      sql`select ${bookings.id} from ${bookings} where ${bookings.id} = ${text} or ${bookings.reference} = upper(${text})
-          union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
-          union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text})`,
-  },
   conditions: {
+    // Its index is on `lower(…)`.
+    contactEmail: ({ bookings: { contactEmail } }, value, dialect) =>
+      eq(dialect.lower(contactEmail), dialect.lower(value)),
+    found: ({ bookings, flights, passengers }, text, dialect) =>
+      sql`${bookings.id} in (select ${bookings.id} from ${bookings} where ${bookings.id} = ${text} or ${bookings.reference} = upper(${text})
+          union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
+          union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text}))`,
     unpaid: ({ bookings: { expiresAt, paidMinor } }) =>
       sql`${expiresAt} is not null and ${paidMinor} is null`,
     paid: ({ bookings: { paidMinor } }) => sql`${paidMinor} is not null`,

@@ -40,7 +40,7 @@ interface Holder {
  */
 export function lockFolder(file: string): ServerLock {
   makePrivateFolder(dirname(file));
-  const { lock, note } = placesOf(file);
+  const { lock, note } = lockFilesOf(file);
   const held = exclusiveLock(lock);
   if (held === null) {
     throw new Error(
@@ -114,7 +114,7 @@ export function exclusiveLock(path: string): { release(): void } | null {
  * never see what a command writes into the new files, and might overwrite it.
  */
 export function requireServedFiles(file: string): void {
-  const { lock, note } = placesOf(file);
+  const { lock, note } = lockFilesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return;
   const holder = holderIn(note);
   if (holder === null || holder.files.length === 0) return;
@@ -127,7 +127,7 @@ export function requireServedFiles(file: string): void {
 
 /** The server that uses the database from this machine; null if there is none or its process is unknown. */
 export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
-  const { lock, note } = placesOf(file);
+  const { lock, note } = lockFilesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;
   const holder = holderIn(note);
   const isHere = holder?.host === hostname() && (holder.processes ?? null) === processNamespace();
@@ -143,7 +143,7 @@ function processNamespace(): string | null {
   }
 }
 
-function placesOf(file: string) {
+function lockFilesOf(file: string) {
   const folder = dirname(resolved(file));
   return { lock: join(folder, "skyhook.lock"), note: join(folder, "skyhook.lock.json") };
 }

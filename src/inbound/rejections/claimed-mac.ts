@@ -1,6 +1,6 @@
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 import type { HmacScheme } from "../signatures/scheme.schema.ts";
-import { placesOf } from "../signatures/scheme.ts";
+import { signaturePlaces } from "../signatures/scheme.ts";
 
 /** A form of signature that the strict verifier does not accept. */
 export type Oddity =
@@ -26,7 +26,7 @@ const algorithmByBytes: Readonly<Record<number, ClaimedMac["algorithm"]>> = {
 
 /** All signatures in a request whose length is that of a known MAC. */
 export function claimedMacs(scheme: HmacScheme, source: PlaceSource): readonly ClaimedMac[] {
-  const sent = placesOf(scheme).map((place) => exactText(lookup(place)(source)));
+  const sent = signaturePlaces(scheme).map((place) => exactText(lookup(place)(source)));
   return sent.flatMap((value) => (value === null ? [] : macsIn(scheme, source, value)));
 }
 

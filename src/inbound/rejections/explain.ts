@@ -7,7 +7,7 @@ import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { sourceOf } from "../signatures/payload-reader.ts";
 import type { PublicKeyScheme, TextScheme } from "../signatures/scheme.schema.ts";
-import { isTextScheme, placesOf } from "../signatures/scheme.ts";
+import { isTextScheme, signaturePlaces } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
 import type { Secrets, SignedRequest, Verify } from "../signatures/signed-request.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
@@ -167,7 +167,7 @@ function verifiesNow(role: keyof Secrets): Explanation {
 
 function stale(scheme: TextScheme, request: SignedRequest): Explanation {
   const source = sourceOf(request);
-  const sent = placesOf(scheme).map((place) => exactText(lookup(place)(source)));
+  const sent = signaturePlaces(scheme).map((place) => exactText(lookup(place)(source)));
   const signature = sent.find((value) => value !== null) ?? "";
   const { unit, toleranceSeconds = 0 } = scheme.timestamp ?? {};
   const signedAtMs = millisecondsOf(claimedTime(scheme, source, signature), unit ?? "seconds") ?? 0;

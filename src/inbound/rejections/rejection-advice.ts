@@ -5,7 +5,7 @@ import {
   headerIn,
   isTextScheme,
   isWeak,
-  placesOf,
+  signaturePlaces,
   type SignatureScheme,
   signedPlaces,
   toleranceOf,
@@ -33,7 +33,7 @@ export function advice(
 ): string {
   const { signature, maxBodyBytes } = provider;
   const sent = [...headers.keys()].join(", ") || "none";
-  const names = placesOf(signature)
+  const names = signaturePlaces(signature)
     .map((place) => headerIn(place) ?? place)
     .join(" or ");
   switch (reason) {

@@ -2,7 +2,7 @@ import { exactText, type Lookup, lookup, type PlaceSource } from "../../base/pla
 
 import { decoded, signatureSize, type Size } from "./encodings.ts";
 import type { TextScheme } from "./scheme.schema.ts";
-import { placesOf } from "./scheme.ts";
+import { signaturePlaces } from "./scheme.ts";
 import type { SignatureRejection } from "./signed-request.ts";
 import { isTimely } from "./signed-time.ts";
 
@@ -22,7 +22,7 @@ type ReadClaims = (source: PlaceSource, receivedAtMs: number) => readonly Claime
 const maxSignatures = 8;
 
 export function claimReader(scheme: TextScheme): ReadClaims {
-  const finds = placesOf(scheme).map(lookup);
+  const finds = signaturePlaces(scheme).map(lookup);
   const read = scheme.items === undefined ? singleReader(scheme) : listReader(scheme, scheme.items);
   return (source, receivedAtMs) => {
     const claims: Claimed[] = [];

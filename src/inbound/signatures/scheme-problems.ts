@@ -8,7 +8,7 @@ import {
   isSymmetric,
   isTextScheme,
   isTokenInBody,
-  placesOf,
+  signaturePlaces,
   type SignatureScheme,
   signedPlaces,
   signedTemplates,
@@ -47,7 +47,7 @@ function textProblems(scheme: TextScheme): readonly SchemeProblem[] {
   if (isSigned("id") && scheme.id === undefined) add(["signs"], '{id} needs "id", its place');
   if (scheme.id !== undefined && !isSigned("id")) add(["id"], '"id" is only for {id} in "signs"');
   if (timestamp !== undefined) problems.push(...timeProblems(scheme, timestamp));
-  const isInBody = placesOf(scheme).some(
+  const isInBody = signaturePlaces(scheme).some(
     (place) => headerIn(place) === null && !place.startsWith("query."),
   );
   if (isInBody && coversBody(scheme)) {

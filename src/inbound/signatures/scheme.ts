@@ -17,14 +17,14 @@ export function isTextScheme(scheme: SignatureScheme): scheme is TextScheme {
 }
 
 /** The places of the signature, in order of preference. */
-export function placesOf(scheme: SignatureScheme): readonly string[] {
+export function signaturePlaces(scheme: SignatureScheme): readonly string[] {
   if (scheme.kind === "basic-auth") return ["header.authorization"];
   return typeof scheme.from === "string" ? [scheme.from] : scheme.from;
 }
 
 /** The headers that prove the origin, in lower case. Their values are secret or valid for a body. */
 export function signatureHeaders(scheme: SignatureScheme): readonly string[] {
-  return placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
+  return signaturePlaces(scheme).flatMap((place) => headerIn(place) ?? []);
 }
 
 /**
@@ -155,9 +155,9 @@ export function timePlacesOf(scheme: SignatureScheme): readonly string[] {
   if (isTextScheme(scheme)) {
     const { timestamp } = scheme;
     if (timestamp === undefined) return [];
-    return timestamp.from === undefined ? placesOf(scheme) : [timestamp.from];
+    return timestamp.from === undefined ? signaturePlaces(scheme) : [timestamp.from];
   }
-  return scheme.kind === "jwt" ? placesOf(scheme) : [];
+  return scheme.kind === "jwt" ? signaturePlaces(scheme) : [];
 }
 
 /** Whether verification reads members of the payload, before it is known who sent it. */
@@ -170,7 +170,14 @@ export function pointersOf(scheme: SignatureScheme): readonly string[] {
   const { id, timestamp } = isTextScheme(scheme) ? scheme : {};
   const key = "key" in scheme ? scheme.key?.from : undefined;
   const account = "secretAt" in scheme ? scheme.secretAt : undefined;
-  const places = [...placesOf(scheme), ...signedPlaces(scheme), id, timestamp?.from, key, account];
+  const places = [
+    ...signaturePlaces(scheme),
+    ...signedPlaces(scheme),
+    id,
+    timestamp?.from,
+    key,
+    account,
+  ];
   return places.flatMap((place) => {
     if (place === "payload") return [""];
     return place?.startsWith("/") === true ? [place] : [];
@@ -190,5 +197,5 @@ export function readHeadersOf(scheme: SignatureScheme): readonly string[] {
 /** The places that hold a signature or the secret: nothing may copy their values. */
 export function secretPlacesOf(scheme: SignatureScheme): readonly string[] {
   const account = "secretAt" in scheme ? scheme.secretAt : undefined;
-  return [...placesOf(scheme), ...(account === undefined ? [] : [account])];
+  return [...signaturePlaces(scheme), ...(account === undefined ? [] : [account])];
 }

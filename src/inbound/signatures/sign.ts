@@ -6,7 +6,7 @@ import { secretKey, type SigningKey } from "./keys.ts";
 import { hashOf, keyInput } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
 import type { TextScheme } from "./scheme.schema.ts";
-import { headerIn, isTextScheme, placesOf, type SignatureScheme } from "./scheme.ts";
+import { headerIn, isTextScheme, signaturePlaces, type SignatureScheme } from "./scheme.ts";
 import { signedToken } from "./sign-jwt.ts";
 import { type Piece, signedBody, signedTexts } from "./signed-text.ts";
 
@@ -54,7 +54,7 @@ export function signature(
   request: UnsignedRequest,
   atMs: number,
 ): Addition {
-  const [place = ""] = placesOf(scheme);
+  const [place = ""] = signaturePlaces(scheme);
   const prefix = "prefix" in scheme ? (scheme.prefix ?? "") : "";
   switch (scheme.kind) {
     case "shared-secret":

@@ -8,7 +8,7 @@ import { pointerKeys, valueAt } from "../../../src/base/place.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import type { Fresh, Sample } from "../../../src/inbound/providers/provider.ts";
 import { setAt, signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { headerIn, isWeak, placesOf } from "../../../src/inbound/signatures/scheme.ts";
+import { headerIn, isWeak, signaturePlaces } from "../../../src/inbound/signatures/scheme.ts";
 import { json } from "../../support/app.ts";
 import { noCertificates } from "../../support/certificates.ts";
 import { asOperator } from "../../support/load.ts";
@@ -110,7 +110,7 @@ function tampered(row: Row, given: Delivery, id: string): readonly Delivery[] {
   const { body, headers } = given;
   const signed = body.includes(id) ? body.indexOf(id) : body.search(/[a-z0-9](?=[^a-z0-9]*$)/i);
   const bodies = isWeak(signature) ? [] : [sent(row, headers, changedAt(body, signed))];
-  const names = placesOf(signature).map((place) => headerIn(place) ?? "");
+  const names = signaturePlaces(signature).map((place) => headerIn(place) ?? "");
   const signatures = names.flatMap((name) => {
     const value = given.header(name);
     const other = { ...headers, [name]: changedAt(value, value.length - 8) };
@@ -164,7 +164,7 @@ describe.skipIf(skips(missing))("the vendors' packages for webhooks", () => {
     "$provider: what its package signs is accepted",
     async (row) => {
       const { headers, body } = delivery(row, firstSampleOf(row));
-      const own = placesOf(vendorOf(row).provider.signature).map(headerIn);
+      const own = signaturePlaces(vendorOf(row).provider.signature).map(headerIn);
       const others = Object.entries(headers).filter(([name]) => !own.includes(name));
       const given = sent(row, Object.fromEntries(others), body);
       const signed = { ...given.headers, ...(await row.signs?.(given, new Date())) };

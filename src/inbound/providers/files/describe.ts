@@ -36,7 +36,7 @@ interface Listed extends Description {
 /** Converts verified payloads into events as a file says. Pure. Never throws, whatever the payload contains. */
 export function describer(file: ProviderFile): (request: VerifiedRequest) => Interpretation {
   const nameOf = template(file.event);
-  const ids = placesOf(file.deliveryId).map(lookup);
+  const ids = oneOrMore(file.deliveryId).map(lookup);
   const other = compiled(file, {});
   const listed = new Map(
     Object.entries(file.events).map(([name, event]): [string, Listed] => [
@@ -81,14 +81,14 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
 function isNameSigned({ event, signature, retryChanges }: ProviderFile): boolean {
   const times = timePlacesOf(signature);
   // What else is signed does not count in the identity without the time.
-  const isTimeless = placesOf(retryChanges).some((place) => times.includes(place));
+  const isTimeless = oneOrMore(retryChanges).some((place) => times.includes(place));
   const signed = isTimeless ? [] : signedPlaces(signature);
   return template(event).places.every((place) =>
     headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
   );
 }
 
-export function placesOf(places: string | readonly string[] | undefined): readonly string[] {
+export function oneOrMore(places: string | readonly string[] | undefined): readonly string[] {
   if (places === undefined) return [];
   return typeof places === "string" ? [places] : places;
 }
@@ -102,7 +102,7 @@ function compiled(file: ProviderFile, event: EventFields): Description {
     url: fields.url === undefined ? null : template(fields.url, "url"),
     actor: line(fields.actor),
     subject: line(fields.subject),
-    occurredAt: placesOf(fields.occurredAt),
+    occurredAt: oneOrMore(fields.occurredAt),
     severity: severityOf(fields.severity),
     data: new Map(
       Object.entries({ ...file.data, ...event.data }).map(([name, text]) => [name, template(text)]),

@@ -11,7 +11,7 @@ import {
   timePlacesOf,
 } from "../../signatures/scheme.ts";
 
-import { placesOf } from "./describe.ts";
+import { oneOrMore } from "./describe.ts";
 import { signsAnswer } from "./handshakes.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
@@ -107,10 +107,10 @@ function placeProblems(file: ProviderFile): readonly ValueProblem[] {
     fields,
   }));
   const named = [
-    ...placesOf(deliveryId).map((place) => ({ path: ["deliveryId"], place })),
+    ...oneOrMore(deliveryId).map((place) => ({ path: ["deliveryId"], place })),
     ...own.flatMap((wanted) => Object.keys(wanted).map((place) => ({ path: ["own"], place }))),
     ...[{ path: [], fields: { occurredAt, severity } }, ...ofEvents].flatMap(({ path, fields }) => [
-      ...placesOf(fields.occurredAt).map((place) => ({ path: [...path, "occurredAt"], place })),
+      ...oneOrMore(fields.occurredAt).map((place) => ({ path: [...path, "occurredAt"], place })),
       ...(typeof fields.severity === "object"
         ? [{ path: [...path, "severity"], place: fields.severity.from }]
         : []),
@@ -130,7 +130,7 @@ function itemProblems({
   if (each === undefined) return [];
   const problems: ValueProblem[] = [];
   const add = (name: string, message: string) => problems.push({ path: [name], message });
-  for (const pointer of placesOf(each)) {
+  for (const pointer of oneOrMore(each)) {
     if (!/^(?:$|\/.)/.test(pointer)) {
       add("each", `"${pointer}" is no JSON pointer: write "/${pointer.replace(/^\/+/, "")}"`);
     } else if (pointer.endsWith("/*")) {
@@ -142,7 +142,7 @@ function itemProblems({
   if (payment !== undefined) {
     add("payment", '"payment" reads the whole payload, so it cannot be used with "each"');
   }
-  for (const place of placesOf(deliveryId)) {
+  for (const place of oneOrMore(deliveryId)) {
     if (!place.startsWith("/")) {
       const message = `${place} is the same for all items: write a JSON pointer to the id in the item, or leave deliveryId out`;
       add("deliveryId", message);
@@ -153,7 +153,7 @@ function itemProblems({
 
 function retryProblems({ retryChanges, signature }: ProviderFile): readonly ValueProblem[] {
   const times = timePlacesOf(signature);
-  return placesOf(retryChanges)
+  return oneOrMore(retryChanges)
     .filter((place) => !/^(?:delivery)?\//.test(place) && !times.includes(place))
     .map((place) => {
       const known = times.length === 0 ? "" : `, or ${times.join(" or ")}, the signed time`;

@@ -14,7 +14,7 @@ import {
 import { typeName } from "../event-fields.ts";
 import type { Fresh, Notice, Provider, Sample } from "../provider.ts";
 
-import { describer, placesOf } from "./describe.ts";
+import { describer, oneOrMore } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
 import { itemFinder } from "./items.ts";
 import { readPlaces } from "./places.ts";
@@ -25,7 +25,7 @@ const defaultMaxBodyBytes = 1024 * 1024;
 /** The provider that a valid file describes. `path`: the file, for people. */
 export function fileProvider(id: string, path: string, file: ProviderFile): Provider {
   const { displayName, signature, formField, secretPrefix, setUp, docs, checkedWith } = file;
-  const changes = placesOf(file.retryChanges);
+  const changes = oneOrMore(file.retryChanges);
   const times = timePlacesOf(signature);
   return {
     id,
@@ -46,7 +46,7 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     samples: samplesOf(file),
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),
     ...(file.each !== undefined && {
-      itemsIn: itemFinder(placesOf(file.each), changes),
+      itemsIn: itemFinder(oneOrMore(file.each), changes),
     }),
     ...(file.destinations !== undefined && { destinations: file.destinations }),
     ...(formField !== undefined && { formField }),
@@ -74,7 +74,7 @@ function dataFieldsOf({ data, events }: ProviderFile): DataFields {
 /** Whether the signature covers every place of the delivery id. Without an id, the hash of the body is the key. */
 function isIdSigned({ signature, deliveryId }: ProviderFile): boolean {
   const signed = new Set(signedPlaces(signature));
-  return placesOf(deliveryId).every(
+  return oneOrMore(deliveryId).every(
     (place) => signed.has(place) || (headerIn(place) === null && coversBodyPlaces(signature)),
   );
 }

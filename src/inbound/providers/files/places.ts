@@ -1,6 +1,6 @@
 import { template, type TemplateMode } from "../../../base/template.ts";
 
-import { placesOf } from "./describe.ts";
+import { oneOrMore } from "./describe.ts";
 import type { Step } from "./located.ts";
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
 
@@ -62,10 +62,10 @@ export function answerTemplates({ handshakes = [] }: ProviderFile): readonly Fil
 /** The places that events are made of. The templates must be valid. */
 export function readPlaces(file: ProviderFile): readonly string[] {
   const times = [file, ...Object.values(file.events)].flatMap((fields) => [
-    ...placesOf(fields.occurredAt),
+    ...oneOrMore(fields.occurredAt),
     ...(typeof fields.severity === "object" ? [fields.severity.from] : []),
   ]);
   const templates = eventTemplates(file).flatMap(({ text, mode }) => template(text, mode).places);
   const own = (file.own ?? []).flatMap((wanted) => Object.keys(wanted));
-  return [...templates, ...times, ...own, ...placesOf(file.deliveryId)];
+  return [...templates, ...times, ...own, ...oneOrMore(file.deliveryId)];
 }

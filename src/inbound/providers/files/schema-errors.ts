@@ -2,6 +2,7 @@ import { type TSchema } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 
 import { nearest } from "../../../base/nearest.ts";
+import { pointerKeys } from "../../../base/place.ts";
 
 import type { Step } from "./located.ts";
 
@@ -38,7 +39,7 @@ function explained(
   { type, path, value, schema, message }: ValueError,
   above: readonly Step[],
 ): readonly ValueProblem[] {
-  const steps = [...above, ...stepsOf(path)];
+  const steps = [...above, ...pointerKeys(path)];
   const name = steps.join(".");
   const key = String(steps.at(-1));
   switch (type) {
@@ -135,10 +136,4 @@ function descriptionOf(schema: TSchema): string {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The steps of a JSON pointer (RFC 6901). */
-function stepsOf(pointer: string): readonly Step[] {
-  const steps = pointer.split("/").slice(1);
-  return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

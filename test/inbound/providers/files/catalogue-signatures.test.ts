@@ -8,7 +8,7 @@ import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import {
   headerIn,
   isWeak,
-  placesOf,
+  signaturePlaces,
   signsUrl,
   toleranceOf,
 } from "../../../../src/inbound/signatures/scheme.ts";
@@ -68,7 +68,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   });
 
   test.each(recorded.deliveries)("rejects $title with a changed signature", async (delivery) => {
-    for (const place of placesOf(scheme)) {
+    for (const place of signaturePlaces(scheme)) {
       const header = headerIn(place);
       // Of several places, a delivery has one.
       if (header !== null && delivery.headers[header] === undefined) continue;

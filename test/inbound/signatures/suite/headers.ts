@@ -1,11 +1,11 @@
-import { headerIn, placesOf } from "../../../../src/inbound/signatures/scheme.ts";
+import { headerIn, signaturePlaces } from "../../../../src/inbound/signatures/scheme.ts";
 import type { Secrets } from "../../../../src/inbound/signatures/signed-request.ts";
 
 import { type Attempt, plain, type Row, type Signer, today, yesterday } from "./signer.ts";
 
 export function headerRows(by: Signer): readonly Row[] {
   const { headerName, scheme } = by;
-  const headerNames = placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
+  const headerNames = signaturePlaces(scheme).flatMap((place) => headerIn(place) ?? []);
   const right = by.header(plain);
   const wrong = by.header(plain, { secret: "wrong" });
   const headers = (...values: readonly string[]): Attempt => ({

@@ -3,7 +3,7 @@ import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schem
 import {
   headerIn,
   isTextScheme,
-  placesOf,
+  signaturePlaces,
   type SignatureScheme,
 } from "../../../../src/inbound/signatures/scheme.ts";
 
@@ -66,7 +66,7 @@ export function signsAnyBody(scheme: SignatureScheme): scheme is TextScheme {
     Array.from(template.matchAll(/(?<!\{)\{([^{}]+)\}/g), ([, name = ""]) => name),
   );
   const account = "secretAt" in scheme ? scheme.secretAt : undefined;
-  const places = [...placesOf(scheme).slice(0, 1), timestamp?.from, id, account];
+  const places = [...signaturePlaces(scheme).slice(0, 1), timestamp?.from, id, account];
   return (
     names.length > 0 &&
     names.every((name) => plainName.test(name)) &&

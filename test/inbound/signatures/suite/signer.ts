@@ -1,6 +1,10 @@
 import { isFixedSize } from "../../../../src/inbound/signatures/encodings.ts";
 import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
-import { headerIn, placesOf, signedTemplates } from "../../../../src/inbound/signatures/scheme.ts";
+import {
+  headerIn,
+  signaturePlaces,
+  signedTemplates,
+} from "../../../../src/inbound/signatures/scheme.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
 import type {
   SecretRole,
@@ -123,7 +127,7 @@ export function signer(scheme: TextScheme) {
     /** Whether the signature depends on the body. */
     coversBody: /\{(?:body|bodySha256|bodyCrc32|compactJson)\}/.test(template),
     isExact: isFixedSize(scheme),
-    headerName: headerIn(placesOf(scheme)[0] ?? "") ?? "",
+    headerName: headerIn(signaturePlaces(scheme)[0] ?? "") ?? "",
     signedHeaders,
     accountHeader,
     keyHeader,
