@@ -100,19 +100,6 @@ async function replayed(
 }
 
 describe("a bulk replay", () => {
-  test("counts an event that this version cannot replay, and goes on", async () => {
-    const bad = eventRow(2).id;
-    const done = await replayed((event) => {
-      if (event.id === bad) throw new TypeError("no such field");
-      return Promise.resolve({ event, notifying: [], outcome: "silent", isRepeated: false });
-    });
-    expect(done).toMatchObject({
-      silent: 3,
-      failed: 1,
-      lastError: `${bad}: TypeError: no such field`,
-    });
-  });
-
   test("waits for the search index, so that it skips no event", async () => {
     const following = searchIndex(storage, clock, log);
     let looks = 0;

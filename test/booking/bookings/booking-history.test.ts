@@ -78,17 +78,6 @@ test("shows how far a refund was at each event", async () => {
   ]);
 });
 
-test("shows a refund before the cancellation as one that was not due", async () => {
-  const id = await hold();
-  const money = { booking: id, payment: `pi_of_${id}` };
-  await pay("payment_intent.succeeded", money);
-  await pay("charge.refunded", { ...money, amount: 20_000 });
-  expect((await typesAndTitles(id)).at(-1)).toEqual([
-    "refund.succeeded",
-    "Refunded USD 200.00 in all, none was due",
-  ]);
-});
-
 test("shows a payment after the expiry as one that took seats again", async () => {
   const id = await hold();
   await expire(app, id);

@@ -4,8 +4,7 @@ import { confirmHold, expireHold } from "../../../src/booking/bookings/bookings.
 import { write } from "../../../src/db/statement.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout, expire, untilStatus } from "../../support/bookings.ts";
-import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
-import { untilLater } from "../../support/notifying.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const minuteMs = 60_000;
@@ -81,19 +80,6 @@ describe("a hold", () => {
     await app.as("user", `${path}/${String(made[0]?.["bookingId"])}`, { method: "DELETE" });
     await hold(flight.id);
   });
-
-  test("can be made by GraphQL", async () => {
-    const flight = await addFlight(app, { flightNumber: "HD5" });
-    const query = `mutation ($input: CreateBookingInput!) {
-      createBooking(input: $input) { status expiresAt }
-    }`;
-    const variables = { input: held(flight.id) };
-    const response = await app.as("user", "/graphql", post({ query, variables }));
-    const expiresAt = new Date(app.clock.now() + holdMs).toISOString();
-    expect(await json(response)).toEqual({
-      data: { createBooking: { status: "held", expiresAt } },
-    });
-  });
 });
 
 describe("cancelling a hold", () => {
@@ -162,20 +148,6 @@ describe("expiry", () => {
     expect(await seatsLeft(app, flight.id)).toBe(10);
   });
 
-  test("does not touch a hold that was paid", async () => {
-    const flight = await addFlight(app, { flightNumber: "HE5" });
-    const { bookingId } = await hold(flight.id);
-    const now = new Date(app.clock.now());
-    // Guarantee: the API returned it.
-    const id = bookingId as `bk_${string}`;
-    const { storage } = app.services;
-    await storage.atomically(write(confirmHold, { id, updatedAt: now, confirmedAt: now }));
-    const { bookingId: other } = await hold(flight.id);
-    await expire(app, other);
-    expect(await read(bookingId)).toMatchObject({ status: "confirmed" });
-    expect(await seatsLeft(app, flight.id)).toBe(9);
-  });
-
   test("cannot expire after it was paid, nor be paid after it expired", async () => {
     const flight = await addFlight(app, { flightNumber: "HE7" });
     const { storage } = app.services;
@@ -196,35 +168,4 @@ describe("expiry", () => {
       expect(results.map((result) => result.changes)).toEqual([1, 0]);
     }
   });
-
-  test("is shown in the booking's history", async () => {
-    const flight = await addFlight(app, { flightNumber: "HE6" });
-    const { bookingId } = await hold(flight.id);
-    await expire(app, bookingId);
-    const details = await json(await app.as("admin", `${path}/${String(bookingId)}`));
-    expect(details["history"]).toMatchObject([
-      { type: "booking.held", actor: "test-user" },
-      { type: "booking.expired", actor: null },
-    ]);
-  });
-});
-
-test("rivals for seats of expiring holds never get one seat twice", async () => {
-  const flight = await addFlight(app, { flightNumber: "HR1", seats: 100 });
-  await Promise.all(Array.from({ length: 100 }, (_, index) => hold(flight.id, `holder ${index}`)));
-  expect(await seatsLeft(app, flight.id)).toBe(0);
-  const rival = async (number: number) => {
-    const body = { ...bookingBody(flight.id), passengers: [passenger(number)] };
-    return (await app.as("user", path, post(body), `rival ${number}`)).status;
-  };
-  const early = Array.from({ length: 200 }, (_, index) => rival(index));
-  app.clock.advance(holdMs);
-  const late = Array.from({ length: 200 }, (_, index) => rival(200 + index));
-  const last = Array.from({ length: 300 }, (_, index) => rival(400 + index));
-  const statuses = await Promise.all([...early, ...late, ...last]);
-  const sold = statuses.filter((status) => status === 201).length;
-  expect(statuses.filter((status) => status !== 201 && status !== 409)).toEqual([]);
-  // All holds have expired, so that every seat is sold or free.
-  await untilLater(app, async () => (await seatsLeft(app, flight.id)) === 100 - sold, 100);
-  expect(sold).toBeLessThanOrEqual(100);
 });

@@ -70,6 +70,7 @@ describe("payments and refund", () => {
     ["plain", [{ refund: 100 }, "cancel"], "partial", "partial"],
     ["plain", ["cancel", { refund: 100 }, { refund: 1, as: "other" }], "partial", "partial"],
     ["plain", ["cancel", { refund: price }], "succeeded", "succeeded"],
+    ["plain", ["cancel", { refund: price + 1 }], "pending", "pending"],
     ["plain", ["cancel", { record: 1 }, { refund: 100 }], "partial", "partial"],
     ["plain", ["cancel", { record: price / 100 }], "succeeded", "succeeded"],
     ["hold", [], null, null],

@@ -198,15 +198,6 @@ describe("a payment", () => {
     expect((await read(booking))["payments"]).toHaveLength(60);
   });
 
-  test("that is the second one is reported", async () => {
-    const booked = await hold();
-    await pay({ booking: booked.id, payment: "pi_first" });
-    expect((await pay({ booking: booked.id, payment: "pi_second" }))["effect"]).toBe(
-      `no effect: ${booked.id} was paid before`,
-    );
-    expect(await typesOf(booked.id)).toBe("booking.held booking.confirmed payment.surplus");
-  });
-
   test("pays for one booking only", async () => {
     const [one, other] = [await hold(), await hold()];
     await pay({ booking: one.id, payment: "pi_for_one" });
@@ -479,40 +470,6 @@ describe("a refund", () => {
     ]);
   });
 
-  test("is shown by GraphQL", async () => {
-    const booked = await paid();
-    const { id: eventId } = await refund({ ...booked, booking: booked.id, amount: 100 });
-    const query = `query ($id: ID!) { booking(bookingId: $id) {
-      payments { amount currency status provider eventId }
-      refund { amount refunded currency status payouts { amount status eventId } }
-      cancellation { refund { status } }
-    } }`;
-    const variables = { id: booked.id };
-    expect(await json(await app.as("user", "/graphql", post({ query, variables })))).toEqual({
-      data: {
-        booking: {
-          payments: [
-            {
-              amount: 499.5,
-              currency: "USD",
-              status: "confirmed",
-              provider: "payment_processor",
-              eventId: booked.paidBy,
-            },
-          ],
-          refund: {
-            amount: 499.5,
-            refunded: 1,
-            currency: "USD",
-            status: "partial",
-            payouts: [{ amount: 1, status: "refunded", eventId }],
-          },
-          cancellation: { refund: { status: "partial" } },
-        },
-      },
-    });
-  });
-
   test("is found by its payment if it names no booking", async () => {
     const booked = await paid();
     expect((await refund({ payment: booked.payment, amount: 49_950 }))["effect"]).toBe(
@@ -665,16 +622,6 @@ describe("a refund", () => {
       );
     }
     expect(await read(booked.id)).toMatchObject({ refund: { refunded: 0, status: "pending" } });
-  });
-
-  test("is none for a hold that was cancelled unpaid", async () => {
-    const booked = await hold();
-    await cancel(booked.id);
-    expect(await read(booked.id)).toMatchObject({
-      cancellation: { refund: { amount: 0, status: "none" } },
-      refund: null,
-      payments: [],
-    });
   });
 
   test("can never exceed what was paid, whatever a statement says", async () => {

@@ -111,33 +111,6 @@ describe("a refund that an admin records", () => {
 });
 
 describe("a refund event that names a booking without a hold", () => {
-  test.each([
-    ["a part of what is due", [[100, "pi"]], "partial", 1],
-    [
-      "all that is due, in two parts",
-      [
-        [100, "pi"],
-        [49_950, "pi"],
-      ],
-      "succeeded",
-      499.5,
-    ],
-    ["more than was charged", [[49_951, "pi"]], "pending", 0],
-    [
-      "of a second payment",
-      [
-        [100, "pi"],
-        [200, "other"],
-      ],
-      "partial",
-      1,
-    ],
-  ] as const)("of %s", async (_, events, status, sum) => {
-    const id = await booked();
-    for (const [amount, payment] of events) await refundedBy(id, amount, payment);
-    expect(await refunded(id)).toMatchObject({ status, refunded: sum });
-  });
-
   test("and a refund that an admin recorded are the same money", async () => {
     const id = await booked();
     await jsonWith(await record(id, { amount: 100 }), 200);
@@ -146,15 +119,5 @@ describe("a refund event that names a booking without a hold", () => {
     await refundedBy(id, 49_950);
     expect(await refunded(id)).toMatchObject({ status: "succeeded", refunded: 499.5 });
     expect(await refundEvents()).toHaveLength(2);
-  });
-
-  test("before its cancellation counts, and operators are notified", async () => {
-    const id = await booked({ cancelled: false });
-    await refundedBy(id, 10_000);
-    expect(await refunded(id)).toMatchObject({ amount: 0, refunded: 100, status: "succeeded" });
-    await jsonWith(await cancel(id), 200);
-    expect(await refunded(id)).toMatchObject({ amount: 499.5, refunded: 100, status: "partial" });
-    const { data } = await json(await app.as("operator", "/v1/events?type=payment.overrefunded"));
-    expect(data).toHaveLength(1);
   });
 });

@@ -223,19 +223,6 @@ test("the audit list says who read the body of an event or of a rejected deliver
   expect(await revealed()).toHaveLength(4);
 });
 
-test("the audit list says who read the body in the response of a replay", async () => {
-  await using app = await startApp();
-  const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
-  const path = `/v1/events/${String(id)}/replay`;
-  const replayed = await json(await app.as("operator", path, { method: "POST" }, "ada"));
-  expect(replayed["body"]).toBeString();
-  const entries = await listed(app, "/v1/audit?action=event*", "admin");
-  expect(entries.map(({ action, actor }) => `${String(action)} by ${String(actor)}`)).toEqual([
-    "event.revealed by ada",
-    "event.replayed by ada",
-  ]);
-});
-
 test("a body that is read is in the log if the audit entry cannot be stored", async () => {
   const app = await startApp();
   const folder = temporaryFolder();

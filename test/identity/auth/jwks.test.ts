@@ -161,25 +161,6 @@ describe("a token", () => {
   afterAll(stop);
 
   test.each([
-    ["roles", "admin", 200],
-    ["roles", "Sales admin", 403],
-    ["roles", "operator,admin", 403],
-    ["scope", "openid admin", 403],
-    ["realm_access.roles", ["admin"], 200],
-  ])("with %s = %p has these roles, and a text is one role", async (claim, value, status) => {
-    const [name = "", inner] = claim.split(".");
-    await using other = await startApp({
-      JWKS_URL: provider.url,
-      ...expected,
-      JWT_ROLES_CLAIM: claim,
-    });
-    const claims = { roles: undefined, [name]: inner === undefined ? value : { [inner]: value } };
-    const bearer = await token("k1", "ES256", claims);
-    const headers = { authorization: `Bearer ${bearer}` };
-    expect((await other.fetch("/v1/audit", { headers })).status).toBe(status);
-  });
-
-  test.each([
     ["at+jwt", "application/at+jwt", 200],
     ["at+jwt", "AT+JWT", 200],
     ["at+jwt,JWT", "JWT", 200],

@@ -70,9 +70,4 @@ describe("shared_inbox", () => {
       actor: null,
     });
   });
-
-  test("ignores the event types of application webhooks", () => {
-    const event = interpretPayload(sharedInbox, { id: "evt_1", type: "inbound_received" });
-    expect(event).toMatchObject({ status: "ignored", type: "inbound_received" });
-  });
 });

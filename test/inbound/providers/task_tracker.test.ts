@@ -49,13 +49,4 @@ describe("task_tracker", () => {
       occurredAt: now,
     });
   });
-
-  test("ignores an unlisted event under its own name, without a task", () => {
-    const event = interpretPayload(taskTracker, {
-      event_name: "label:added",
-      event_data: { id: "7" },
-    });
-    expect(event).toMatchObject({ status: "ignored", type: "label:added", subject: null });
-    expect(interpretPayload(taskTracker, {})).toMatchObject({ status: "ignored", type: "unknown" });
-  });
 });

@@ -2,9 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { json, jsonWith, sample, signed } from "../../support/app.ts";
-import { complete } from "../../support/complete.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
@@ -85,14 +83,6 @@ describe("a verified delivery", () => {
     expect(await listed("/v1/notifications")).toHaveLength(0);
   });
 
-  test("from the deploy platform gets the same type for its new and its old name", async () => {
-    const body = (type: string) => JSON.stringify({ id: `x-${type}`, type, payload: {} });
-    for (const type of ["deployment.error", "deploy.error"]) {
-      const answer = await json(await app.deliver("deploy_platform", body(type)));
-      expect(answer["event"]).toBe("deploy.error");
-    }
-  });
-
   test("posted as a form is verified as sent and parsed from the form field", async () => {
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const form = `payload=${encodeURIComponent(JSON.stringify(body))}`;
@@ -102,18 +92,6 @@ describe("a verified delivery", () => {
       status: "accepted",
       event: "workflow_run.completed",
     });
-  });
-
-  test.each([
-    ["a byte order mark", `\uFEFF${task(5)}`],
-    ["unusual white space", `\r\n\t ${task(6)} \n\n`],
-    ["emoji", task(7, `,"note":"🛩️"`)],
-  ])("with %s is verified over the exact bytes sent", async (_, body) => {
-    const response = await app.deliver("task_tracker", body);
-    expect(await json(response)).toMatchObject({ status: "accepted" });
-    const [event] = await listed("/v1/events");
-    const timeline = await json(await app.as("operator", `/v1/events/${String(event?.["id"])}`));
-    expect(timeline["body"]).toBe(body);
   });
 });
 
@@ -397,18 +375,5 @@ describe("the failure limiter", () => {
       await wrong(`10.9.9.${count}, 192.0.2.1, 10.0.0.1`);
     expect((await right("203.0.113.9, 192.0.2.1, 10.0.0.1", 1)).status).toBe(429);
     expect((await right("192.0.2.7, 10.0.0.1", 2)).status).toBe(200);
-  });
-});
-
-describe("every provider", () => {
-  test.each(
-    catalogue.flatMap(({ id, samples }) => Object.keys(samples).map((event) => [id, event])),
-  )("%s %s: the sample is accepted and stored with a title and a URL", async (id, event) => {
-    const response = await app.deliverSample(id, event);
-    expect(await json(response)).toMatchObject({ status: "accepted", event });
-    const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);
-    expect(stored?.["title"]).toBeString();
-    if (!complete.includes(id)) return;
-    expect(stored?.["url"]).toStartWith("https://");
   });
 });

@@ -2,11 +2,8 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { write } from "../../../src/db/statement.ts";
-import { reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { json, providerOf, sample, signed } from "../../support/app.ts";
-import { eventRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 import { forAllAsync, runs } from "../../support/runs.ts";
 
@@ -37,49 +34,6 @@ const run = () => {
 };
 
 describe("a captured body sent first with other headers", () => {
-  test.each<[string, Headers]>([
-    ["another event", { "x-codehost-event": "push" }],
-    ["another listed event", { "x-github-event": "package.published", "x-codehost-event": "" }],
-    ["a form's content type", form],
-    ["no event", {}],
-  ])("(%s) becomes the event that its body describes", async (_, hostile) => {
-    const { headers, body } = run();
-    const first = await send("code_host", body, hostile);
-    expect(first.answer).toMatchObject({ status: "accepted", event: "workflow_run.completed" });
-    const genuine = await send("code_host", body, headers);
-    expect(genuine.answer).toEqual({ ...first.answer, status: "duplicate" });
-    expect(await stored("code_host")).toMatchObject([
-      { status: "accepted", type: "workflow_run.completed", notifications: [{}] },
-    ]);
-  });
-
-  test("is parsed as a form even with the content type of JSON", async () => {
-    const { headers, body } = run();
-    const text = `payload=${encodeURIComponent(body)}`;
-    const first = await send("code_host", text, { "content-type": "application/json" });
-    expect(first.answer).toMatchObject({ status: "accepted", event: "workflow_run.completed" });
-    const genuine = await send("code_host", text, { ...headers, ...form });
-    expect(genuine.answer).toMatchObject({ status: "duplicate", id: first.answer["id"] });
-  });
-
-  test.each([
-    ["push", { ref: "refs/heads/main", commits: [], sender: { login: "ada" } }, "push"],
-    ["pull_request", { action: "opened", number: 1, pull_request: {} }, "pull_request.opened"],
-    [
-      "deployment_status",
-      { action: "created", deployment_status: {}, workflow_run: {} },
-      "deployment_status.created",
-    ],
-    ["ping", { zen: "Keep it logically awesome.", hook_id: 1, hook: {} }, "ping"],
-  ])("never turns a %s into another event", async (event, payload, type) => {
-    const body = JSON.stringify(payload);
-    for (const hostile of ["workflow_run.completed", "package", "issues", event]) {
-      const { answer } = await send("code_host", body, { "x-codehost-event": hostile });
-      expect(answer["event"]).toBe(type);
-    }
-    expect(await stored("code_host")).toMatchObject([{ status: "ignored", notifications: [] }]);
-  });
-
   test("with an id that looks like the key of another body does not take that key", async () => {
     const captured = `{"event_name":"item:deleted"}`;
     const genuine = `{"event_name":"item:completed"}`;
@@ -255,30 +209,4 @@ describe("with captured deliveries sent before, between and during them", () => 
       });
     },
   );
-});
-
-describe("an event that an older version stored with the type from unsigned headers", () => {
-  test.each([
-    ["ignored", "push.completed", ""],
-    ["ignored", "push.completed", "?onlyUndelivered=true"],
-    ["unreadable", "unreadable", ""],
-    ["unreadable", "unreadable", "?onlyUndelivered=true"],
-  ] as const)("(%s %s) is corrected by a replay%s", async (status, type, query) => {
-    const { headers, body } = run();
-    const text = status === "unreadable" ? `payload=${encodeURIComponent(body)}` : body;
-    const { answer } = await send("code_host", text, headers);
-    const id = `evt_${String(answer["id"]).slice(4)}` as const;
-    const [before] = await stored("code_host");
-    const { storage } = app.services;
-    const old = { ...eventRow(1), id, status, type, title: `Ignored: ${type}` };
-    await storage.atomically(write(reinterpretEvent, old));
-
-    const replay = `/v1/events/${id}/replay${query}`;
-    const after = await json(await app.as("operator", replay, { method: "POST" }));
-    expect({ ...after, notifications: [] }).toEqual({ ...before, notifications: [] });
-    // One from the delivery, which was read correctly, and one from the replay.
-    expect(after["notifications"]).toHaveLength(2);
-    const again = await send("code_host", text, headers);
-    expect(again.answer).toMatchObject({ status: "duplicate", id, event: answer["event"] });
-  });
 });

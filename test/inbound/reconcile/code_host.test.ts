@@ -52,13 +52,6 @@ test("recovers deliveries that were lost, and only those", async () => {
   expect(await metricOf(app, runsTotal)).toEndWith(" 1");
 });
 
-test("recovers a delivery that a proxy acknowledged and lost", async () => {
-  const all = await startReconciled();
-  await all.github.deliver(workflowRun(all.app), isLostByProxy);
-  expect((await run(all.app)).counts).toMatchObject({ recovered: 1 });
-  await expectEachOnce(all);
-});
-
 test("reads only what is missing, once", async () => {
   const all = await startReconciled();
   const { app, github, arrives } = all;
@@ -67,18 +60,6 @@ test("reads only what is missing, once", async () => {
   await run(app);
   await run(app);
   expect(detailsOf(all)).toEqual([`GET /${github.hook}/deliveries/${String(missing.id)}`]);
-});
-
-test("makes redeliveries duplicates, before and after", async () => {
-  const all = await startReconciled();
-  const { app, github, arrives } = all;
-  const first = await github.deliver(workflowRun(app), isLost);
-  const second = await github.deliver(workflowRun(app), isLost);
-  await github.redeliver(first, arrives);
-  await run(app);
-  await github.redeliver(second, arrives);
-  await run(app);
-  await expectEachOnce(all);
 });
 
 test("reads all pages, and in the next run only the new ones", async () => {

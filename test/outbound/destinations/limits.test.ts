@@ -97,16 +97,6 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
     expect(made.filter(({ secret }) => typeof secret === "string")).toHaveLength(1);
   });
 
-  test("of twelve users with one e-mail address, one is created", async () => {
-    const users = (n: number) =>
-      appOf(n).as(
-        "user",
-        "/v1/users",
-        post({ name: "Ada", email: `${n % 2 ? "A" : "a"}@b.example` }),
-      );
-    expect(await twelve(users)).toEqual([201, ...times(11).map(() => 409)]);
-  });
-
   test("a user's destination is called by its id in the audit list", async () => {
     const { id } = await json(await create(0, "mine", "eve"));
     const list = await listed(appOf(0), "/v1/audit?actor=eve", "admin");

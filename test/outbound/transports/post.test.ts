@@ -46,16 +46,6 @@ test.each([
   expect((await post(url, request, never)).status).toBe(200);
 });
 
-test("does not follow redirects", async () => {
-  let followed = false;
-  await using server = serving(({ url }) => {
-    followed ||= url.endsWith("/next");
-    return Response.redirect(`http://127.0.0.1:${server.port}/next`, 307);
-  });
-  const { status } = await toLoopback(new URL(`http://a.invalid:${server.port}/`), request, never);
-  expect({ status, followed }).toEqual({ status: 307, followed: false });
-});
-
 test("does not decompress the answer", async () => {
   const bomb = Uint8Array.from(zstdCompressSync(Buffer.alloc(2 ** 20, "A")));
   let asked: string | null = null;

@@ -127,6 +127,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     const isListed = Object.hasOwn(file.events, eventName) || Object.hasOwn(file.events, "*");
     expect(event.status).toBe(isListed ? "accepted" : "ignored");
     expect(event.type).toBe(file.events[eventName]?.type ?? eventName);
+    expect(event.title).toMatch(/^.{4,500}$/);
   });
 
   const tests = recorded.deliveries.filter(({ handshake }) => handshake !== undefined);
