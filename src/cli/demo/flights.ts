@@ -18,25 +18,28 @@ const cabins = [
 
 /** The same flights on each of so many days, without those that have departed. */
 export function demoFlights(now: Date, days: number): FlightPlan[] {
-  const start = Temporal.Instant.fromEpochMilliseconds(now.getTime());
-  return Array.from({ length: days }, (_, day) => day).flatMap((day) =>
+  const dates = Array.from({ length: days }, (_, day) =>
+    Temporal.Now.plainDateISO().add({ days: day }),
+  );
+  const plans = dates.flatMap((date) =>
     timetable.flatMap(([flightNumber, origin, destination, plainTime, minutes, dollars]) => {
-      const zone = airport(origin)?.zone ?? "UTC";
-      const date = start.toZonedDateTimeISO(zone).toPlainDate().add({ days: day });
-      const departs = date.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
-      if (departs < now.getTime()) return [];
-      return cabins.map(([cabinClass, seats, factor]) => ({
-        flightNumber,
-        airline: "Northlight Airways",
-        origin,
-        destination,
-        cabinClass,
-        seats,
-        departureTime: new Date(departs),
-        arrivalTime: new Date(departs + minutes * 60_000),
-        priceMinor: parseMinor((dollars * factor).toFixed(0), "USD"),
-        currency: "USD",
-      }));
+      const timeZone = airport(origin)?.zone ?? "UTC";
+      const departs = date.toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
+      const departureTime = new Date(departs);
+      const arrivalTime = new Date(departs + minutes * 60_000);
+      const leg = { flightNumber, origin, destination, departureTime, arrivalTime };
+      return cabins.map(([cabinClass, seats, factor]) => {
+        const priceMinor = parseMinor((dollars * factor).toFixed(0), "USD");
+        return {
+          ...leg,
+          airline: "Northlight Airways",
+          cabinClass,
+          seats,
+          priceMinor,
+          currency: "USD",
+        };
+      });
     }),
   );
+  return plans.filter(({ departureTime }) => departureTime > now);
 }

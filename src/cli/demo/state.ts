@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Role } from "../../base/context.ts";
 import { writePrivately } from "../../base/private-file.ts";
 import { settings } from "../../config/settings.ts";
 import { messageOf } from "../errors.ts";
@@ -13,9 +12,7 @@ import { programName } from "../program.ts";
 interface DemoState {
   readonly pid: number;
   /** Environment variables. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** An access token for each role. */
-  readonly tokens: Readonly<Partial<Record<Role, string>>>;
+  readonly variables: NodeJS.ProcessEnv;
 }
 
 /** One demo of a user is found at a time: the one that started last. */
@@ -23,11 +20,12 @@ function placeOf(env: NodeJS.ProcessEnv): string {
   return join(env["XDG_RUNTIME_DIR"] || tmpdir(), `skyhook.demo-${process.getuid?.() ?? 0}.json`);
 }
 
-/** Writes the state for other commands of the same user. It is removed when this process exits. */
-export function publishDemo(state: Omit<DemoState, "pid">, env: NodeJS.ProcessEnv): void {
+/** Writes the settings for other commands of the same user. They are removed when this process exits. */
+export function publishDemo(settingsOfDemo: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): void {
   const place = placeOf(env);
+  const state: DemoState = { pid: process.pid, variables: ours(settingsOfDemo) };
   try {
-    writePrivately(place, `${JSON.stringify({ pid: process.pid, ...state })}\n`);
+    writePrivately(place, `${JSON.stringify(state)}\n`);
   } catch (error) {
     // In a temporary folder, the name may be a file of another user.
     console.error(`skyhook: --demo does not find this demo: ${messageOf(error)}`);
@@ -38,27 +36,27 @@ export function publishDemo(state: Omit<DemoState, "pid">, env: NodeJS.ProcessEn
   });
 }
 
-/** The state of the demo that runs. Throws a `UsageError` if none does. */
-export function runningDemo(env: NodeJS.ProcessEnv): DemoState {
-  const state = readState(placeOf(env));
-  if (state !== null && isRunning(state.pid)) return state;
-  throw new UsageError(
-    `No demo of this user runs. Start one in another terminal: ${programName} demo`,
-  );
-}
-
 const settingKeys = new Set<string>(Object.values(settings).map(({ key }) => key));
 
 /** Whether a variable configures Skyhook or its commands. */
-export const isOurs = (name: string): boolean =>
+const isOurs = (name: string): boolean =>
   settingKeys.has(name) ||
   /(?:_WEBHOOK_SECRET(?:_PREVIOUS)?|^(?:ADMIN|OPERATOR|SKYHOOK_MCP)_TOKEN)$/.test(name);
 
-/** The environment with the settings of the demo that runs, and no other: those of the caller may be of a real server. */
+const ours = (env: NodeJS.ProcessEnv, are = true): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name) === are));
+
+/**
+ * The environment with the settings of the demo that runs, and no other: those of the caller may be of a real server.
+ * Throws a `UsageError` if none runs.
+ */
 export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const others = Object.entries(env).filter(([name]) => !isOurs(name));
-  const its = Object.entries(runningDemo(env).variables).filter(([name]) => isOurs(name));
-  return Object.fromEntries([...others, ...its]);
+  const state = readState(placeOf(env));
+  if (state !== null && isRunning(state.pid))
+    return { ...ours(env, false), ...ours(state.variables) };
+  throw new UsageError(
+    `No demo of this user runs. Start one in another terminal: ${programName} demo`,
+  );
 }
 
 function readState(place: string): DemoState | null {

@@ -1,3 +1,4 @@
+import { catalogue } from "../../inbound/providers/catalogue.ts";
 import type { Provider, Sample } from "../../inbound/providers/provider.ts";
 import { signedSample } from "../../inbound/providers/signed-sample.ts";
 
@@ -5,44 +6,44 @@ import { signedSample } from "../../inbound/providers/signed-sample.ts";
 export interface Sender {
   /** The server. Ends with a slash. */
   readonly url: string;
-  readonly publicUrl: string | null;
-  readonly providers: readonly Provider[];
-  readonly secretOf: (id: string) => string | null;
+  /** Of each provider. */
+  readonly secrets: ReadonlyMap<string, string>;
   readonly now: () => number;
 }
 
 interface Change {
   /** Instead of the provider's. */
-  readonly secret?: string | null | undefined;
+  readonly secret?: string | undefined;
   /** After signing. */
   readonly isAltered?: boolean;
 }
 
-/** Posts one sample of a provider, signed with its secret. */
+/** Posts a sample of a provider, signed with its secret. */
 export async function send(
-  { url, publicUrl, secretOf, now }: Sender,
+  { url, secrets, now }: Sender,
   provider: Provider,
   sample: Sample,
-  { secret = secretOf(provider.id), isAltered = false }: Change = {},
+  { secret = secrets.get(provider.id) ?? "", isAltered = false }: Change = {},
 ): Promise<void> {
-  if (secret === null) return;
   const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
-  const path = `webhooks/${provider.id}`;
-  const signedUrl = publicUrl === null ? url + path : `${publicUrl}/${path}`;
-  const signed = signedSample(provider, sample, { secret }, fresh, { url: signedUrl });
-  const { headers, bytes } = signed;
-  const body = isAltered ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
+  const signed = signedSample(provider, sample, { secret }, fresh);
+  const body = isAltered
+    ? Buffer.from(signed.bytes.toString().replace(/}$/, ',"changed":true}'))
+    : signed.bytes;
+  const request = { method: "POST", headers: signed.headers, body };
   // An error: the service is stopping.
-  await fetch(url + path, { method: "POST", headers, body }).catch(() => {});
+  await fetch(`${url}webhooks/${provider.id}`, request).catch(() => {});
 }
 
-/** Posts a sample, the same for each number. The demo's only bad deploy is its story's. */
+/** All but those of a bad deploy: the only one is the story's. */
+const samples = catalogue.flatMap((provider) =>
+  Object.entries(provider.samples)
+    .filter(([type]) => type !== "deploy.error")
+    .map(([, sample]) => ({ provider, sample })),
+);
+
+/** Posts a sample, the same for each number. */
 export async function sendAny(sender: Sender, number: number, change?: Change): Promise<void> {
-  const samples = sender.providers.flatMap((provider) =>
-    Object.entries(provider.samples)
-      .filter(([type]) => type !== "deploy.error")
-      .map(([, sample]) => ({ provider, sample })),
-  );
   const any = samples[Bun.hash.crc32(String(number)) % samples.length];
   if (any !== undefined) await send(sender, any.provider, any.sample, change);
 }

@@ -1,20 +1,11 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 
 import { systemClock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
 import type { Services } from "../../services.ts";
-import { isInMemory } from "../database.ts";
 import { isCompiled, programName } from "../program.ts";
 
-import { contextOf } from "./story.ts";
-
-/** The pages for people. Those that this program serves are printed. */
-const pages = [
-  ["console", "console"],
-  ["GraphQL playground", "graphql"],
-  ["API reference", "swagger"],
-] as const;
+import { bookingOf, contextOf } from "./story.ts";
 
 /** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string =>
@@ -23,36 +14,21 @@ const quoted = (text: string): string =>
 /** The command that runs this program: in a clone the short one, else one for any folder. */
 function program(): string {
   if (Bun.main === join(process.cwd(), "src/main.ts")) return programName;
-  return isCompiled ? runnable("skyhook") : `${runnable("bun")} ${quoted(Bun.main)}`;
-}
-
-/** The name alone if the PATH leads to the running executable. */
-function runnable(name: string): string {
-  const found = Bun.which(name);
-  const isThis = found !== null && realpathSync(found) === realpathSync(process.execPath);
-  return isThis ? name : quoted(process.execPath);
+  return [process.execPath, ...(isCompiled ? [] : [Bun.main])].map(quoted).join(" ");
 }
 
 const linkTtlSeconds = 3_600;
 
 /** The demo's welcome text: pages, commands to paste and, last, a link that signs in. */
-export async function welcome(
-  services: Services,
-  url: string,
-  flights: number,
-  days: number,
-): Promise<string> {
-  const served = pages.map(async ([name, path]) => {
-    const { ok } = await fetch(url + path, { headers: { accept: "text/html" } });
-    return ok ? [`  ${name.padEnd(20)}${url}${path}`] : [];
-  });
+export async function welcome(services: Services, url: string, about: string): Promise<string> {
   const lines = await commands(services, url);
-  const code = services.consoleCodes.issue("admin", linkTtlSeconds);
   return `
-  Skyhook demo: ${flights} flights in the next ${days} days, and a webhook every few seconds.
-  ${isInMemory(services.config) ? "Nothing is kept; set DATABASE_URL to keep it." : "Flights, users and webhooks stay in the database of DATABASE_URL."}
+  Skyhook demo: ${about}, and a webhook every few seconds.
+  Nothing is kept.
 
-${(await Promise.all(served)).flat().join("\n")}
+  console             ${url}console
+  GraphQL playground  ${url}graphql
+  API reference       ${url}swagger
 
 In another terminal, run any of these:
 
@@ -60,7 +36,7 @@ ${lines.map((line) => `  ${line}`).join("\n")}
 
 Sign in to the console here, once and within an hour. Press Ctrl-C to stop.
 
-  ${url}console#code=${code}
+  ${url}console#code=${services.consoleCodes.issue("admin", linkTtlSeconds)}
 `;
 }
 
@@ -74,26 +50,13 @@ async function commands(services: Services, url: string): Promise<readonly strin
   const admin = contextOf("demo", "admin");
   const { data } = await services.bookings.list(admin, newest, { userId: undefined });
   const hold = data.find(({ status }) => status === "held");
-  const isPayable = services.registered().some(({ id }) => id === "payment_processor");
-  const bearer = (role: Role) => `-H "Authorization: Bearer $(${program()} demo token ${role})"`;
+  const bearer = (role: Role) =>
+    `-H "Authorization: Bearer $(${command} token --email ada@demo.example --role ${role})"`;
   const json = '-H "Content-Type: application/json"';
-  const ada = { firstName: "Ada", lastName: "Lovelace", email: "ada@example.com" };
-  const booking = JSON.stringify({
-    flightId: flights[0]?.id,
-    contactEmail: "ada@example.com",
-    paymentMethod: "card",
-    passengers: [{ ...ada, dateOfBirth: "1990-04-12", passportNumber: "X1234567" }],
-  });
+  const booking = JSON.stringify(bookingOf(flights[0]?.id ?? 0, 1));
   const query = JSON.stringify({
     query: "{ flights(first: 3) { totalCount nodes { flightNumber origin destination } } }",
   });
-  const payment =
-    hold === undefined || !isPayable
-      ? []
-      : [
-          "# pay a booking that holds its seat, by a webhook of the payment processor",
-          `${command} send payment_processor payment_intent.succeeded --booking ${hold.reference}`,
-        ];
   return [
     "# send a webhook, search events, and see what a replay of those with dead notifications would do",
     `${command} send task_tracker task.completed`,
@@ -102,7 +65,8 @@ async function commands(services: Services, url: string): Promise<readonly strin
     "# follow events, or send the webhooks to your program on port 3000; Ctrl-C ends each",
     `${command} tail`,
     `${command} listen --to http://localhost:3000`,
-    ...payment,
+    "# pay a booking that holds its seat, by a webhook of the payment processor",
+    `${command} send payment_processor payment_intent.succeeded --booking ${hold?.reference}`,
     "# search flights, book a seat on the first one, and query GraphQL",
     `curl -s -w '\\n' "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
     `curl -s -w '\\n' ${url}v1/api/bookings ${bearer("user")} ${json} -d '${booking}'`,

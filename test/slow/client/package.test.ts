@@ -137,7 +137,10 @@ test.skipIf(isSkipped).each(runtimes)(
   async (_, runtime) => {
     const tokenOf = async (role: string) =>
       (
-        await runSkyhook(["demo", "token", role], { cwd: folder, env: { XDG_RUNTIME_DIR: folder } })
+        await runSkyhook(["--demo", "token", "--email", "ada@demo.example", "--role", role], {
+          cwd: folder,
+          env: { XDG_RUNTIME_DIR: folder },
+        })
       ).out.trim();
     const secret = makeSecret();
     const now = new Date();
