@@ -21,11 +21,6 @@ import { useDatabase } from "./database.ts";
 import { operatorName } from "./operator-name.ts";
 import { note, table, UsageError } from "./output.ts";
 
-interface EraseOptions {
-  readonly yes?: true;
-  readonly vacuum: boolean;
-}
-
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const person = program
     .command("person")
@@ -41,9 +36,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .description("delete it, and rewrite what accounting needs; cannot be undone")
     .argument("<person>", "an e-mail address, or the id of a user")
     .option("--yes", "do not ask before")
-    .option("--no-vacuum", "SQLite: leave old copies in the database file until the next run")
     .addHelpText("after", example("skyhook person erase ada@example.com"))
-    .action((given: string, options: EraseOptions) => erase(given, options, env));
+    .action((given: string, options: { readonly yes?: true }) => erase(given, options, env));
 }
 
 /** `skyhook person export`. */
@@ -58,7 +52,7 @@ async function exportPerson(given: string, env: NodeJS.ProcessEnv): Promise<void
 /** `skyhook person erase`. */
 async function erase(
   given: string,
-  { yes, vacuum: isVacuumed }: Partial<EraseOptions>,
+  { yes }: { readonly yes?: true },
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (yes === undefined && !process.stdin.isTTY) {
@@ -79,7 +73,7 @@ async function erase(
     note(
       `Old copies stay in the files of the database, which a server uses (process ${server.pid}): stop it, and erase again.`,
     );
-  } else if (isVacuumed === true) await rewriteFile(file);
+  } else await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
 }
 

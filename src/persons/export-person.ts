@@ -11,11 +11,7 @@ import { batchSize, linkedRows, ownLinks, type Person } from "./person.ts";
 import { linksBy, type LinkStatements, type Row } from "./persons.sql.ts";
 
 /** The rows of a person, by table. */
-export interface PersonRows {
-  readonly rows: Readonly<Partial<Record<TableName, readonly Row[]>>>;
-  /** False if a table has more rows than `maxRows`. */
-  readonly isComplete: boolean;
-}
+export type PersonRows = Readonly<Partial<Record<TableName, readonly Row[]>>>;
 
 interface Options {
   readonly seal: PersonalDataOpener;
@@ -27,12 +23,8 @@ interface Options {
   readonly maxRows: number;
 }
 
-/** Reads all rows of a person, without secrets. */
-export async function exportRows(
-  storage: Storage,
-  person: Person,
-  options: Options,
-): Promise<PersonRows> {
+/** Reads all rows of a person, without secrets. `isComplete`: false if a table has more rows than `maxRows`. */
+export async function exportRows(storage: Storage, person: Person, options: Options) {
   const collected = new Map<TableName, Map<string, Row>>();
   let isComplete = true;
   function collect({ name, key }: LinkStatements, rows: readonly Row[]): void {
@@ -96,10 +88,7 @@ function identityOf(passenger: Passenger, { seal, isRevealed }: Options): Row {
 }
 
 /** Adds the flight to bookings and passengers, which have only ids of it. */
-async function withFlights(
-  storage: Storage,
-  rows: PersonRows["rows"],
-): Promise<PersonRows["rows"]> {
+async function withFlights(storage: Storage, rows: PersonRows): Promise<PersonRows> {
   const { bookings = [], passengers = [] } = rows;
   const all = [...bookings.map(({ id }) => id), ...passengers.map(({ bookingId }) => bookingId)];
   const ids = [...new Set(all.map(String))].filter(isBookingId);

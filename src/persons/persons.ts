@@ -17,7 +17,7 @@ import { batchSize, findPerson, type Person } from "./person.ts";
 export interface PersonExport {
   readonly person: Person;
   readonly exportedAt: Date;
-  readonly data: PersonRows["rows"];
+  readonly data: PersonRows;
   /** False if there is more. */
   readonly isComplete: boolean;
 }
@@ -57,7 +57,14 @@ const maxRevealedRows = 100_000;
 export function persons(parts: Parts): Persons {
   const { storage, clock, makeId, audit } = parts;
 
-  async function disclose(ctx: Context, rows: PersonRows["rows"]): Promise<void> {
+  async function read(person: Person, isRevealed: boolean, onlyActor: string | null) {
+    const most = isRevealed ? maxRevealedRows : maxRows;
+    const options = { seal: parts.seal, isRevealed, onlyActor, maxRows: most };
+    const { rows: data, isComplete } = await exportRows(storage, person, options);
+    return { person, exportedAt: new Date(clock.now()), data, isComplete };
+  }
+
+  async function disclose(ctx: Context, rows: PersonRows): Promise<void> {
     const ids = new Set((rows.passengers ?? []).map(({ bookingId }) => String(bookingId)));
     const now = clock.now();
     const writes = [...ids].filter(isBookingId).map((bookingId) =>
@@ -79,19 +86,12 @@ export function persons(parts: Parts): Persons {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);
       const entry = audit.entry(ctx, "person.exported", subjectOf(person));
-      const most = isRevealed ? maxRevealedRows : maxRows;
-      const options = { seal: parts.seal, isRevealed, onlyActor: null, maxRows: most };
-      const { rows, isComplete } = await exportRows(storage, person, options);
-      if (isRevealed) await disclose(ctx, rows);
+      const exported = await read(person, isRevealed, null);
+      if (isRevealed) await disclose(ctx, exported.data);
       await storage.atomically(entry);
-      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
+      return exported;
     },
-    async exportOwn({ actor }) {
-      const person = { email: null, ids: [actor.id] };
-      const options = { seal: parts.seal, isRevealed: false, onlyActor: actor.id, maxRows };
-      const { rows, isComplete } = await exportRows(storage, person, options);
-      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
-    },
+    exportOwn: ({ actor }) => read({ email: null, ids: [actor.id] }, false, actor.id),
     async erase(ctx, given) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);
