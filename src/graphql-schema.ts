@@ -1,6 +1,7 @@
 import { nextTurn } from "./base/own-turn.ts";
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
 import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
+import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import type { Services } from "./services.ts";
@@ -20,6 +21,8 @@ export async function createSchema(services: Services) {
   const userTypes = usersGraphql(builder, services.users);
   await nextTurn();
   const flightTypes = flightsGraphql(builder, services);
+  await nextTurn();
+  flightSearchesGraphql(builder, services.flights, flightTypes);
   await nextTurn();
   const bookingTypes = bookingsGraphql(builder, services.bookings, flightTypes, userTypes);
   changesGraphql(builder, services, flightTypes, bookingTypes);

@@ -21,6 +21,11 @@ import { useDatabase } from "./database.ts";
 import { operatorName } from "./operator-name.ts";
 import { note, table, UsageError } from "./output.ts";
 
+interface EraseOptions {
+  readonly yes?: true;
+  readonly vacuum: boolean;
+}
+
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const person = program
     .command("person")
@@ -36,8 +41,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .description("delete it, and rewrite what accounting needs; cannot be undone")
     .argument("<person>", "an e-mail address, or the id of a user")
     .option("--yes", "do not ask before")
+    .option("--no-vacuum", "SQLite: leave old copies in the database file until the next run")
     .addHelpText("after", example("skyhook person erase ada@example.com"))
-    .action((given: string, options: { readonly yes?: true }) => erase(given, options, env));
+    .action((given: string, options: EraseOptions) => erase(given, options, env));
 }
 
 /** `skyhook person export`. */
@@ -52,7 +58,7 @@ async function exportPerson(given: string, env: NodeJS.ProcessEnv): Promise<void
 /** `skyhook person erase`. */
 async function erase(
   given: string,
-  { yes }: { readonly yes?: true },
+  { yes, vacuum: isVacuumed }: Partial<EraseOptions>,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (yes === undefined && !process.stdin.isTTY) {
@@ -73,7 +79,7 @@ async function erase(
     note(
       `Old copies stay in the files of the database, which a server uses (process ${server.pid}): stop it, and erase again.`,
     );
-  } else await rewriteFile(file);
+  } else if (isVacuumed === true) await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
 }
 

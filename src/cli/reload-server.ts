@@ -16,6 +16,9 @@ export async function reloadServer({ databaseUrl }: Config): Promise<string> {
   const server = serverOf(file);
   if (server === null) return `No server runs here: start it with \`${programName} serve\`.`;
   const { pid, reloads } = server;
+  if (reloads === undefined) {
+    return `The running server (process ${pid}) is of an older version. To load them, send it kill -HUP ${pid}, or restart it.`;
+  }
   try {
     // Not SIGHUP, which a server takes for the end of its terminal if that is gone.
     process.kill(pid, "SIGUSR2");

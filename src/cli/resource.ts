@@ -58,12 +58,7 @@ export function declareResource(command: Command, env: NodeJS.ProcessEnv, of: Re
   command.description(`${description} (through the running server)`).enablePositionalOptions();
   if (print !== undefined) command.argument("[id]", `show this one in full, such as ${sample}`);
   withFilters(command, filters)
-    .option(
-      "--limit <number>",
-      `maximum number of ${name} to print`,
-      argument(wholeNumber(999_999)),
-      20,
-    )
+    .option("--limit <number>", `most ${name} to print`, argument(wholeNumber(999_999)), 20)
     .addOption(jsonOption())
     .addOption(serverOption())
     .addHelpText("after", example(...examples))

@@ -193,13 +193,34 @@ export function allColumns(table: Table, ...except: string[]): Record<string, Pl
 /**
  * A row of placeholders for every column of a table, if a condition holds:
  * `insert(t.events).select(rowIf(t.events, condition))`. With several writers, each checks the condition before it
- * sees the others' rows, unless the statement is `contended`.
+ * sees the others' rows, unless the statement is `contended`. `computed`: columns that a query computes.
  */
-export function rowIf(table: Table, condition: SQL): SQL {
-  const values = Object.entries(getTableColumns(table)).map(([field, column]) =>
-    encoded(new Placeholder(field), column),
+export function rowIf(
+  table: Table,
+  condition: SQL,
+  computed: Readonly<Record<string, SQL>> = {},
+): SQL {
+  const values = Object.entries(getTableColumns(table)).map(
+    ([field, column]) => computed[field] ?? encoded(new Placeholder(field), column),
   );
   return sql`select ${sql.join(values, sql`, `)} where ${condition}`;
+}
+
+/**
+ * Rows with these values for the columns of a table, from what `rest` selects:
+ * `insert(t.events).select(rowsFrom(t.events, values, sql`from … where …`))`.
+ */
+export function rowsFrom<T extends Table>(
+  table: T,
+  values: { readonly [Field in keyof RowOf<T>]: SQL | Column },
+  rest: SQL,
+): SQL;
+export function rowsFrom(table: Table, values: Record<string, SQL | Column>, rest: SQL): SQL {
+  const fields = Object.keys(getTableColumns(table));
+  return sql`select ${sql.join(
+    fields.map((field) => values[field] ?? sql`null`),
+    sql`, `,
+  )} ${rest}`;
 }
 
 /** All columns of a table, to select them with others: `select({ ...columnsOf(t.events), lines })`. */

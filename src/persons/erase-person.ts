@@ -22,7 +22,10 @@ interface Parts {
 export type ErasedCounts = Readonly<Partial<Record<TableName, number>>>;
 
 /** Throws `open-bookings` if the person has a booking that is neither flown nor cancelled. */
-async function requireNoOpenBooking({ storage, clock }: Parts, person: Person): Promise<void> {
+async function requireNoOpenBooking(
+  { storage, clock }: Pick<Parts, "storage" | "clock">,
+  person: Person,
+): Promise<void> {
   const values = { ...valuesOf(person, [], 1), now: new Date(clock.now()) };
   for (const statement of openBookings) {
     const [open] = await storage.all(statement, values);

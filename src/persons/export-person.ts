@@ -11,7 +11,11 @@ import { batchSize, linkedRows, ownLinks, type Person } from "./person.ts";
 import { linksBy, type LinkStatements, type Row } from "./persons.sql.ts";
 
 /** The rows of a person, by table. */
-export type PersonRows = Readonly<Partial<Record<TableName, readonly Row[]>>>;
+export interface PersonRows {
+  readonly rows: Readonly<Partial<Record<TableName, readonly Row[]>>>;
+  /** False if a table has more rows than `maxRows`. */
+  readonly isComplete: boolean;
+}
 
 interface Options {
   readonly seal: PersonalDataOpener;
@@ -23,8 +27,12 @@ interface Options {
   readonly maxRows: number;
 }
 
-/** Reads all rows of a person, without secrets. `isComplete`: false if a table has more rows than `maxRows`. */
-export async function exportRows(storage: Storage, person: Person, options: Options) {
+/** Reads all rows of a person, without secrets. */
+export async function exportRows(
+  storage: Storage,
+  person: Person,
+  options: Options,
+): Promise<PersonRows> {
   const collected = new Map<TableName, Map<string, Row>>();
   let isComplete = true;
   function collect({ name, key }: LinkStatements, rows: readonly Row[]): void {
@@ -88,7 +96,10 @@ function identityOf(passenger: Passenger, { seal, isRevealed }: Options): Row {
 }
 
 /** Adds the flight to bookings and passengers, which have only ids of it. */
-async function withFlights(storage: Storage, rows: PersonRows): Promise<PersonRows> {
+async function withFlights(
+  storage: Storage,
+  rows: PersonRows["rows"],
+): Promise<PersonRows["rows"]> {
   const { bookings = [], passengers = [] } = rows;
   const all = [...bookings.map(({ id }) => id), ...passengers.map(({ bookingId }) => bookingId)];
   const ids = [...new Set(all.map(String))].filter(isBookingId);

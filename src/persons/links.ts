@@ -27,13 +27,12 @@ type FieldOf<Defined> = Defined extends TableDefinition<infer Row> ? keyof Row &
 function linked<const Defined extends Definition>(
   definition: Defined,
   key: readonly FieldOf<Defined>[],
-  ...links: readonly (Link & { readonly column: FieldOf<Defined> })[]
+  links: readonly (Link & { readonly column: FieldOf<Defined> })[],
 ): LinkedTable {
   return { definition, key, links };
 }
 
 const ofBooking = { by: "booking", column: "bookingId" } as const;
-const ofActor = { by: "id", column: "actor" } as const;
 
 /**
  * The tables with rows of persons. Exports and erasures are made from them. Rows are erased in this order; users come
@@ -43,45 +42,58 @@ export const linkedTables = {
   bookings: linked(
     tables.bookings,
     ["id"],
-    { by: "id", column: "userId", erase: { userId: "pseudonym", contactEmail: "no address" } },
-    { by: "email", column: "contactEmail", erase: { contactEmail: "no address" } },
+    [
+      { by: "id", column: "userId", erase: { userId: "pseudonym", contactEmail: "no address" } },
+      { by: "email", column: "contactEmail", erase: { contactEmail: "no address" } },
+    ],
   ),
   passengers: linked(
     tables.passengers,
     ["bookingId", "position"],
-    { ...ofBooking, erase: "delete" },
-    { by: "email", column: "email", erase: "delete" },
+    [
+      { ...ofBooking, erase: "delete" },
+      { by: "email", column: "email", erase: "delete" },
+    ],
   ),
-  payments: linked(tables.payments, ["eventId"], { ...ofBooking, erase: "keep" }),
-  bookingChanges: linked(tables.bookingChanges, ["id"], {
-    ...ofBooking,
-    erase: { userId: "pseudonym" },
-  }),
-  disclosures: linked(tables.disclosures, ["id"], { ...ofBooking, erase: "keep" }),
-  idempotency: linked(tables.idempotency, ["scope", "key"], {
-    by: "scope",
-    column: "scope",
-    erase: "delete",
-  }),
-  sessions: linked(tables.sessions, ["id"], { ...ofActor, erase: "delete" }),
+  payments: linked(tables.payments, ["eventId"], [{ ...ofBooking, erase: "keep" }]),
+  bookingChanges: linked(
+    tables.bookingChanges,
+    ["id"],
+    [{ ...ofBooking, erase: { userId: "pseudonym" } }],
+  ),
+  disclosures: linked(tables.disclosures, ["id"], [{ ...ofBooking, erase: "keep" }]),
+  idempotency: linked(
+    tables.idempotency,
+    ["scope", "key"],
+    [{ by: "scope", column: "scope", erase: "delete" }],
+  ),
+  sessions: linked(tables.sessions, ["id"], [{ by: "id", column: "actor", erase: "delete" }]),
   // The deliveries of a user go with the destination.
-  destinations: linked(tables.destinations, ["id"], {
-    by: "id",
-    column: "ownerId",
-    erase: "delete",
-  }),
+  destinations: linked(
+    tables.destinations,
+    ["id"],
+    [{ by: "id", column: "ownerId", erase: "delete" }],
+  ),
   audit: linked(
     tables.audit,
     ["id"],
-    { ...ofActor, erase: { actor: "pseudonym" } },
-    { by: "id", column: "subject", erase: { subject: "pseudonym" } },
+    [
+      { by: "id", column: "actor", erase: { actor: "pseudonym" } },
+      { by: "id", column: "subject", erase: { subject: "pseudonym" } },
+    ],
   ),
-  replays: linked(tables.replays, ["id"], { ...ofActor, erase: { actor: "pseudonym" } }),
+  replays: linked(
+    tables.replays,
+    ["id"],
+    [{ by: "id", column: "actor", erase: { actor: "pseudonym" } }],
+  ),
   users: linked(
     tables.users,
     ["id"],
-    { by: "id", column: "id", erase: "delete" },
-    { by: "email", column: "email", erase: "delete" },
+    [
+      { by: "id", column: "id", erase: "delete" },
+      { by: "email", column: "email", erase: "delete" },
+    ],
   ),
 } as const satisfies Partial<Record<keyof typeof tables, LinkedTable>>;
 

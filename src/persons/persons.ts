@@ -17,7 +17,7 @@ import { batchSize, findPerson, type Person } from "./person.ts";
 export interface PersonExport {
   readonly person: Person;
   readonly exportedAt: Date;
-  readonly data: PersonRows;
+  readonly data: PersonRows["rows"];
   /** False if there is more. */
   readonly isComplete: boolean;
 }
@@ -57,14 +57,7 @@ const maxRevealedRows = 100_000;
 export function persons(parts: Parts): Persons {
   const { storage, clock, makeId, audit } = parts;
 
-  async function read(person: Person, isRevealed: boolean, onlyActor: string | null) {
-    const most = isRevealed ? maxRevealedRows : maxRows;
-    const options = { seal: parts.seal, isRevealed, onlyActor, maxRows: most };
-    const { rows: data, isComplete } = await exportRows(storage, person, options);
-    return { person, exportedAt: new Date(clock.now()), data, isComplete };
-  }
-
-  async function disclose(ctx: Context, rows: PersonRows): Promise<void> {
+  async function disclose(ctx: Context, rows: PersonRows["rows"]): Promise<void> {
     const ids = new Set((rows.passengers ?? []).map(({ bookingId }) => String(bookingId)));
     const now = clock.now();
     const writes = [...ids].filter(isBookingId).map((bookingId) =>
@@ -86,12 +79,19 @@ export function persons(parts: Parts): Persons {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);
       const entry = audit.entry(ctx, "person.exported", subjectOf(person));
-      const exported = await read(person, isRevealed, null);
-      if (isRevealed) await disclose(ctx, exported.data);
+      const most = isRevealed ? maxRevealedRows : maxRows;
+      const options = { seal: parts.seal, isRevealed, onlyActor: null, maxRows: most };
+      const { rows, isComplete } = await exportRows(storage, person, options);
+      if (isRevealed) await disclose(ctx, rows);
       await storage.atomically(entry);
-      return exported;
+      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
     },
-    exportOwn: ({ actor }) => read({ email: null, ids: [actor.id] }, false, actor.id),
+    async exportOwn({ actor }) {
+      const person = { email: null, ids: [actor.id] };
+      const options = { seal: parts.seal, isRevealed: false, onlyActor: actor.id, maxRows };
+      const { rows, isComplete } = await exportRows(storage, person, options);
+      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
+    },
     async erase(ctx, given) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);

@@ -3,26 +3,11 @@ import { decodeNumberCursor } from "../../base/cursor.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import {
-  argumentsOf,
-  enumOf,
-  fieldsExcept,
-  fieldsOf,
-  objectOf,
-} from "../../web/graphql/from-schema.ts";
+import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { moneySchema } from "../../web/schema.ts";
 import { type Flight, flightSchema, type FlightView } from "../flight.ts";
 
-import { maxCalendarDays } from "./flight-search.ts";
-import {
-  cheapestFlightSchema,
-  flightCalendarQuery,
-  flightCalendarSchema,
-  flightDaySchema,
-  flightSearchQuery,
-  flightSearchResultSchema,
-} from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 import type { Seats } from "./seats.ts";
 
@@ -60,24 +45,7 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     }),
   });
 
-  const SearchResultType = objectOf(builder, flightSearchResultSchema, { flights: [FlightType] });
-  const CheapestType = objectOf(builder, cheapestFlightSchema, { price: PriceType });
-  const DayType = objectOf(builder, flightDaySchema, { cheapest: [CheapestType] });
-  const CalendarType = objectOf(builder, flightCalendarSchema, { days: [DayType] });
-
   builder.queryFields((t) => ({
-    searchFlights: t.field({
-      type: SearchResultType,
-      description: "Flights on one day that can be booked and have enough free seats.",
-      args: argumentsOf(t.arg, flightSearchQuery, { cabinClass: CabinClass }),
-      resolve: (_, args, { admit }) => flights.search(args, admit),
-    }),
-    flightCalendar: t.field({
-      type: CalendarType,
-      description: `The lowest prices by day, among the flights of searchFlights. At most ${maxCalendarDays} days.`,
-      args: argumentsOf(t.arg, flightCalendarQuery, { cabinClass: CabinClass }),
-      resolve: (_, args, { admit }) => flights.calendar(args, admit),
-    }),
     flight: t.field({
       type: FlightType,
       nullable: true,
@@ -125,7 +93,7 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     }),
   );
 
-  return { FlightType };
+  return { FlightType, CabinClass, PriceType };
 }
 
 /** The flight id in a global id; 0, which no flight has, if it is not a number. */

@@ -44,7 +44,6 @@ interface ButtonParts {
   readonly act: () => Promise<void>;
   /** The name of the action in the notice that it failed. */
   readonly name?: string;
-  readonly title?: string;
   readonly isMain?: boolean;
 }
 
@@ -54,7 +53,6 @@ export function ActionButton({
   busy = label,
   act,
   name = label,
-  title,
   isMain = false,
 }: ButtonParts) {
   const { isBusy, run } = useAction();
@@ -64,7 +62,6 @@ export function ActionButton({
       class={isMain ? "primary" : ""}
       // Not `disabled`, which would take the focus from the button.
       aria-disabled={isBusy}
-      title={title}
       onClick={() => void run(() => attempt(name, act))}
     >
       {isBusy ? busy : label}

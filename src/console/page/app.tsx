@@ -21,11 +21,11 @@ import { NamesContext, useProviderNames } from "./names.ts";
 import { Palette } from "./palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
-import { type Route, useRoute, type View, writeRoute } from "./route.ts";
+import { useRoute, type View, writeRoute } from "./route.ts";
 import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./session/session.ts";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
 import { Empty, Notices, Waiting } from "./ui.tsx";
-import { canOpen, type Roles, titles, type ViewParts } from "./views.ts";
+import { canOpen, titles, type ViewParts } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
 
 export function App() {
@@ -61,11 +61,10 @@ export function App() {
 const signOutHere = () => signOut("expired");
 
 function Console({ session: current }: { readonly session: SessionInfo }) {
-  const { id, roles } = current;
   // A session exists already: ignore a one-time code, but remove it from the address.
   takeCode();
   const route = useRoute();
-  const live = useFeed(id);
+  const live = useFeed(current.id);
   const issues = useIssueCount();
   const help = useRef<HTMLDialogElement>(null);
   const palette = useRef<HTMLDialogElement>(null);
@@ -94,7 +93,7 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
           skip={() => main.current?.focus()}
         >
           <main id="main" tabIndex={-1} ref={main}>
-            {route === null ? <NotFound /> : <CurrentView route={route} roles={roles} />}
+            {route === null ? <NotFound /> : <CurrentView route={route} />}
           </main>
         </Frame>
         <dialog ref={help} aria-labelledby="help-title">
@@ -113,7 +112,7 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
             <button type="submit">Close</button>
           </form>
         </dialog>
-        <Palette dialog={palette} roles={roles} showHelp={showHelp} />
+        <Palette dialog={palette} showHelp={showHelp} />
       </NamesContext.Provider>
     </LiveContext.Provider>
   );
@@ -133,8 +132,8 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
   replays: Replays,
 };
 
-function CurrentView({ route, roles }: { readonly route: Route; readonly roles: Roles }) {
-  if (!canOpen(route.view, roles)) {
+function CurrentView({ route }: ViewParts) {
+  if (!canOpen(route.view)) {
     return (
       <Page title={titles[route.view]}>
         <AdminsOnly />
@@ -142,7 +141,7 @@ function CurrentView({ route, roles }: { readonly route: Route; readonly roles: 
     );
   }
   const Content = contents[route.view];
-  return <Content route={route} isAdmin={roles.includes("admin")} />;
+  return <Content route={route} />;
 }
 
 function NotFound() {

@@ -39,6 +39,20 @@ export function SecretOnce({ title, secret, advice, children }: SecretParts) {
   );
 }
 
+const made = new Map<string, string>();
+
+/** Keeps a secret that was just made for the page of its resource. It is not stored, and the API does not return it again. */
+export function keepSecret(of: string, secret: string | null): void {
+  if (secret !== null) made.set(of, secret);
+}
+
+/** The secret that was just made for a resource, once. */
+export function takeSecret(of: string): string | null {
+  const secret = made.get(of) ?? null;
+  made.delete(of);
+  return secret;
+}
+
 /** Copies a text and says whether it could. */
 export async function copy(text: string): Promise<void> {
   try {

@@ -43,9 +43,12 @@ export const clockTime = (time: Date): string => clock.format(time);
 /** `24 Nov 2026, 14:03` */
 export const dateAndTime = (time: Date): string => minute.format(time);
 
-/** `41 ms`, `41.9 s`: how long a request took. */
+/** `0.4 ms`, `41 ms`, `41.9 s`: how long a request took. */
 export function milliseconds(ms: number): string {
-  return ms < 10_000 ? `${ms.toLocaleString("en")}\u00a0ms` : `${(ms / 1_000).toFixed(1)}\u00a0s`;
+  const maximumFractionDigits = ms < 10 ? 1 : 0;
+  return ms < 10_000
+    ? `${ms.toLocaleString("en", { maximumFractionDigits })}\u00a0ms`
+    : `${(ms / 1_000).toFixed(1)}\u00a0s`;
 }
 
 /** `26 h`, `20 min`, `3 d 4 h`: a duration in its largest units, with non-breaking spaces. */

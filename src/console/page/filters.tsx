@@ -103,18 +103,13 @@ function FilterControl({ name, of: filter, hint, route }: ControlParts) {
   );
 }
 
-interface FiltersParts extends ControlsOfParts {
-  /** The text of the link that removes all filters. */
-  readonly clear?: string;
-}
-
 /** The filters above a list. */
-export function Filters({ clear = "Clear filters", ...parts }: FiltersParts) {
+export function Filters(parts: ControlsOfParts) {
   const { view, id, query } = parts.route;
   return (
     <Controls isSearch>
       <FilterControls {...parts} />
-      {query.size > 0 && <a href={writeRoute(view, id)}>{clear}</a>}
+      {query.size > 0 && <a href={writeRoute(view, id)}>Clear filters</a>}
     </Controls>
   );
 }

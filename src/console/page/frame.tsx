@@ -77,7 +77,7 @@ export function Frame({
         </button>
         <nav aria-label="Views">
           {viewGroups.map(([group, views]) => {
-            const open = views.filter((each) => canOpen(each, session.roles));
+            const open = views.filter(canOpen);
             return open.length === 0 ? null : (
               <div key={group} role="group" aria-label={group}>
                 <span class="group name" aria-hidden="true">

@@ -100,23 +100,15 @@ export function Detail({ label, close, children }: DetailParts) {
 
 interface LoadedParts<Item> extends Pick<DetailParts, "label" | "close"> {
   readonly of: Loaded<Item>;
-  /** What is loaded; by default the label in lower case. */
-  readonly what?: string;
   readonly children: (item: Item) => ComponentChildren;
 }
 
 /** The detail pane of an item that is loaded for it. Keeps showing the item when a reload fails. */
-export function LoadedDetail<Item>({
-  label,
-  close,
-  of: loaded,
-  what,
-  children,
-}: LoadedParts<Item>) {
+export function LoadedDetail<Item>({ label, close, of: loaded, children }: LoadedParts<Item>) {
   return (
     <Detail label={label} close={close}>
       {loaded.value === null ? (
-        <Waiting for={loaded} what={what ?? label.toLowerCase()} />
+        <Waiting for={loaded} what={label.toLowerCase()} />
       ) : (
         children(loaded.value)
       )}

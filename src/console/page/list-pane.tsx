@@ -59,7 +59,7 @@ export function ListPane<Item extends Listed>({ of: rows, list, open, query, emp
           {groupsOf(list.items ?? [], rows).map((items, index, groups) => (
             <Fragment key={items[0]?.id}>
               <Heading of={rows} before={groups[index - 1]?.at(-1)} item={items[0]} />
-              <Group of={rows} items={items} open={open} query={query} />
+              <Group of={rows} items={items} list={list} open={open} query={query} />
             </Fragment>
           ))}
         </RowList>
@@ -110,18 +110,25 @@ function groupsOf<Item>(items: readonly Item[], { groupOf }: Rows<Item>): readon
   return groups;
 }
 
-interface GroupParts<Item extends Listed> extends Pick<Parts<Item>, "of" | "open" | "query"> {
+interface GroupParts<Item extends Listed> extends Omit<Parts<Item>, "empty"> {
   readonly items: readonly Item[];
 }
 
 /** The newest of equal items, and the others on demand or while one of them is open. */
-function Group<Item extends Listed>({ items, of: rows, open, query }: GroupParts<Item>) {
+function Group<Item extends Listed>({ items, of: rows, list, open, query }: GroupParts<Item>) {
   const [isExpanded, setExpanded] = useState(false);
   const isAll = isExpanded || items.slice(1).some(({ id }) => id === open);
   return (
     <>
       {(isAll ? items : items.slice(0, 1)).map((item) => (
-        <Row key={item.id} of={rows} item={item} isOpen={item.id === open} query={query} />
+        <Row
+          key={item.id}
+          of={rows}
+          item={item}
+          isOpen={item.id === open}
+          query={query}
+          changed={list.refresh}
+        />
       ))}
       {!isAll && items.length > 1 && (
         <li class="gap">

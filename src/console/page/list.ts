@@ -123,7 +123,10 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
     if (!isConnected || (isShown && items.length > maxItems)) reset();
     if (items.length === 0) older = next;
     for (const { id } of fresh) if (!known.has(id) && !isShown) held.add(id);
-    if (isShown) held.clear();
+    if (isShown) {
+      held.clear();
+      drop(fresh, next === null);
+    }
     add(fresh);
     isLoaded = true;
   }
@@ -139,6 +142,14 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
     const { data, pagination } = await pageAt(older);
     older = pagination.hasMore ? pagination.nextCursor : null;
     add(data);
+  }
+
+  /** Drops what was deleted, or no longer matches: it is missing between the top and the last item of `fresh`. */
+  function drop(fresh: readonly Item[], isWhole: boolean): void {
+    const found = new Set(fresh.map(({ id }) => id));
+    const last = fresh.at(-1);
+    const isRead = (item: Item) => isWhole || (last !== undefined && newestFirst(item, last) < 0);
+    items = items.filter((item) => found.has(item.id) || !isRead(item));
   }
 
   function add(more: readonly Item[]): void {
@@ -184,10 +195,11 @@ function merged<Item extends Listed>(
   latest: readonly Item[],
 ): readonly Item[] {
   const byId = new Map([...known, ...latest].map((item) => [item.id, item]));
-  return [...byId.values()].toSorted(
-    (a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id),
-  );
+  return [...byId.values()].toSorted(newestFirst);
 }
+
+const newestFirst = (a: Listed, b: Listed): number =>
+  compare(b.createdAt, a.createdAt) || compare(b.id, a.id);
 
 function compare(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;

@@ -5,9 +5,10 @@ import { idIn } from "./ids.ts";
 import { NamesContext } from "./names.ts";
 import { addRoute } from "./providers/adding.ts";
 import { readRoute, views, writeRoute } from "./route.ts";
+import { isAdmin } from "./session/session.ts";
 import { leave } from "./session/sign-out.ts";
 import { counted, Text } from "./text.tsx";
-import { canOpen, type Roles, titles } from "./views.ts";
+import { canOpen, titles } from "./views.ts";
 
 interface Command {
   readonly label: string;
@@ -19,19 +20,18 @@ interface Command {
 
 interface Parts {
   readonly dialog: RefObject<HTMLDialogElement | null>;
-  readonly roles: Roles;
   readonly showHelp: () => void;
 }
 
 /** The command palette: a combobox with a list (WAI-ARIA APG) in a dialog. */
-export function Palette({ dialog, roles, showHelp }: Parts) {
+export function Palette({ dialog, showHelp }: Parts) {
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
   const names = useContext(NamesContext);
   const commands = [
-    ...jumps(text, roles),
-    ...matching([...viewCommands(roles), ...actions(roles, showHelp), ...providers(names)], text),
-    ...searches(text, roles),
+    ...jumps(text),
+    ...matching([...viewCommands(), ...actions(showHelp), ...providers(names)], text),
+    ...searches(text),
   ];
   const write = (written: string) => {
     setText(written);
@@ -133,16 +133,16 @@ const link = (label: string, address: string, more: Omit<Command, "label" | "run
   run: () => visit(address),
 });
 
-function viewCommands(roles: Roles): readonly Command[] {
+function viewCommands(): readonly Command[] {
   return views.flatMap((view, index) =>
     // The keys 1 to 9, and 0, which the other views have not.
-    canOpen(view, roles)
+    canOpen(view)
       ? [link(titles[view], writeRoute(view), index < 10 ? { hint: String((index + 1) % 10) } : {})]
       : [],
   );
 }
 
-function actions(roles: Roles, showHelp: () => void): readonly Command[] {
+function actions(showHelp: () => void): readonly Command[] {
   // Where the list of events is open, with its filters.
   const route = readRoute(location.hash);
   const query = route?.view === "events" ? route.query : new URLSearchParams();
@@ -152,7 +152,7 @@ function actions(roles: Roles, showHelp: () => void): readonly Command[] {
     link("New destination", writeRoute("destinations", "new"), { keywords: "add create" }),
   ];
   return [
-    ...(roles.includes("admin") ? forAdmins : []),
+    ...(isAdmin() ? forAdmins : []),
     link("Create token for an agent", writeRoute("agents", "new"), { keywords: "add new mcp" }),
     link(replay, writeRoute("replays", "new", query), { keywords: "bulk resend again dry run" }),
     { label: "Keyboard shortcuts", hint: "?", keywords: "help", run: showHelp },
@@ -168,18 +168,18 @@ function providers(names: ReadonlyMap<string, string>): readonly Command[] {
 }
 
 /** What a pasted id names. */
-function jumps(text: string, roles: Roles): readonly Command[] {
+function jumps(text: string): readonly Command[] {
   const found = idIn(text);
-  if (found === null || !canOpen(found.view, roles)) return [];
+  if (found === null || !canOpen(found.view)) return [];
   return [link(`Open ${found.what}`, writeRoute(found.view, found.id), { hint: found.id })];
 }
 
 /** Where to search for a text. */
-function searches(text: string, roles: Roles): readonly Command[] {
+function searches(text: string): readonly Command[] {
   const q = text.trim();
   if (q === "") return [];
   return (["events", "bookings"] as const)
-    .filter((view) => canOpen(view, roles))
+    .filter((view) => canOpen(view))
     .map((view) =>
       link(`Search ${view} for “${q}”`, writeRoute(view, null, new URLSearchParams({ q }))),
     );

@@ -11,7 +11,8 @@ export interface Column<Item> {
   readonly at: string;
   /** The width where rows have one line, as of a CSS grid. By default an equal share of what is left. */
   readonly width?: string;
-  readonly cell: (item: Item) => ComponentChildren;
+  /** `changed`: called after a change of the item, so that the list loads again. */
+  readonly cell: (item: Item, changed: () => void) => ComponentChildren;
   readonly look?: "mono" | "number" | "quiet";
   /** Whether rows of several lines leave it out. */
   readonly isWideOnly?: boolean;
@@ -74,10 +75,12 @@ export interface RowParts<Item> {
   readonly item: Item;
   readonly isOpen: boolean;
   readonly query: URLSearchParams;
+  readonly changed?: () => void;
 }
 
 /** An item: a link, if it has a page. */
-export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>) {
+export function ItemRow<Item>(parts: RowParts<Item>) {
+  const { of: rows, item, isOpen, query, changed = () => {} } = parts;
   const address = rows.address(item, query);
   const name = `row ${classOf(rows)}${rows.isFresh?.(item) === true ? " fresh" : ""}`;
   const cells = rows.columns.map(({ at, look = "", isWideOnly, tip, cell }) => (
@@ -86,7 +89,7 @@ export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>)
       class={`cell ${at} ${look} ${isWideOnly === true ? "wide-only" : ""}`}
       title={tip?.(item) ?? undefined}
     >
-      {shown(cell(item))}
+      {shown(cell(item, changed))}
     </span>
   ));
   if (address === null) return <div class={name}>{cells}</div>;

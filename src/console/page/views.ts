@@ -1,12 +1,8 @@
 import type { Route, View } from "./route.ts";
-import type { SessionInfo } from "./wire.ts";
-
-export type Roles = SessionInfo["roles"];
+import { isAdmin } from "./session/session.ts";
 
 export interface ViewParts {
   readonly route: Route;
-  /** Only admins may change some things. The API enforces it; this only hides the controls. */
-  readonly isAdmin: boolean;
 }
 
 export const titles: Readonly<Record<View, string>> = {
@@ -25,10 +21,7 @@ export const titles: Readonly<Record<View, string>> = {
 
 const forAdmins: readonly View[] = ["bookings", "audit"];
 
-/** Only admins may see some views. The API enforces it; this only hides them. */
-export function canOpen(view: View, roles: Roles): boolean {
-  return !forAdmins.includes(view) || roles.includes("admin");
-}
+export const canOpen = (view: View): boolean => !forAdmins.includes(view) || isAdmin();
 
 /** The outlines of the views' icons, on a grid of 16. */
 export const icons: Readonly<Record<View, string>> = {

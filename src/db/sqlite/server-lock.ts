@@ -26,10 +26,10 @@ interface Holder {
   readonly host: string;
   /** The result of `identityOf` for each database file; empty before they are open. */
   readonly files: readonly (string | null)[];
-  /** How often it has loaded all secrets again. */
-  readonly reloads: number;
+  /** How often it has loaded all secrets again. An older version does not say. */
+  readonly reloads?: number;
   /** Where its process id counts: containers can share the host's name. Null where that is not known. */
-  readonly processes: string | null;
+  readonly processes?: string | null;
 }
 
 /**
@@ -130,7 +130,7 @@ export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
   const { lock, note } = lockFilesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;
   const holder = holderIn(note);
-  const isHere = holder?.host === hostname() && holder.processes === processNamespace();
+  const isHere = holder?.host === hostname() && (holder.processes ?? null) === processNamespace();
   return isHere ? holder : null;
 }
 

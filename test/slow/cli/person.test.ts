@@ -90,10 +90,12 @@ describe("skyhook person", () => {
       /^skyhook: Booking [A-Z]{6} is for a flight that departs at .*Cancel it first/m,
     );
     for (const id of made) await call(`/v1/api/bookings/${id}`, ada, { method: "DELETE" });
-    const erased = await beside("person", "erase", email, "--yes");
-    expect(erased.out).toMatch(/^bookings +30$/m);
+    expect((await beside("person", "erase", email, "--yes", "--no-vacuum")).out).toMatch(
+      /^bookings +30$/m,
+    );
     // Rows are gone, but not from the pages of the file.
     expect(filesWith(data, canaries)).not.toEqual([]);
+    const erased = await beside("person", "erase", email, "--yes");
     expect(erased.err).toContain(`a server uses (process ${server.pid}): stop it, and erase again`);
     // The server goes on.
     const after = await book(bo, { email: "bo@example.com" });

@@ -77,13 +77,13 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("input[value=make]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/svix'");
-    await browser.shows("[data-made]", "whsec_");
-    expect(await browser.text("[data-made]")).toBe(
+    await browser.shows(".secret .mono", "whsec_");
+    expect(await browser.text(".secret .mono")).toBe(
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
     await browser.go("#/providers", "h2", "Svix");
     await browser.go("#/providers/svix", ".badge.good", "Stored");
-    expect(await browser.count("[data-made]")).toBe(0);
+    expect(await browser.count(".secret .mono")).toBe(0);
   });
 
   test("a pasted file shows each error with its line, and selects it", async () => {
@@ -130,7 +130,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("form.stack button.primary");
     await browser.shows("#field-secret-note", "an example from documentation");
     await browser.click("input[value=make]");
-    await browser.click("form.stack button.primary", "[data-made]", "whsec_");
+    await browser.click("form.stack button.primary", ".secret .mono", "whsec_");
     await browser.shows(".badge.good", "Stored");
   });
 

@@ -1,49 +1,23 @@
 import { attempt, Confirmed } from "../action.tsx";
 import { Actor } from "../actor.tsx";
 import { callApi } from "../api.ts";
-import { Split } from "../layout.tsx";
-import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
+import { listView } from "../list-view.tsx";
 import { writeRoute } from "../route.ts";
-import type { Rows } from "../rows.tsx";
-import { ShortList } from "../short-list.tsx";
+import { isAdmin } from "../session/session.ts";
 import { Time } from "../time.tsx";
 import { Empty, notify } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
-import type { Page, SessionInfo } from "../wire.ts";
+import type { SessionInfo } from "../wire.ts";
 
 import { NewToken } from "./new-token.tsx";
 
-const pollIntervalMs = 5_000;
 const calls = new URLSearchParams({ action: "agent.called" });
 
 /** The Agents view: the tokens of agents, and what leads to what they did. */
-export function Agents({ route: { id, query }, isAdmin }: ViewParts) {
-  const list = useLoad<Page<SessionInfo>>("v1/sessions?kind=agent&limit=100", { keep: true });
-  useInterval(list.reload, pollIntervalMs);
-  const rows = rowsWith((token) =>
-    attempt("Revoke", async () => {
-      await callApi(`v1/sessions/${encodeURIComponent(token)}`, { method: "DELETE" });
-      notify("Token revoked");
-      list.reload();
-    }),
-  );
-  return (
-    <Split
-      title="Agents"
-      list={<ShortList of={rows} list={list} open={null} query={query} empty={<NoTokens />} />}
-      detail={id === "new" ? <NewToken close={writeRoute("agents")} made={list.reload} /> : null}
-    >
-      <div class="filters">{isAdmin && <a href={writeRoute("audit", null, calls)}>Calls</a>}</div>
-      <a class="button primary" href={writeRoute("agents", "new")}>
-        Create token
-      </a>
-    </Split>
-  );
-}
-
-const rowsWith = (revoke: (id: string) => Promise<void>): Rows<SessionInfo> => ({
+export const Agents = listView<SessionInfo>({
+  view: "agents",
   what: ["token", "tokens"],
+  path: () => "v1/sessions?kind=agent",
+  pollIntervalMs: 5_000,
   columns: [
     { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ userAgent }) => userAgent },
     {
@@ -80,19 +54,36 @@ const rowsWith = (revoke: (id: string) => Promise<void>): Rows<SessionInfo> => (
       head: "",
       at: "act",
       width: "84px",
-      cell: ({ id, userAgent }) => (
+      cell: ({ id, userAgent }, changed) => (
         <Confirmed
           label="Revoke"
           title={`Revoke the token ${userAgent}?`}
           text="The agent loses access at once."
-          confirm={() => void revoke(id)}
+          confirm={() => void revoke(id).then(changed)}
         />
       ),
     },
   ],
   narrow: `"title time act" "kind by act" / minmax(0, 1fr) auto auto`,
   address: () => null,
+  action: () => (
+    <>
+      <div class="filters">{isAdmin() && <a href={writeRoute("audit", null, calls)}>Calls</a>}</div>
+      <a class="button primary" href={writeRoute("agents", "new")}>
+        Create token
+      </a>
+    </>
+  ),
+  empty: <NoTokens />,
+  detail: ({ id, close, changed }) =>
+    id === "new" ? <NewToken close={close} made={changed} /> : null,
 });
+
+const revoke = (id: string) =>
+  attempt("Revoke", async () => {
+    await callApi(`v1/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+    notify("Token revoked");
+  });
 
 function NoTokens() {
   return (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 import { writeRoute } from "../route.ts";
-import { canSeeBookings } from "../session/session.ts";
+import { isAdmin } from "../session/session.ts";
 import { type Of, Text } from "../text.tsx";
 
 const bookingId = /bk_[0-9a-f]{32}\b/;
@@ -9,7 +9,7 @@ const bookingId = /bk_[0-9a-f]{32}\b/;
 /** The text of an event, with a link to the booking that it names. For admins: others cannot open bookings. */
 export function WithBooking({ of: text }: Of<string>): ComponentChildren {
   const id = bookingId.exec(text);
-  if (id === null || !canSeeBookings()) return <Text of={text} />;
+  if (id === null || !isAdmin()) return <Text of={text} />;
   return (
     <>
       <Text of={text.slice(0, id.index)} />

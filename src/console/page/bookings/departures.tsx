@@ -3,7 +3,7 @@ import { apiQuery } from "../filters.tsx";
 import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { canSeeBookings } from "../session/session.ts";
+import { isAdmin } from "../session/session.ts";
 import { counted, type Of, words } from "../text.tsx";
 import { Empty, Waiting, Wide } from "../ui.tsx";
 import type { DayDepartures } from "../wire.ts";
@@ -147,7 +147,7 @@ function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
 
 /** For admins, the ID by which a booking can be changed to this cabin. */
 function More({ of: { id } }: Of<Cabin>) {
-  return canSeeBookings() ? <span class="more quiet">ID {id}</span> : null;
+  return isAdmin() ? <span class="more quiet">ID {id}</span> : null;
 }
 
 interface FlightParts extends Pick<Parts, "date"> {
@@ -157,7 +157,7 @@ interface FlightParts extends Pick<Parts, "date"> {
 
 /** For admins, a link to the bookings of the flight on this day. */
 function Flight({ number, date, isSold }: FlightParts) {
-  if (!isSold || !canSeeBookings()) return number;
+  if (!isSold || !isAdmin()) return number;
   const departs = { departsFrom: startOf(date), departsTo: startOf(date, 1) };
   const query = new URLSearchParams({ flight: number, ...departs });
   return (

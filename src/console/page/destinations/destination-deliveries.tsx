@@ -4,6 +4,7 @@ import { span } from "../durations.ts";
 import { Attempts } from "../events/notification.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
+import { isAdmin } from "../session/session.ts";
 import { counted, type Of, Text } from "../text.tsx";
 import { DueTime, Time } from "../time.tsx";
 import { Empty, ErrorMessage, notify, Status } from "../ui.tsx";
@@ -53,12 +54,11 @@ interface DeadParts {
   readonly of: Deliveries;
   /** The destination in the API. */
   readonly path: string;
-  readonly isAdmin: boolean;
   readonly retried: () => void;
 }
 
 /** The dead letters of a destination. Renders nothing if it has none. */
-export function DeadDeliveries({ of: { dead }, path, isAdmin, retried }: DeadParts) {
+export function DeadDeliveries({ of: { dead }, path, retried }: DeadParts) {
   const { value } = dead;
   if (value === null || value.data.length === 0) return null;
 
@@ -75,7 +75,7 @@ export function DeadDeliveries({ of: { dead }, path, isAdmin, retried }: DeadPar
     <section aria-labelledby="dead-deliveries">
       <header class="panel-bar">
         <h3 id="dead-deliveries">Dead letters</h3>
-        {isAdmin && <ActionButton label="Retry all" busy="Retrying…" name="Retry" act={retry} />}
+        {isAdmin() && <ActionButton label="Retry all" busy="Retrying…" name="Retry" act={retry} />}
       </header>
       <Lines deliveries={value.data} />
       {value.pagination.hasMore && <p class="quiet">Showing the newest {shown}.</p>}

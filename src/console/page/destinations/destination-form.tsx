@@ -1,9 +1,13 @@
 import { useState } from "preact/hooks";
 
 import { destinationFields } from "../../../outbound/destination-fields.ts";
+import { AdminsOnly } from "../admins-only.tsx";
 import { callApi } from "../api.ts";
+import { keepSecret } from "../copy.tsx";
 import { Fields, Form, MoreFields, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
+import { go, type Route } from "../route.ts";
+import { isAdmin } from "../session/session.ts";
 import type { DestinationSecret } from "../wire.ts";
 
 import { fieldsOfFormat, optionsOf } from "./destination-fields.ts";
@@ -11,19 +15,28 @@ import { FilterFields, useFilterInput } from "./filter-fields.tsx";
 
 interface Parts {
   readonly close: string;
-  readonly created: (destination: DestinationSecret) => void;
+  readonly route: Route;
+  /** Called after it was created, so that the list loads again. */
+  readonly changed: () => void;
 }
 
 const { name, format: formatField, filter: filterField, alerts } = destinationFields;
 
 /** Creates a destination. */
-export function DestinationForm({ close, created }: Parts) {
+export function DestinationForm({ close, route, changed }: Parts) {
   const [format, setFormat] = useState("slack");
   const [carrier, setCarrier] = useState("http");
   const [input, watchFilter] = useFilterInput({ filter: "", format, hasAlerts: false });
   const first = { name, format: formatField, ...fieldsOfFormat(format, carrier) };
   const options = optionsOf(format, carrier);
   const fields = { ...first, filter: filterField, ...options, alerts };
+  if (!isAdmin()) {
+    return (
+      <Detail label="New destination" close={close}>
+        <AdminsOnly />
+      </Detail>
+    );
+  }
   return (
     <Detail label="New destination" close={close}>
       <Form
@@ -37,7 +50,13 @@ export function DestinationForm({ close, created }: Parts) {
         }}
         send={async (values) => {
           const body = valuesIn(values, fields);
-          created(await callApi<DestinationSecret>("v1/destinations", { method: "POST", body }));
+          const made = await callApi<DestinationSecret>("v1/destinations", {
+            method: "POST",
+            body,
+          });
+          keepSecret(made.id, made.secret);
+          changed();
+          go("destinations", made.id, route.query);
         }}
         cancel={
           <a class="button" href={close}>

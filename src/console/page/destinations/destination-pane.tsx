@@ -2,17 +2,18 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
-import { SecretOnce } from "../copy.tsx";
+import { SecretOnce, takeSecret } from "../copy.tsx";
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
 import { Detail, LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
+import { isAdmin } from "../session/session.ts";
 import { counted, Mono, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
 import { Badge, Facts } from "../ui.tsx";
-import type { DestinationDetail, DestinationSecret } from "../wire.ts";
+import type { DestinationDetail } from "../wire.ts";
 
 import { Actions } from "./destination-actions.tsx";
 import { DeadDeliveries, LastDeliveries, useDeliveries } from "./destination-deliveries.tsx";
@@ -26,18 +27,12 @@ const waitingPollIntervalMs = 1_500;
 interface Parts {
   readonly id: string;
   readonly close: string;
-  readonly isAdmin: boolean;
-  /** A new secret to show; null for none. */
-  readonly secret: string | null;
-  readonly hideSecret: () => void;
-  readonly rotated: (destination: DestinationSecret) => void;
   /** Called after a change, so that the list loads again. */
   readonly changed: () => void;
 }
 
 /** A destination: its health, what it receives, its last deliveries. */
-export function DestinationPane(parts: Parts) {
-  const { id, close, isAdmin, secret, hideSecret, rotated, changed } = parts;
+export function DestinationPane({ id, close, changed }: Parts) {
   const path = `v1/destinations/${encodeURIComponent(id)}`;
   const loaded = useLoad<DestinationDetail>(`${path}?include=health`);
   const deliveries = useDeliveries(path);
@@ -53,6 +48,7 @@ export function DestinationPane(parts: Parts) {
     changed();
   };
 
+  const [secret, setSecret] = useState(() => takeSecret(id));
   const [isEdited, setIsEdited] = useState(false);
   if (isEdited && loaded.value !== null) {
     return (
@@ -83,12 +79,12 @@ export function DestinationPane(parts: Parts) {
               <span>{formatInfo(destination.format)?.label ?? destination.format}</span>
               <Mono of={destination.address || "No address"} />
             </p>
-            {isAdmin && (
+            {isAdmin() && (
               <Actions
                 destination={destination}
                 close={close}
                 acted={acted}
-                rotated={rotated}
+                rotated={(made) => setSecret(made.secret)}
                 edit={() => setIsEdited(true)}
               />
             )}
@@ -99,16 +95,16 @@ export function DestinationPane(parts: Parts) {
               secret={secret}
               advice="Store it at the receiver now. It cannot be shown again, only replaced by a new one."
             >
-              <button type="button" onClick={hideSecret}>
+              <button type="button" onClick={() => setSecret(null)}>
                 I have stored it
               </button>
             </SecretOnce>
           )}
-          <Trouble destination={destination} isAdmin={isAdmin} />
+          <Trouble destination={destination} />
           <HealthFigures health={destination.health} />
           <DestinationLatency key={path} path={path} />
           <Settings destination={destination} />
-          <DeadDeliveries of={deliveries} path={path} isAdmin={isAdmin} retried={acted} />
+          <DeadDeliveries of={deliveries} path={path} retried={acted} />
           <LastDeliveries of={deliveries} />
         </article>
       )}
@@ -116,13 +112,8 @@ export function DestinationPane(parts: Parts) {
   );
 }
 
-interface TroubleParts {
-  readonly destination: DestinationDetail;
-  readonly isAdmin: boolean;
-}
-
 /** What is wrong, and what to do. */
-function Trouble({ destination, isAdmin }: TroubleParts) {
+function Trouble({ destination }: { readonly destination: DestinationDetail }) {
   const found = troubleOf(destination);
   if (found === null) return null;
   const [title, advice] = found;
@@ -130,7 +121,7 @@ function Trouble({ destination, isAdmin }: TroubleParts) {
     <div class="explanation unknown">
       <h3>{title}</h3>
       <p>{advice}</p>
-      {!isAdmin && <p class="quiet">Only admins can change destinations.</p>}
+      {!isAdmin() && <p class="quiet">Only admins can change destinations.</p>}
     </div>
   );
 }

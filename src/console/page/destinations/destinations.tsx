@@ -1,105 +1,26 @@
-import { useState } from "preact/hooks";
-
 import { formatInfo } from "../../../outbound/formats/formats.ts";
-import { AdminsOnly } from "../admins-only.tsx";
 import { milliseconds } from "../durations.ts";
 import { Controls, SelectFilter } from "../filters.tsx";
-import { Detail, Split } from "../layout.tsx";
-import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { go, writeRoute } from "../route.ts";
-import type { Rows } from "../rows.tsx";
-import { ShortList } from "../short-list.tsx";
+import { listView } from "../list-view.tsx";
+import { writeRoute } from "../route.ts";
+import { isAdmin } from "../session/session.ts";
 import { Time } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
-import type { DestinationDetail, DestinationSecret, Page } from "../wire.ts";
+import type { DestinationDetail } from "../wire.ts";
 
 import { DestinationForm } from "./destination-form.tsx";
 import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";
 import { DestinationPane } from "./destination-pane.tsx";
 import { inWords } from "./filter-choices.ts";
 
-const pollIntervalMs = 5_000;
-
 /** The Destinations view: where notifications go, and how well. */
-export function Destinations({ route, isAdmin }: ViewParts) {
-  const { id, query } = route;
-  const owner = query.get("owner") === "all" ? "" : "&owner=operators";
-  const list = useLoad<Page<DestinationDetail>>(
-    `v1/destinations?include=health&limit=100${owner}`,
-    { keep: true },
-  );
-  useInterval(list.reload, pollIntervalMs);
-  /** Shown once, in the pane of its destination. */
-  const [secret, setSecret] = useState<DestinationSecret | null>(null);
-  const close = writeRoute("destinations", null, query);
-  const shown = secret !== null && secret.id === id ? secret.secret : null;
-
-  function show(made: DestinationSecret): void {
-    setSecret(made);
-    list.reload();
-    go("destinations", made.id, query);
-  }
-
-  return (
-    <Split
-      title="Destinations"
-      list={
-        <ShortList
-          of={rows}
-          list={list}
-          open={id}
-          query={query}
-          empty={<NoDestinations isAdmin={isAdmin} />}
-        />
-      }
-      detail={
-        id === null ? null : id === "new" ? (
-          isAdmin ? (
-            <DestinationForm close={close} created={show} />
-          ) : (
-            <Detail label="New destination" close={close}>
-              <AdminsOnly />
-            </Detail>
-          )
-        ) : (
-          <DestinationPane
-            key={id}
-            id={id}
-            close={close}
-            isAdmin={isAdmin}
-            secret={shown}
-            hideSecret={() => setSecret(null)}
-            rotated={show}
-            changed={list.reload}
-          />
-        )
-      }
-    >
-      {isAdmin && (
-        <>
-          <Controls>
-            <SelectFilter
-              route={route}
-              name="owner"
-              label="Owner"
-              all="Operators"
-              options={["all"]}
-              labelOf={() => "Operators and users"}
-            />
-          </Controls>
-          <a class="button primary" href={writeRoute("destinations", "new", query)}>
-            New destination
-          </a>
-        </>
-      )}
-    </Split>
-  );
-}
-
-const rows: Rows<DestinationDetail> = {
+export const Destinations = listView<DestinationDetail>({
+  view: "destinations",
   what: ["destination", "destinations"],
+  path: (query) =>
+    `v1/destinations?include=health${query.get("owner") === "all" ? "" : "&owner=operators"}`,
+  pollIntervalMs: 5_000,
   columns: [
     { head: "Health", at: "outcome", width: "116px", cell: (it) => <HealthBadge of={it} /> },
     { head: "Name", at: "title", width: "minmax(0, 2fr)", cell: ({ name }) => name },
@@ -160,20 +81,44 @@ const rows: Rows<DestinationDetail> = {
     },
   ],
   narrow: `"title outcome" "kind time" "rate queue" / minmax(0, 1fr) auto`,
-  address: ({ id }, query) => writeRoute("destinations", id, query),
-};
+  filters: ({ route }) => isAdmin() && <Owner route={route} />,
+  action: (query) =>
+    isAdmin() && (
+      <a class="button primary" href={writeRoute("destinations", "new", query)}>
+        New destination
+      </a>
+    ),
+  empty: <NoDestinations />,
+  detail: ({ id, ...parts }) =>
+    id === "new" ? <DestinationForm {...parts} /> : <DestinationPane key={id} id={id} {...parts} />,
+});
+
+function Owner({ route }: ViewParts) {
+  return (
+    <Controls>
+      <SelectFilter
+        route={route}
+        name="owner"
+        label="Owner"
+        all="Operators"
+        options={["all"]}
+        labelOf={() => "Operators and users"}
+      />
+    </Controls>
+  );
+}
 
 /** The API shows the rest of an address as `…`, because it may hold a secret. */
 const hostIn = (address: string): string => URL.parse(address)?.host ?? "No address";
 
-function NoDestinations({ isAdmin }: { readonly isAdmin: boolean }) {
+function NoDestinations() {
   return (
     <Empty title="No destinations yet">
       <p>
         A destination sends the notifications that match its filter to Slack, PagerDuty, e-mail or
         your own service.
       </p>
-      {isAdmin ? (
+      {isAdmin() ? (
         <p>
           <a href={writeRoute("destinations", "new")}>Create the first destination</a>, or run:
         </p>

@@ -14,7 +14,7 @@ export function RejectionPane({ id, close }: { readonly id: string; readonly clo
   const path = `v1/rejections/${encodeURIComponent(id)}`;
   const loaded = useLoad<RejectionDetail>(path);
   return (
-    <LoadedDetail label="Rejected delivery" what="explanation" close={close} of={loaded}>
+    <LoadedDetail label="Rejected delivery" close={close} of={loaded}>
       {(rejection) => <Explained rejection={rejection} explainAgain={loaded.reload} />}
     </LoadedDetail>
   );

@@ -5,6 +5,7 @@ import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { addRoute } from "../providers/adding.ts";
 import { writeRoute } from "../route.ts";
+import { isAdmin } from "../session/session.ts";
 import type { Destination, EventItem, Page, Providers } from "../wire.ts";
 
 /** Set in a browser for which the checklist is done or hidden. */
@@ -42,13 +43,8 @@ export function useChecklist(): Checklist | null {
   return { providers: providers.value.data, hasDestination, hasEvent, hide };
 }
 
-interface Parts extends Checklist {
-  readonly isAdmin: boolean;
-}
-
 /** The way to the first notification, with the state of each step. */
-export function FirstSteps({ isAdmin, ...found }: Parts) {
-  const { providers, hasDestination, hasEvent, hide } = found;
+export function FirstSteps({ providers, hasDestination, hasEvent, hide }: Checklist) {
   const ready = providers.find((provider) => provider.hasSecret);
   const provider = ready ?? providers[0];
   const setUp = provider === undefined ? addRoute() : writeRoute("providers", provider.provider);
@@ -66,7 +62,7 @@ export function FirstSteps({ isAdmin, ...found }: Parts) {
             Skyhook verifies each webhook with the secret that it shares with the service. For
             development secrets, run <code>skyhook secrets init</code> on the server.
           </p>
-          {isAdmin && (
+          {isAdmin() && (
             <a class="button primary" href={setUp}>
               Set up a provider
             </a>
@@ -74,7 +70,7 @@ export function FirstSteps({ isAdmin, ...found }: Parts) {
         </Step>
         <Step title="Choose who is notified" isDone={hasDestination}>
           <p>Send events to Slack, PagerDuty, e-mail or your own service.</p>
-          {isAdmin && (
+          {isAdmin() && (
             <a class="button" href={writeRoute("destinations", "new")}>
               Add a destination
             </a>
@@ -90,14 +86,14 @@ export function FirstSteps({ isAdmin, ...found }: Parts) {
             Enter the provider’s URL at the service, or send a signed test event from here. In a
             terminal: <code>skyhook send github workflow_run.completed</code>
           </p>
-          {isAdmin && ready !== undefined && (
+          {isAdmin() && ready !== undefined && (
             <a class="button" href={setUp}>
               Send a test event
             </a>
           )}
         </Step>
       </ol>
-      {!isAdmin && (
+      {!isAdmin() && (
         <p class="quiet">
           To change anything, sign in as an admin: <code>skyhook console --role admin</code>
         </p>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import { lastDelivery, span } from "../durations.ts";
+import { lastDelivery, milliseconds, span } from "../durations.ts";
 import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, type Of, Text } from "../text.tsx";
@@ -14,16 +14,19 @@ const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
 export function Figures({ health }: { readonly health: Health }) {
   const { acknowledgements, outbox } = health;
   const { p50Ms, p95Ms, p99Ms, count, windowSeconds } = acknowledgements;
+  const [median = "", p95, p99] = [p50Ms, p95Ms, p99Ms].map((ms) =>
+    ms === null ? "–" : milliseconds(ms),
+  );
   const queued = outbox.pending + outbox.retrying;
   return (
     <dl class="figures">
       <Figure
         name="Acknowledgement time"
-        value={milliseconds(p50Ms)}
+        value={median}
         more={
           p50Ms === null
             ? `No deliveries in the last ${span(windowSeconds)}`
-            : `Median · p95 ${milliseconds(p95Ms)} · p99 ${milliseconds(p99Ms)}`
+            : `Median · p95 ${p95} · p99 ${p99}`
         }
       />
       <Figure
@@ -73,11 +76,6 @@ export function Figure({ name, value, more, tone }: FigureParts) {
       </dd>
     </div>
   );
-}
-
-function milliseconds(value: number | null): string {
-  if (value === null) return "–";
-  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")}\u00a0ms`;
 }
 
 /** Each provider's last delivery, compared with its usual interval. */

@@ -6,7 +6,6 @@ import { writeRoute } from "../route.ts";
 import { counted, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, notify, Source, Waiting } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
 import type { Issue, IssueList } from "../wire.ts";
 
 import { FirstSteps, useChecklist } from "./checklist.tsx";
@@ -16,7 +15,7 @@ const pollIntervalMs = 5_000;
 const countIntervalMs = 15_000;
 
 /** The Issues view: what is wrong now, why, and what to do about it. */
-export function Issues({ isAdmin }: ViewParts) {
+export function Issues() {
   const loaded = useLoad<IssueList>(path);
   const { value, reload } = loaded;
   useInterval(reload, pollIntervalMs);
@@ -26,7 +25,7 @@ export function Issues({ isAdmin }: ViewParts) {
   return (
     <Page title="Issues">
       <Waiting for={loaded} what="issues" />
-      {checklist !== null && <FirstSteps isAdmin={isAdmin} {...checklist} />}
+      {checklist !== null && <FirstSteps {...checklist} />}
       {value !== null && open.length === 0 && checklist === null && <NoIssues />}
       {open.length > 0 && <Cards issues={open} reload={reload} />}
       {muted.length > 0 && (

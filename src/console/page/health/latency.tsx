@@ -10,8 +10,7 @@ import { counted } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { DestinationDetail, LatencySteps, Page } from "../wire.ts";
 
-import { Chart } from "./chart.tsx";
-import { attemptsIn, Failures, NoAttempts } from "./failures.tsx";
+import { Chart, type Series } from "./chart.tsx";
 
 const pollIntervalMs = 15_000;
 
@@ -153,49 +152,57 @@ function LatencyChart({ path, range, measure }: ChartParts) {
   );
 }
 
-interface LinesParts extends Pick<ChartParts, "measure" | "range"> {
+interface FiguresParts extends Pick<ChartParts, "measure" | "range"> {
   readonly of: LatencySteps;
 }
 
-function Figures({ of: latency, measure, range }: LinesParts) {
-  if (measure === "failures") return <Failures of={latency} range={range} />;
-  return <Times of={latency} measure={measure} range={range} />;
-}
+const meanings = {
+  attempt: "How long one attempt took",
+  receipt: "From the receipt of an event to its delivery, retries included",
+  failures: "How attempts ended",
+} as const;
 
-function Times({ of: latency, measure, range }: LinesParts) {
+function Figures({ of: latency, measure, range }: FiguresParts) {
   const times = useMemo(() => timesOf(latency), [latency]);
   const series = useMemo(() => seriesOf(latency, measure), [latency, measure]);
-  const { stepSeconds } = latency;
-  const [attempts, failed] = attemptsIn(latency);
-  const highest = Math.max(...series[1].values.map((ms) => ms ?? -1));
-  if (highest < 0) {
+  const { steps, stepSeconds } = latency;
+  const isFailures = measure === "failures";
+  const sum = (name: "attempts" | "failed") => steps.reduce((all, step) => all + step[name], 0);
+  const [attempts, failed] = [sum("attempts"), sum("failed")];
+  const highest = Math.max(...series[1].values.map((value) => value ?? -1));
+  if (attempts === 0 || highest < 0) {
     const isAttempt = measure === "attempt" || attempts === 0;
     const what = isAttempt ? "attempts" : "successful deliveries";
-    return <NoAttempts range={range} what={what} />;
+    return <Empty title={`No ${what} in the ${rangeOf(range).label.toLowerCase()}`} />;
   }
-  const what =
-    measure === "attempt"
-      ? "How long one attempt took"
-      : "From the receipt of an event to its delivery, retries included";
-  const summary = `Highest p95: ${lengthText(highest)}. ${counted(attempts, "attempt")}, ${failed.toLocaleString("en")} failed.`;
+  const counts = `${counted(attempts, "attempt")}, ${failed.toLocaleString("en")} failed.`;
+  const summary = isFailures ? counts : `Highest p95: ${lengthText(highest)}. ${counts}`;
+  const text = `${meanings[measure]}. ${summary}`;
   return (
     <figure>
       <Chart
-        label={`${what}. ${summary}`}
+        label={text}
         times={times}
         series={series}
-        lines={{ format: lengthText }}
+        {...(!isFailures && { lines: { format: lengthText } })}
       />
       <figcaption class="quiet">
-        {what}. {summary} One point per {stepText(stepSeconds)}, of at most 100 attempts; times in{" "}
-        {zone}.
+        {text} One {isFailures ? "bar" : "point"} per {stepText(stepSeconds)}, of at most 100
+        attempts; times in {zone}.
       </figcaption>
     </figure>
   );
 }
 
-/** The median below, the 95th percentile above it and dashed, so that colour is not needed. */
-function seriesOf({ steps }: LatencySteps, measure: Measure) {
+/** Failures on top of successes, or the median and, above it and dashed, the 95th percentile: colour is not needed. */
+function seriesOf({ steps }: LatencySteps, measure: Measure): readonly [Series, Series] {
+  if (measure === "failures") {
+    const delivered = steps.map(({ attempts, failed }) => attempts - failed);
+    return [
+      { name: "Delivered", colour: "--series-1", values: delivered },
+      { name: "Failed", colour: "--series-5", values: steps.map(({ failed }) => failed) },
+    ];
+  }
   const isAttempt = measure === "attempt";
   return [
     {
@@ -209,7 +216,7 @@ function seriesOf({ steps }: LatencySteps, measure: Measure) {
       isDashed: true,
       values: steps.map((step) => (isAttempt ? step.p95Ms : step.p95SinceReceiptMs)),
     },
-  ] as const;
+  ];
 }
 
 /** `41 ms`, `41.9 s`, `26 h`: retries can take hours. */

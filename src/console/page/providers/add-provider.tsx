@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
+import { keepSecret } from "../copy.tsx";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
@@ -9,7 +10,7 @@ import { counted, ExternalLink, type Of } from "../text.tsx";
 import { Empty, notify, Waiting } from "../ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
 
-import { addRoute, keepSecret, pasted } from "./adding.ts";
+import { addRoute, pasted } from "./adding.ts";
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 
 /** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */

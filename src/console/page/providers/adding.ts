@@ -7,17 +7,3 @@ export const pasted = "~file";
 export function addRoute(name = ""): string {
   return writeRoute("providers", null, new URLSearchParams({ add: name }));
 }
-
-const made = new Map<string, string>();
-
-/** Keeps a made secret for the next page. It is not stored, and the API does not return it again. */
-export function keepSecret(provider: string, secret: string | null): void {
-  if (secret !== null) made.set(provider, secret);
-}
-
-/** The secret that was just made for a provider, once. */
-export function takeSecret(provider: string): string | null {
-  const secret = made.get(provider) ?? null;
-  made.delete(provider);
-  return secret;
-}

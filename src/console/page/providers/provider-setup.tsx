@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { callApi } from "../api.ts";
-import { CopyButton } from "../copy.tsx";
+import { CopyButton, SecretOnce, takeSecret } from "../copy.tsx";
 import { Form } from "../form.tsx";
 import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
@@ -10,7 +10,6 @@ import { ExternalLink, Mono } from "../text.tsx";
 import { Badge, Facts, notify, Waiting } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
 
-import { takeSecret } from "./adding.ts";
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 import { TestEvent } from "./test-event.tsx";
 
@@ -82,7 +81,9 @@ function Secret({ setup, path, set }: SecretParts) {
         <h2 id="secret">2. Store the secret</h2>
         <Badge tone={hasSecret ? "good" : "warn"}>{hasSecret ? "Stored" : "No secret"}</Badge>
       </header>
-      {made !== null && <MadeSecret secret={made} />}
+      {made !== null && (
+        <SecretOnce title="Secret" secret={made} advice="Copy it now: it is not shown again." />
+      )}
       {secretVariable !== null && (
         <p class="quiet">
           The variable <code>{secretVariable}</code> sets it. Change it there and restart Skyhook.
@@ -107,21 +108,6 @@ function Secret({ setup, path, set }: SecretParts) {
         />
       )}
     </section>
-  );
-}
-
-/** Shown until the page is left. */
-function MadeSecret({ secret }: { readonly secret: string }) {
-  return (
-    <div class="explanation">
-      <h3>Copy it now: it is not shown again</h3>
-      <p class="copyable">
-        <code class="address" data-made>
-          {secret}
-        </code>{" "}
-        <CopyButton label="Copy" text={() => secret} />
-      </p>
-    </div>
   );
 }
 

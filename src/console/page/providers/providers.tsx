@@ -5,6 +5,7 @@ import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
+import { isAdmin } from "../session/session.ts";
 import { Mono } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Facts, Source, Waiting } from "../ui.tsx";
@@ -18,16 +19,16 @@ import { ProviderSetupView } from "./provider-setup.tsx";
 const pollIntervalMs = 10_000;
 
 /** The Providers view: the list and, for admins, the pages that add and connect a provider. */
-export function ProvidersView({ route, isAdmin }: ViewParts) {
+export function ProvidersView({ route }: ViewParts) {
   const { id, query } = route;
   const add = query.get("add");
-  if (isAdmin && add !== null) return <AddProvider key={add} name={add} />;
-  if (isAdmin && id !== null) return <ProviderSetupView key={id} id={id} />;
-  return <ProviderList isAdmin={isAdmin} />;
+  if (isAdmin() && add !== null) return <AddProvider key={add} name={add} />;
+  if (isAdmin() && id !== null) return <ProviderSetupView key={id} id={id} />;
+  return <ProviderList />;
 }
 
 /** Activity and secret rotation of each registered provider. */
-function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
+function ProviderList() {
   const loaded = useLoad<Providers>("v1/providers");
   const { value } = loaded;
   useInterval(loaded.reload, pollIntervalMs);
@@ -35,7 +36,7 @@ function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
     <Page
       title="Providers"
       actions={
-        isAdmin && (
+        isAdmin() && (
           <a class="button primary" href={addRoute()}>
             Add provider
           </a>
@@ -46,7 +47,7 @@ function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
       {value?.data.length === 0 && (
         <Empty title="No providers registered">
           <p>
-            {isAdmin
+            {isAdmin()
               ? "Add a service from the catalogue, or a provider file."
               : "An admin can add providers here."}
           </p>
@@ -54,14 +55,14 @@ function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
       )}
       <div class="cards">
         {value?.data.map((provider) => (
-          <Card key={provider.provider} provider={provider} isAdmin={isAdmin} />
+          <Card key={provider.provider} provider={provider} />
         ))}
       </div>
     </Page>
   );
 }
 
-function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly provider: Provider }) {
+function Card({ provider }: { readonly provider: Provider }) {
   const { provider: id, displayName, hasSecret, lastEventAt, secrets } = provider;
   const query = new URLSearchParams({ provider: id });
   return (
@@ -82,7 +83,7 @@ function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly pro
         ]}
       />
       <p class="links">
-        {isAdmin && <a href={writeRoute("providers", id)}>Set up</a>}{" "}
+        {isAdmin() && <a href={writeRoute("providers", id)}>Set up</a>}{" "}
         <a href={writeRoute("events", null, query)}>Events</a>{" "}
         <a href={writeRoute("rejections", null, query)}>Rejected</a>
       </p>

@@ -23,8 +23,8 @@ export function session(): SessionInfo | null | undefined {
   return current;
 }
 
-/** Whether to show links to bookings. The API enforces who may see them. */
-export function canSeeBookings(): boolean {
+/** Only admins may see and change some things. The API enforces it; the page only hides them. */
+export function isAdmin(): boolean {
   return current?.roles.includes("admin") ?? false;
 }
 
