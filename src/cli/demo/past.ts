@@ -12,29 +12,28 @@ export interface PastClock extends Clock {
 export function pastClock(): PastClock {
   let behindMs = 0;
   const now = () => systemClock.now() - behindMs;
-  const timers = new Set<{ readonly dueMs: number; readonly fire: () => void }>();
+  /** When they are due, by what fires them. */
+  const timers = new Map<() => void, number>();
   return {
     now,
     after(delayMs, action) {
-      const timer = {
-        dueMs: now() + delayMs,
-        fire: () => {
-          cancel();
-          action();
-        },
+      const fire = () => {
+        cancel();
+        action();
       };
-      const cancelReal = systemClock.after(delayMs, timer.fire);
+      const cancelReal = systemClock.after(delayMs, fire);
       const cancel = () => {
-        timers.delete(timer);
+        timers.delete(fire);
         cancelReal();
       };
-      timers.add(timer);
+      timers.set(fire, now() + delayMs);
       return cancel;
     },
     setBack(ms) {
       behindMs = ms;
-      const due = Array.from(timers).filter(({ dueMs }) => dueMs <= now());
-      for (const timer of due) if (timers.has(timer)) timer.fire();
+      for (const [fire, dueMs] of Array.from(timers)) {
+        if (dueMs <= now() && timers.has(fire)) fire();
+      }
     },
   };
 }

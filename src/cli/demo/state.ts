@@ -52,13 +52,13 @@ const ours = (env: NodeJS.ProcessEnv, are = true): NodeJS.ProcessEnv =>
  */
 export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const state = readState(placeOf(env));
-  if (state !== null && isRunning(state.pid))
-    return { ...ours(env, false), ...ours(state.variables) };
+  if (state !== null) return { ...ours(env, false), ...ours(state.variables) };
   throw new UsageError(
     `No demo of this user runs. Start one in another terminal: ${programName} demo`,
   );
 }
 
+/** Null if none runs. */
 function readState(place: string): DemoState | null {
   let file: number | null = null;
   try {
@@ -66,18 +66,13 @@ function readState(place: string): DemoState | null {
     file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW);
     if (fstatSync(file).uid !== process.getuid?.()) return null;
     // Guarantee: only `publishDemo` of this user writes it, atomically.
-    return JSON.parse(readFileSync(file, "utf8")) as DemoState;
+    const state = JSON.parse(readFileSync(file, "utf8")) as DemoState;
+    // Throws if no process has this id.
+    process.kill(state.pid, 0);
+    return state;
   } catch {
     return null;
   } finally {
     if (file !== null) closeSync(file);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }

@@ -1,13 +1,12 @@
 import { systemClock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { parseMinor } from "../../base/money.ts";
-import { catalogue } from "../../inbound/providers/catalogue.ts";
 import { paymentSample } from "../../inbound/providers/payment-sample.ts";
 import type { Sample } from "../../inbound/providers/provider.ts";
 import type { Services } from "../../services.ts";
 
 import type { Moment } from "./past.ts";
-import { send, sendAny, type Sender } from "./webhooks.ts";
+import { type How, send, sendAny, type Sender } from "./webhooks.ts";
 
 const minuteMs = 60_000;
 /** How far back the demo's past goes. */
@@ -19,29 +18,37 @@ const soldDays = 7;
 /** Minutes before now or, of yesterday, a time on this machine's clock. */
 type Time = number | string;
 
-const rollback = "Roll back: Charge cards before seats are held";
-/** What the samples of the story have instead of their own repository, commit and customer. */
-const cast: readonly (readonly [RegExp, string])[] = [
-  [/\bweb\b/g, "booking-api"],
-  [/Fix cart/g, rollback.slice("Roll back: ".length)],
-  [/kim@example\.net/g, "noor.haddad@example.net"],
-  [/\bKim\b/g, "Noor Haddad"],
-  [/Refund for order 77|I would like my money back for order 77/g, "Charged, but no seat"],
-];
+const bad = "Charge cards before seats are held";
 
-type Oddity = "rollback" | "altered" | "other secret";
+/** A sample with a repository, commit and customer of the story, instead of those that all samples share. */
+const played =
+  (commit = bad) =>
+  (sample: Sample): Sample =>
+  (fresh) => {
+    const { headers, body } = sample(fresh);
+    const text = JSON.stringify(body)
+      .replaceAll(/\bweb\b/g, "booking-api")
+      .replaceAll("Fix cart", commit)
+      .replaceAll("kim@example.net", "noor.haddad@example.net")
+      .replaceAll(/\bKim\b/g, "Noor Haddad")
+      .replaceAll(/Refund for order 77|I would like my money back for order 77/g, "Charged twice");
+    // Guarantee: names of a JSON object were replaced, none of which has a quote.
+    return { headers, body: JSON.parse(text) as typeof body };
+  };
+
+const isRollback = { change: played(`Roll back: ${bad}`) };
 
 /** A bad deploy, its rollback, a customer's message, and webhooks that are rejected, each for another reason. */
-const story: readonly (readonly [Time, provider: string, type: string, oddity?: Oddity])[] = [
+const story: readonly (readonly [Time, provider: string, type: string, how?: How])[] = [
   ["13:51", "code_host", "workflow_run.completed"],
   ["14:02", "deploy_platform", "deploy.created"],
   ["14:04", "deploy_platform", "deploy.error"],
-  ["14:09", "deploy_platform", "deploy.created", "rollback"],
-  ["14:11", "deploy_platform", "deploy.succeeded", "rollback"],
+  ["14:09", "deploy_platform", "deploy.created", isRollback],
+  ["14:11", "deploy_platform", "deploy.succeeded", isRollback],
   ["14:19", "shared_inbox", "message.received"],
   ["14:31", "shared_inbox", "message.sent"],
-  [190, "deploy_platform", "deploy.created", "other secret"],
-  [52, "code_host", "workflow_run.completed", "altered"],
+  [190, "deploy_platform", "deploy.created", { secretOf: "shared_inbox" }],
+  [52, "code_host", "workflow_run.completed", { isAltered: true }],
 ];
 
 type Step = "hold" | "pay" | "cancel" | "refund";
@@ -60,37 +67,10 @@ export async function pastOf(services: Services, sender: Sender): Promise<Moment
   const webhooks = Array.from({ length: Math.floor(minutes / webhookEveryMinutes) }, (_, index) =>
     moment(minutes - index * webhookEveryMinutes, () => sendAny(sender, index)),
   );
-  const scenes = story.map(([time, id, type, oddity]) =>
-    moment(time, async () => {
-      const secret = oddity === "other secret" ? sender.secrets.get("shared_inbox") : undefined;
-      const change = { secret, isAltered: oddity === "altered" };
-      await sendScene(sender, id, type, (sample) => played(sample, oddity === "rollback"), change);
-    }),
+  const scenes = story.map(([time, id, type, how]) =>
+    moment(time, () => send(sender, id, type, { change: played(), ...how })),
   );
   return [...webhooks, ...scenes, ...(await pastBookings(services, sender))];
-}
-
-async function sendScene(
-  sender: Sender,
-  id: string,
-  type: string,
-  change: (sample: Sample) => Sample,
-  how: Parameters<typeof send>[3] = {},
-): Promise<void> {
-  const provider = catalogue.find((each) => each.id === id);
-  const sample = provider?.samples[type];
-  if (provider && sample) await send(sender, provider, change(sample), how);
-}
-
-/** A sample with the cast of the story. */
-function played(sample: Sample, isRollback = false): Sample {
-  return (fresh) => {
-    const { headers, body } = sample(fresh);
-    const text = JSON.stringify(body).replace("Fix cart", isRollback ? rollback : "Fix cart");
-    const changed = cast.reduce((all, [from, to]) => all.replace(from, to), text);
-    // Guarantee: names of a JSON object were replaced, none of which has a quote.
-    return { headers, body: JSON.parse(changed) as typeof body };
-  };
 }
 
 /** Bookings of the next days' flights, some cancelled, and holds of several lives. */
@@ -117,10 +97,9 @@ async function pastBookings(services: Services, sender: Sender): Promise<Moment[
       const amount = amountOf === "refund" ? (refund?.amount ?? 0) : totalPrice;
       const amountMinor = parseMinor(String(amount), currency);
       const about = { booking, amountMinor, currency, payment: `pi_${booking.slice(-12)}` };
-      const [provider] = catalogue.filter(({ id }) => id === "payment_processor");
-      await sendScene(sender, "payment_processor", type, (sample) =>
-        paymentSample(provider ?? {}, type, played(sample), about),
-      );
+      await send(sender, "payment_processor", type, {
+        change: (sample, provider) => paymentSample(provider, type, played()(sample), about),
+      });
     };
     const steps: Readonly<Record<Step, () => Promise<unknown>>> = {
       async hold() {

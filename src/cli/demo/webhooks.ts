@@ -11,41 +11,41 @@ export interface Sender {
   readonly now: () => number;
 }
 
-interface Change {
-  /** Instead of the provider's. */
-  readonly secret?: string | undefined;
+export interface How {
+  readonly change?: (sample: Sample, provider: Provider) => Sample;
+  /** Whose secret signs it: by default the provider's. */
+  readonly secretOf?: string;
   /** After signing. */
   readonly isAltered?: boolean;
 }
 
-/** Posts a sample of a provider, signed with its secret. */
+/** Posts a signed sample of a provider. */
 export async function send(
   { url, secrets, now }: Sender,
-  provider: Provider,
-  sample: Sample,
-  { secret = secrets.get(provider.id) ?? "", isAltered = false }: Change = {},
+  id: string,
+  type: string,
+  { change = (sample) => sample, secretOf = id, isAltered = false }: How = {},
 ): Promise<void> {
+  const provider = catalogue.find((each) => each.id === id);
+  const sample = provider?.samples[type];
+  if (provider === undefined || sample === undefined) throw new Error(`No sample: ${id} ${type}`);
   const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
-  const signed = signedSample(provider, sample, { secret }, fresh);
-  const body = isAltered
-    ? Buffer.from(signed.bytes.toString().replace(/}$/, ',"changed":true}'))
-    : signed.bytes;
-  const request = { method: "POST", headers: signed.headers, body };
+  const key = { secret: secrets.get(secretOf) ?? "" };
+  const { headers, bytes } = signedSample(provider, change(sample, provider), key, fresh);
+  const body = isAltered ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
   // An error: the service is stopping.
-  await fetch(`${url}webhooks/${provider.id}`, request).catch(() => {});
+  await fetch(`${url}webhooks/${id}`, { method: "POST", headers, body }).catch(() => {});
 }
 
 /** All but those of a bad deploy: the only one is the story's. */
-const samples = catalogue.flatMap((provider) =>
-  Object.entries(provider.samples)
-    .filter(([type]) => type !== "deploy.error")
-    .map(([, sample]) => ({ provider, sample })),
+const samples = catalogue.flatMap(({ id, samples: all }) =>
+  Object.keys(all).flatMap((type) => (type === "deploy.error" ? [] : [[id, type] as const])),
 );
 
 /** Posts a sample, the same for each number. */
-export async function sendAny(sender: Sender, number: number, change?: Change): Promise<void> {
-  const any = samples[Bun.hash.crc32(String(number)) % samples.length];
-  if (any !== undefined) await send(sender, any.provider, any.sample, change);
+export function sendAny(sender: Sender, number: number, how?: How): Promise<void> {
+  const [id, type] = samples[Bun.hash.crc32(String(number)) % samples.length] ?? ["", ""];
+  return send(sender, id, type, how);
 }
 
 /** Posts samples, the first three at once, until the process ends. Of eight, one is rejected. */
