@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
-import { createApp } from "../../src/app.ts";
-import type { Role } from "../../src/base/context.ts";
 import { makeId } from "../../src/base/ids.ts";
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
@@ -9,39 +7,14 @@ import { type EventStreams, eventStreams } from "../../src/events/event-streams.
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { eventFeed } from "../../src/outbound/notifications/event-feed.ts";
-import { jsonWith, startApp, type TestApp, until } from "../support/app.ts";
-import { type FeedMessage, type FeedReader, readFeed } from "../support/feed.ts";
-import { itemsOf, listed } from "../support/operator.ts";
+import { jsonWith, type TestApp, until } from "../support/app.ts";
+import { endsAfterEach } from "../support/ends.ts";
+import { type FeedMessage, type FeedReader, serveStream } from "../support/feed.ts";
+import { contextOf, itemsOf, listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-/** Starts the service on a port, with functions to follow its events. */
-async function serve() {
-  const app = await startApp();
-  const listening = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-  ends.push(async () => {
-    app.services.drain();
-    await listening.server?.stop(true);
-    await app.stop();
-  });
-  const ask = async (query: string, role: Role | null, headers: Record<string, string> = {}) => {
-    const token = await app.services.tokens.mint({ id: "t", roles: role ? [role] : [] }, 3_600);
-    return fetch(`http://127.0.0.1:${listening.server?.port}/v1/events/feed${query}`, {
-      headers: { ...(role !== null && { authorization: `Bearer ${token}` }), ...headers },
-    });
-  };
-  const follow = async (query = "", lastEventId?: string): Promise<FeedReader> => {
-    const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-    const reader = readFeed(await ask(query, "operator", headers));
-    ends.push(() => reader.close());
-    return reader;
-  };
-  return { app, ask, follow };
-}
+const ends = endsAfterEach();
+const serve = () => serveStream(ends, "/v1/events/feed");
 
 /** Delivers a task with this number; `ignored` ones are of a type that the provider does not list. */
 async function deliver(app: TestApp, number: number, isIgnored = false): Promise<void> {
@@ -275,7 +248,7 @@ describe("the stream with bodies", () => {
 test("sends bodies to no more than 32 clients that connect at the same time", async () => {
   const { ask, follow } = await serve();
   const answers = await Promise.all(
-    Array.from({ length: 40 }, async () => ask("?include=body", "operator")),
+    Array.from({ length: 40 }, async () => ask("operator", "?include=body")),
   );
   const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
   expect(statuses).toEqual([...Array<number>(32).fill(200), ...Array<number>(8).fill(503)]);
@@ -283,7 +256,7 @@ test("sends bodies to no more than 32 clients that connect at the same time", as
   await follow("");
   for (const { body } of answers) await body?.cancel();
   await until(async () => {
-    const response = await ask("?include=body", "operator");
+    const response = await ask("operator", "?include=body");
     await response.body?.cancel();
     return response.status === 200;
   });
@@ -307,30 +280,23 @@ describe("a stream with words", () => {
     ends.push(() => feed.close());
     return { streams, feed };
   }
-  const opened = (streams: EventStreams, app: TestApp, q: string | undefined) =>
-    streams.open(
-      {
-        actor: { id: "operator", roles: ["operator"] },
-        expiresAt: new Date(app.clock.now() + 3_600_000),
-        requestId: "req_1",
-      },
-      {
-        match: { q, from: new Date(0) },
-        afterSeq: null,
-        withBody: false,
-        onOverdue: () => {},
-      },
-    );
+  const opened = (streams: EventStreams, q?: string) =>
+    streams.open(contextOf("operator", "operator"), {
+      match: { q, from: new Date(0) },
+      afterSeq: null,
+      withBody: false,
+      onOverdue: () => {},
+    });
 
   test("does not open before its next events are indexed", async () => {
     const { app } = await serve();
     await deliver(app, 1);
     const { streams } = over(app, () => Promise.resolve(false));
-    expect(opened(streams, app, "task")).rejects.toMatchObject({
+    expect(opened(streams, "task")).rejects.toMatchObject({
       code: "unavailable",
     });
     // Needs no index.
-    const items = await opened(streams, app, undefined);
+    const items = await opened(streams);
     await items.next();
     expect((await items.next()).value).toMatchObject({ event: { subject: "task/1" } });
   });
@@ -347,7 +313,7 @@ describe("a stream with words", () => {
       asked.resolve(goesOn);
       return indexed.promise;
     });
-    const items = await opened(streams, app, "task");
+    const items = await opened(streams, "task");
     await items.next();
     const next = items.next();
     const goesOn = await asked.promise;
@@ -361,8 +327,8 @@ describe("a stream with words", () => {
 
 test("requires the role operator", async () => {
   const { ask } = await serve();
-  expect((await ask("", null)).status).toBe(401);
-  expect((await ask("", "user")).status).toBe(403);
+  expect((await ask(null)).status).toBe(401);
+  expect((await ask("user")).status).toBe(403);
 });
 
 test.each([
@@ -380,6 +346,6 @@ test.each([
   ["kind=x", "kind"],
 ])("rejects ?%s and names the parameter", async (query, parameter) => {
   const { ask } = await serve();
-  const problem = await jsonWith(await ask(`?${query}`, "operator"), 400);
+  const problem = await jsonWith(await ask("operator", `?${query}`), 400);
   expect(itemsOf(problem["errors"])).toMatchObject([{ parameter }]);
 });

@@ -8,7 +8,7 @@ import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { json, jsonWith, startApp, type TestApp, until } from "../support/app.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
-import { itemsOf, listed, timelineOf } from "../support/operator.ts";
+import { contextOf, itemsOf, listed, timelineOf } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
 
 let app: TestApp;
@@ -357,11 +357,7 @@ test("is stopped and resumed by several operators at once", async () => {
 test("does not start before the search index has all events", async () => {
   const { storage } = app.services;
   const { clock } = app;
-  const ctx = {
-    actor: { id: "operator", roles: ["operator"] },
-    expiresAt: new Date(clock.now() + 60_000),
-    requestId: "req_1",
-  } as const;
+  const ctx = contextOf("operator", "operator");
   let isCaughtUp = false;
   const unindexed = replays({
     storage,

@@ -1,17 +1,16 @@
 // It takes some seconds: bodies of 5 MB are read until they exceed the memory for unread responses.
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { makeId } from "../../src/base/ids.ts";
 import { type EventStreams, eventStreams } from "../../src/events/event-streams.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { eventFeed } from "../../src/outbound/notifications/event-feed.ts";
-import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { json, startApp, until } from "../support/app.ts";
+import { endsAfterEach } from "../support/ends.ts";
+import { contextOf } from "../support/operator.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 const bodyBytes = 100_000;
 
@@ -45,24 +44,17 @@ async function withStreams() {
 }
 
 /** A stream with bodies, past its first position. */
-async function opened(app: TestApp, streams: EventStreams, from = new Date(0)) {
+async function opened(streams: EventStreams, from = new Date(0)) {
   const state = { overdue: 0 };
-  const items = await streams.open(
-    {
-      actor: { id: "operator", roles: ["operator"] },
-      expiresAt: new Date(app.clock.now() + 3_600_000),
-      requestId: "req_1",
+  const items = await streams.open(contextOf("operator", "operator"), {
+    match: { from },
+    afterSeq: null,
+    withBody: true,
+    onOverdue() {
+      state.overdue += 1;
+      void items.return?.();
     },
-    {
-      match: { from },
-      afterSeq: null,
-      withBody: true,
-      onOverdue() {
-        state.overdue += 1;
-        void items.return?.();
-      },
-    },
-  );
+  });
   ends.push(() => items.return?.());
   await items.next();
   return { items, state };
@@ -82,12 +74,12 @@ async function settle(): Promise<void> {
 
 describe("streams with bodies", () => {
   test("read no more bodies than fit into the memory they share, in the order of their requests [API4-23]", async () => {
-    const { app, streams } = await withStreams();
+    const { streams } = await withStreams();
     const [one, two, three, four] = [
-      await opened(app, streams),
-      await opened(app, streams),
-      await opened(app, streams),
-      await opened(app, streams),
+      await opened(streams),
+      await opened(streams),
+      await opened(streams),
+      await opened(streams),
     ];
     const first = [nextOf(one), nextOf(two)];
     await until(() => first.every(({ done }) => done));
@@ -112,14 +104,14 @@ describe("streams with bodies", () => {
 
   test("end where a client does not read for 10 s while others wait", async () => {
     const { app, streams } = await withStreams();
-    const all = [await opened(app, streams), await opened(app, streams)];
+    const all = [await opened(streams), await opened(streams)];
     const first = all.map(nextOf);
     await until(() => first.every(({ done }) => done));
     // No stream waits.
     app.clock.advance(60_000);
     await settle();
     expect(all.map(({ state }) => state.overdue)).toEqual([0, 0]);
-    const third = nextOf(await opened(app, streams));
+    const third = nextOf(await opened(streams));
     await until(() => {
       app.clock.advance(1);
       return third.done;
@@ -132,9 +124,9 @@ describe("streams with bodies", () => {
     const from = new Date(app.clock.now());
     const body = JSON.stringify({ event_name: "item:completed", event_data: { id: "3" } });
     expect((await app.deliver("task_tracker", body)).status).toBe(200);
-    const busy = [await opened(app, streams), await opened(app, streams)].map(nextOf);
+    const busy = [await opened(streams), await opened(streams)].map(nextOf);
     await until(() => busy.every(({ done }) => done));
-    const small = await opened(app, streams, from);
+    const small = await opened(streams, from);
     expect((await small.items.next()).value?.event).toMatchObject({ body });
   });
 });

@@ -1,3 +1,8 @@
+import { createApp } from "../../src/app.ts";
+import type { Role } from "../../src/base/context.ts";
+
+import { startApp } from "./app.ts";
+
 /** One message of an event stream. */
 export interface FeedMessage {
   readonly id: string;
@@ -70,4 +75,29 @@ export function readFeed(response: Response): FeedReader {
       }
     },
   };
+}
+
+/** Serves an app on a port until the test ends, with requests to one of its streams. */
+export async function serveStream(ends: (() => unknown)[], path: string) {
+  const app = await startApp();
+  const listening = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
+  const port = listening.server?.port ?? 0;
+  ends.push(async () => {
+    app.services.drain();
+    await listening.server?.stop(true);
+    await app.stop();
+  });
+  const ask = async (role: Role | null, query = "", init: RequestInit = {}) => {
+    const token = await app.services.tokens.mint({ id: "t", roles: role ? [role] : [] }, 3_600);
+    const headers = new Headers(role === null ? {} : { authorization: `Bearer ${token}` });
+    for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+    return fetch(`http://127.0.0.1:${port}${path}${query}`, { ...init, headers });
+  };
+  const follow = async (query = "", lastEventId?: string): Promise<FeedReader> => {
+    const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+    const reader = readFeed(await ask("operator", query, { headers }));
+    ends.push(() => reader.close());
+    return reader;
+  };
+  return { app, port, ask, follow };
 }

@@ -1,4 +1,4 @@
-import type { Role } from "../../src/base/context.ts";
+import type { Context, Role } from "../../src/base/context.ts";
 
 import { json, type TestApp } from "./app.ts";
 
@@ -23,3 +23,10 @@ export async function timelineOf(app: TestApp, eventId: unknown): Promise<Item[]
   const event = await json(await app.as("operator", `/v1/events/${String(eventId)}`));
   return itemsOf(event["notifications"]);
 }
+
+/** The context of a caller who is signed in for as long as a test takes. */
+export const contextOf = (id: string, ...roles: readonly Role[]): Context => ({
+  actor: { id, roles },
+  expiresAt: new Date(8_640_000_000_000_000),
+  requestId: "test",
+});

@@ -1,3 +1,6 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { startApp, type TestApp } from "./app.ts";
 import { postgresDatabase, type TestDatabase } from "./databases.ts";
 import { endsAfterEach } from "./ends.ts";
@@ -25,6 +28,12 @@ export function resources() {
   return {
     ends,
     newFolder,
+    /** A file for the log of an app, and its text so far. */
+    log() {
+      const file = join(newFolder(), "log");
+      const logFd = ending(openSync(file, "w"), closeSync);
+      return { logFd, text: () => readFileSync(file, "utf8") };
+    },
     /** A server with the settings of `startIn`. */
     start: async (...args: Parameters<typeof startIn>): Promise<RunningServer> =>
       ending(await startIn(...args), (server) => server.kill()),

@@ -1,17 +1,15 @@
 import { expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 
-import { json, startApp, until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { paymentEvent } from "../../support/payments.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+
+const taken = resources();
 
 test("the log names a payment's booking by its id, and repeats no text of the payload", async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, "log");
-  const logFd = openSync(file, "w");
-  const app = await startApp({ LOG_LEVEL: "debug", LOG_FORMAT: "json" }, undefined, { logFd });
+  const { logFd, text } = taken.log();
+  const app = await taken.app({ LOG_LEVEL: "debug", LOG_FORMAT: "json" }, undefined, { logFd });
   const held = { ...bookingBody((await addFlight(app)).id), hold: true };
   const booking = String(
     (await json(await app.as("user", "/v1/api/bookings", post(held))))["bookingId"],
@@ -28,7 +26,7 @@ test("the log names a payment's booking by its id, and repeats no text of the pa
     expect((await app.deliver("payment_processor", body)).status).toBe(200);
   }
   const effects = () =>
-    readFileSync(file, "utf8")
+    text()
       .trim()
       .split("\n")
       .map((line): Record<string, unknown> => JSON.parse(line))
@@ -41,7 +39,5 @@ test("the log names a payment's booking by its id, and repeats no text of the pa
     { effect: "confirmed", booking },
   ]);
   await app.stop();
-  closeSync(logFd);
-  expect(readFileSync(file, "utf8")).not.toContain("Lovelace");
-  removeFolder(folder);
+  expect(text()).not.toContain("Lovelace");
 });

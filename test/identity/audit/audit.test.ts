@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { rowsPerSlice } from "../../../src/db/count.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -11,8 +9,8 @@ import { reveals } from "../../../src/identity/audit/reveals.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, startApp, until } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
-import { listed } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { contextOf, listed } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
 test("the audit list tells admins who changed what, without secrets", async () => {
   await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
@@ -223,43 +221,36 @@ test("the audit list says who read the body of an event or of a rejected deliver
   expect(await revealed()).toHaveLength(4);
 });
 
+const taken = resources();
+
 test("a body that is read is in the log if the audit entry cannot be stored", async () => {
-  const app = await startApp();
-  const folder = temporaryFolder();
-  const file = join(folder, "log");
-  const fd = openSync(file, "w");
-  try {
-    let isFull = true;
-    const stored: unknown[] = [];
-    const recording = reveals({
-      storage: {
-        atomically: (...writes) => {
-          if (isFull) return Promise.reject(new Error("disk full"));
-          stored.push(...writes);
-          return Promise.reject(new Error("enough"));
-        },
+  const { logFd: fd, text } = taken.log();
+  const app = await taken.app();
+  let isFull = true;
+  const stored: unknown[] = [];
+  const recording = reveals({
+    storage: {
+      atomically: (...writes) => {
+        if (isFull) return Promise.reject(new Error("disk full"));
+        stored.push(...writes);
+        return Promise.reject(new Error("enough"));
       },
-      audit: app.services.audit,
-      clock: app.clock,
-      log: createLog({ level: "info", format: "json", fd }),
-    });
-    const actor = { id: "ada", roles: ["operator"] } as const;
-    const ctx = { actor, expiresAt: new Date(app.clock.now()), requestId: "" };
-    await recording.record(ctx, "event.revealed", "evt_1");
-    await until(() => readFileSync(file, "utf8").includes("evt_1"));
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
-      msg: "failed to store an audit entry",
-      actor: "ada",
-      action: "event.revealed",
-      subject: "evt_1",
-    });
-    // It was not recorded, so the next read is.
-    isFull = false;
-    await recording.record(ctx, "event.revealed", "evt_1");
-    expect(stored).toHaveLength(1);
-  } finally {
-    await app.stop();
-    closeSync(fd);
-    removeFolder(folder);
-  }
+    },
+    audit: app.services.audit,
+    clock: app.clock,
+    log: createLog({ level: "info", format: "json", fd }),
+  });
+  const ctx = contextOf("ada", "operator");
+  await recording.record(ctx, "event.revealed", "evt_1");
+  await until(() => text().includes("evt_1"));
+  expect(JSON.parse(text())).toMatchObject({
+    msg: "failed to store an audit entry",
+    actor: "ada",
+    action: "event.revealed",
+    subject: "evt_1",
+  });
+  // It was not recorded, so the next read is.
+  isFull = false;
+  await recording.record(ctx, "event.revealed", "evt_1");
+  expect(stored).toHaveLength(1);
 });

@@ -1,38 +1,29 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "bun:test";
 
 import { json, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { listed } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
 const publicUrl = "https://hooks.example.com";
 const startPath = "/console/oidc/start";
 
+const taken = resources();
 let app: TestApp;
 let issuer: FakeIssuer;
-let folder: string;
-let logFile: string;
-let logFd: number;
+let logged: () => string;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  logFile = join(folder, "log");
-  logFd = openSync(logFile, "w");
+  const { logFd, text } = taken.log();
+  logged = text;
   issuer = await startIssuer(() => app.clock.now());
-  app = await startApp(
+  taken.ends.push(() => issuer.stop());
+  app = await taken.app(
     { ...issuerSettings(issuer, publicUrl), LOG_LEVEL: "debug", LOG_FORMAT: "json" },
     undefined,
     { logFd },
   );
-});
-afterEach(async () => {
-  await app.stop();
-  await issuer.stop();
-  closeSync(logFd);
-  removeFolder(folder);
 });
 
 const cookiesOf = (response: Response) =>
@@ -325,10 +316,9 @@ describe("sign-in by OpenID Connect", () => {
     await finish(attempt);
     issuer.claims = { email: "ada@example.com" };
     await finish(await begun());
-    const failures = () =>
-      readFileSync(logFile, "utf8").split("sign-in by OpenID Connect failed").length - 1;
+    const failures = () => logged().split("sign-in by OpenID Connect failed").length - 1;
     await until(() => failures() === 2);
-    const log = readFileSync(logFile, "utf8");
+    const log = logged();
     const code = new URL(attempt.callback, publicUrl).searchParams.get("code") ?? "";
     expect(issuer.tokens).toHaveLength(4);
     for (const secret of [...issuer.tokens, code, issuer.clientSecret, "ada@example.com"]) {

@@ -34,26 +34,42 @@ interface Identity {
   readonly name?: readonly [header: string, ...names: string[]];
 }
 
-const signed: Identity = { id: "signed" };
-const signedTimed: Identity = { id: "signed", isTimed: true };
-const none: Identity = { id: "none" };
-const noneTimed: Identity = { id: "none", isTimed: true };
 const unsigned = (header: string): Identity => ({ id: `header ${header}` });
+const none: Identity = { id: "none" };
+/** The same for each of some providers. */
+const each = (names: string, identity: Identity) =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, identity]));
 
 const identities: Readonly<Record<string, Identity>> = {
+  ...each(
+    `shared_inbox deploy_platform auth0 aws_sns azure_devops azure_event_grid chargebee
+      checkout_com circleci datadog coinbase_commerce gocardless google_pubsub heroku intercom
+      launchdarkly line livekit mailgun mollie monday notion okta pagerduty posthog quickbooks
+      segment sonarqube square telegram trello typeform`,
+    { id: "signed" },
+  ),
+  ...each(
+    `payment_processor box clerk customer_io duffel gitlab_signed mcp_events mux openai paddle
+      paypal polar replicate resend sendgrid slack standard_webhooks stytch svix twitch workos
+      zendesk`,
+    { id: "signed", isTimed: true },
+  ),
+  ...each(
+    `adyen alertmanager asana cal_com cloudflare clickup docusign facebook grafana instagram
+      lemon_squeezy mailchimp onfido paystack postmark terraform_cloud whatsapp x xero`,
+    none,
+  ),
+  ...each(`buildkite calendly discord elevenlabs hubspot plaid webflow zoom`, {
+    ...none,
+    isTimed: true,
+  }),
   task_tracker: unsigned("x-tasktracker-delivery-id"),
-  shared_inbox: signed,
-  deploy_platform: signed,
   code_host: unsigned("x-codehost-delivery"),
-  payment_processor: signedTimed,
-  adyen: none,
-  alertmanager: none,
+  gitlab: unsigned("idempotency-key"),
+  jira: unsigned("x-atlassian-webhook-identifier"),
+  razorpay: unsigned("x-razorpay-event-id"),
+  twilio: unsigned("i-twilio-idempotency-token"),
   adyen_payments: { id: "none", covers: "members" },
-  asana: none,
-  auth0: signed,
-  aws_sns: signed,
-  azure_devops: signed,
-  azure_event_grid: signed,
   bitbucket: {
     ...unsigned("x-request-uuid"),
     name: [
@@ -64,75 +80,19 @@ const identities: Readonly<Record<string, Identity>> = {
       "repo:commit_status_updated",
     ],
   },
-  box: signedTimed,
-  buildkite: noneTimed,
-  cal_com: none,
-  calendly: noneTimed,
-  cloudflare: none,
-  chargebee: signed,
-  checkout_com: signed,
-  circleci: signed,
-  clerk: signedTimed,
-  clickup: none,
-  customer_io: signedTimed,
-  datadog: signed,
-  coinbase_commerce: signed,
-  discord: noneTimed,
-  docusign: none,
-  elevenlabs: noneTimed,
-  duffel: signedTimed,
-  facebook: none,
   forgejo: {
     ...unsigned("x-forgejo-delivery"),
     name: ["x-forgejo-event", "issues"],
   },
   gitea: { ...unsigned("x-gitea-delivery"), name: ["x-gitea-event", "issues"] },
-  gitlab: unsigned("idempotency-key"),
-  gitlab_signed: signedTimed,
-  gocardless: signed,
-  google_pubsub: signed,
-  grafana: none,
-  heroku: signed,
-  hubspot: noneTimed,
-  instagram: none,
-  intercom: signed,
-  jira: unsigned("x-atlassian-webhook-identifier"),
-  launchdarkly: signed,
-  lemon_squeezy: none,
-  line: signed,
   linear: { ...unsigned("linear-delivery"), isTimed: true },
-  livekit: signed,
-  mailchimp: none,
-  mailgun: signed,
   mandrill: { id: "none", covers: "fields" },
-  mcp_events: signedTimed,
-  mollie: signed,
-  monday: signed,
-  mux: signedTimed,
   netlify: { ...none, name: ["x-netlify-event", "deploy_created", "deploy_failed"] },
-  notion: signed,
-  okta: signed,
-  onfido: none,
-  openai: signedTimed,
-  paddle: signedTimed,
-  pagerduty: signed,
-  paypal: signedTimed,
-  paystack: none,
-  plaid: noneTimed,
-  polar: signedTimed,
-  posthog: signed,
-  postmark: none,
-  quickbooks: signed,
-  razorpay: unsigned("x-razorpay-event-id"),
-  replicate: signedTimed,
-  resend: signedTimed,
   sanity: {
     ...unsigned("idempotency-key"),
     isTimed: true,
     name: ["sanity-operation", "create", "update", "delete"],
   },
-  segment: signed,
-  sendgrid: signedTimed,
   sentry: {
     ...unsigned("request-id"),
     // With the action of the body, which is signed: `issue.created`, `event_alert.created` and so on.
@@ -148,31 +108,12 @@ const identities: Readonly<Record<string, Identity>> = {
       "app/uninstalled",
     ],
   },
-  slack: signedTimed,
   snyk: { ...unsigned("x-snyk-transport-id"), name: ["x-snyk-event", "project_snapshot/v0"] },
-  sonarqube: signed,
-  square: signed,
-  standard_webhooks: signedTimed,
-  stytch: signedTimed,
-  svix: signedTimed,
-  telegram: signed,
-  terraform_cloud: none,
-  trello: signed,
-  twilio: unsigned("i-twilio-idempotency-token"),
-  twitch: signedTimed,
-  typeform: signed,
-  webflow: noneTimed,
-  whatsapp: none,
   woocommerce: {
     ...unsigned("x-wc-webhook-delivery-id"),
     name: ["x-wc-webhook-topic", "order.created", "order.updated"],
   },
-  workos: signedTimed,
-  x: none,
-  xero: none,
-  zendesk: signedTimed,
   zendesk_triggers: { ...unsigned("x-zendesk-webhook-invocation-id"), isTimed: true },
-  zoom: noneTimed,
 };
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-identity-"));

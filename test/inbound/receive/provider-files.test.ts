@@ -1,13 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -353,9 +345,7 @@ describe("a secret in a handshake", () => {
 
   test("is not stored if others can guess or know it, and the log says why", async () => {
     const before = "the-secret-of-Slack-before";
-    const logFile = join(taken.newFolder(), "log");
-    const logFd = openSync(logFile, "w");
-    taken.ends.push(() => closeSync(logFd));
+    const { logFd, text } = taken.log();
     const { greet, stored } = await withAsana(
       {
         "slack.yaml": catalogueFiles["slack"],
@@ -375,7 +365,7 @@ describe("a secret in a handshake", () => {
       expect([secret, response.status]).toEqual([secret, 401]);
       expect(response.headers.get("x-hook-secret")).toBeNull();
       expect(await response.text()).not.toContain("slack");
-      await until(() => readFileSync(logFile, "utf8").includes(`its secret ${why}`));
+      await until(() => text().includes(`its secret ${why}`));
     }
     expect(existsSync(stored)).toBe(false);
     expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);

@@ -7,7 +7,7 @@ import { causes } from "../../../src/inbound/rejections/explanation.ts";
 import { signatureHeaders, type SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 import { timesAsLong } from "../../support/processor-time.ts";
-import { schemes } from "../signatures/schemes.ts";
+import { schemeOf } from "../signatures/schemes.ts";
 import { requestOf, signer } from "../signatures/suite/signer.ts";
 
 import { nestedJson } from "./hostile-bodies.ts";
@@ -17,7 +17,8 @@ const current = { current: secret, previous: "the one before it" };
 const text = '{"name":"Größe","path":"a/b","items":[1,2],"none":null}';
 const receivedAtMs = Date.UTC(2026, 10, 21, 9);
 const nowSeconds = receivedAtMs / 1_000;
-const others: Known["others"] = [
+type Given = Partial<RejectedRequest> & Partial<Pick<Known, "secrets" | "others">>;
+const someOthers: Known["others"] = [
   { displayName: "Another", secrets: { current: "not this", previous: "but this one" } },
 ];
 
@@ -36,7 +37,7 @@ function explained(
   id: string,
   header: string | null,
   body: string | Uint8Array = text,
-  { secrets = current, ...fields }: Partial<RejectedRequest> & { secrets?: Known["secrets"] } = {},
+  { secrets = current, others = someOthers, ...fields }: Given = {},
   signature = providerOf(id).signature,
 ) {
   const provider = { ...providerOf(id), signature };
@@ -52,6 +53,8 @@ function explained(
   );
 }
 
+type Explained = Parameters<typeof explained>;
+
 const tasks = "task_tracker"; // base64 of SHA-256
 const inbox = "shared_inbox"; // base64 of SHA-1, raw or compact
 const deploys = "deploy_platform"; // hex of SHA-1
@@ -59,8 +62,8 @@ const code = "code_host"; // hex of SHA-256 after "sha256="
 const payments = "payment_processor"; // hex of SHA-256 over time and body
 
 /** A delivery of a service that signs the URL, received behind a proxy. */
-function ofSquare(signedUrl: string) {
-  const square = schemes["square"];
+function ofSquare(signedUrl: string): Explained {
+  const square = schemeOf("square");
   const headers = new Headers({
     "x-square-hmacsha256-signature": mac(`${signedUrl}${text}`),
     "x-forwarded-host": "hooks.example.com",
@@ -68,12 +71,11 @@ function ofSquare(signedUrl: string) {
   const url = "http://10.0.0.1:3111/webhooks/square";
   // The URL as it is would verify.
   const received = signedUrl === url ? url.replace("http:", "https:") : url;
-  return explained(tasks, null, text, { headers, url: received }, square);
+  return [tasks, null, text, { headers, url: received }, square];
 }
 
-function ofSendgrid() {
-  const sendgrid = schemes["sendgrid"];
-  if (sendgrid === undefined) throw new Error("No such scheme");
+function ofSendgrid(): Explained {
+  const sendgrid = schemeOf("sendgrid");
   const by = signer(sendgrid);
   const secrets = by.secrets("today");
   const {
@@ -84,249 +86,196 @@ function ofSendgrid() {
     body: Buffer.from(`${text}\n`),
     header: by.header(Buffer.from(text), { secret: "today" }),
   });
-  return explained(tasks, null, bytes, { headers, receivedAtMs: atMs, secrets }, sendgrid);
+  return [tasks, null, bytes, { headers, receivedAtMs: atMs, secrets }, sendgrid];
 }
-
-/** At least one row per cause: the expected cause, a label, and the explained delivery. */
-const rows: readonly (readonly [string, string, () => ReturnType<typeof explained>])[] = [
-  ["verifies-now", "set since", () => explained(tasks, mac(text))],
-  ["previous-secret", "accepted", () => explained(tasks, mac(text, { key: "the one before it" }))],
-  ["trailing-newline-added", "LF", () => explained(tasks, mac(text), `${text}\n`)],
-  ["trailing-newline-added", "CRLF", () => explained(tasks, mac(text), `${text}\r\n`)],
-  [
-    "trailing-newline-added",
-    "by the previous secret",
-    () => explained(tasks, mac(text, { key: "the one before it" }), `${text}\n`),
-  ],
-  [
-    "trailing-newline-added",
-    "after the time",
-    () =>
-      explained(
-        payments,
-        `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
-        `${text}\n`,
-      ),
-  ],
-  ["trailing-newline-lost", "LF", () => explained(tasks, mac(`${text}\n`))],
-  ["trailing-newline-lost", "CRLF", () => explained(tasks, mac(`${text}\r\n`))],
-  ["line-endings-changed", "to CRLF", () => explained(tasks, mac("{\n}"), "{\r\n}")],
-  ["line-endings-changed", "to LF", () => explained(tasks, mac("{\r\n}"), "{\n}")],
-  [
-    "body-reformatted",
-    "compact before",
-    () => explained(tasks, mac(text), JSON.stringify(JSON.parse(text), null, 2)),
-  ],
-  [
-    "body-reformatted",
-    "numbers and escapes as sent",
-    () => explained(tasks, mac('{"a":1.0,"b":"\\u00f6"}'), '{ "a": 1.0, "b": "\\u00f6" }'),
-  ],
-  [
-    "body-reformatted",
-    "indented before",
-    () => explained(tasks, mac(JSON.stringify(JSON.parse(text), null, 2))),
-  ],
-  [
-    "body-reformatted",
-    "as Python prints",
-    () =>
-      explained(
-        tasks,
-        mac('{"name": "Gr\\u00f6\\u00dfe", "path": "a/b", "items": [1, 2], "none": null}'),
-      ),
-  ],
-  [
-    "body-reformatted",
-    "as PHP prints",
-    () =>
-      explained(
-        tasks,
-        mac('{"name":"Gr\\u00f6\\u00dfe","path":"a\\/b","items":[1,2],"none":null}'),
-      ),
-  ],
-  ["hex-for-base64", "right", () => explained(tasks, mac(text, { as: "hex" }))],
-  ["hex-for-base64", "wrong", () => explained(tasks, mac("other", { as: "hex" }))],
-  ["base64-for-hex", "right", () => explained(deploys, mac(text, { by: "sha1" }))],
-  ["base64-for-hex", "after a prefix", () => explained(code, `sha256=${mac(text)}`)],
-  [
-    "upper-case-hex",
-    "right",
-    () => explained(deploys, mac(text, { by: "sha1", as: "hex" }).toUpperCase()),
-  ],
-  ["missing-prefix", "right", () => explained(code, mac(text, { as: "hex" }))],
-  ["missing-prefix", "wrong", () => explained(code, mac("other", { as: "hex" }))],
-  [
-    "malformed-signature",
-    "base64url",
-    () => explained(tasks, mac(textOfUrlSafe, { as: "base64url" }), textOfUrlSafe),
-  ],
-  [
-    "malformed-signature",
-    "of no length",
-    () => explained(tasks, "00ff", text, { reason: "malformed-signature" }),
-  ],
-  ["other-algorithm", "SHA-256 for SHA-1", () => explained(deploys, mac(text, { as: "hex" }))],
-  [
-    "other-algorithm",
-    "SHA-1 under its own prefix",
-    () => explained(code, `sha1=${mac(text, { by: "sha1", as: "hex" })}`),
-  ],
-  ["other-algorithm", "SHA-512", () => explained(tasks, mac(text, { by: "sha512" }))],
-  [
-    "other-algorithm",
-    "over compact JSON",
-    () => explained(inbox, mac(text), JSON.stringify(JSON.parse(text), null, 2)),
-  ],
-  [
-    "secret-white-space",
-    "here",
-    () =>
-      explained(tasks, mac(text), text, { secrets: { current: ` ${secret}\n`, previous: null } }),
-  ],
-  ["secret-white-space", "there", () => explained(tasks, mac(text, { key: `${secret}\n` }))],
-  [
-    "secret-encoding",
-    "hex",
-    () =>
-      explained(tasks, mac(text, { key: Buffer.from("00112233445566ff", "hex") }), text, {
-        secrets: { current: "00112233445566ff", previous: null },
-      }),
-  ],
-  [
-    "secret-encoding",
-    "base64",
-    () =>
-      explained(tasks, mac(text, { key: Buffer.from("c2VjcmV0+/8=", "base64") }), text, {
-        secrets: { current: "c2VjcmV0+/8=", previous: null },
-      }),
-  ],
-  [
-    "secret-encoding",
-    "whsec_",
-    () =>
-      explained(tasks, mac(text, { key: Buffer.from("c2VjcmV0", "base64") }), text, {
-        secrets: { current: "whsec_c2VjcmV0", previous: null },
-      }),
-  ],
-  ["secret-of-another-provider", "current", () => explained(tasks, mac(text, { key: "not this" }))],
-  [
-    "secret-of-another-provider",
-    "previous",
-    () => explained(tasks, mac(text, { key: "but this one" })),
-  ],
-  [
-    "stale-timestamp",
-    "too old",
-    () =>
-      explained(payments, `t=1000,v1=${mac(`1000.${text}`, { as: "hex" })}`, text, {
-        reason: "stale-timestamp",
-        receivedAtMs: 5_000_400,
-      }),
-  ],
-  [
-    "missing-signature",
-    "none",
-    () => explained(tasks, null, text, { reason: "missing-signature" }),
-  ],
-  [
-    "several-signatures",
-    "two",
-    () => explained(tasks, `${mac(text)}, x`, text, { reason: "several-signatures" }),
-  ],
-  [
-    "missing-timestamp",
-    "none",
-    () => explained(payments, "v1=00", text, { reason: "missing-timestamp" }),
-  ],
-  [
-    "unsupported-scheme",
-    "another kind",
-    () => explained(inbox, "x", text, { reason: "unsupported-scheme" }),
-  ],
-  [
-    "body-too-large",
-    "6 MiB",
-    () =>
-      explained(tasks, mac(text), text, {
-        reason: "body-too-large",
-        bytes: null,
-        bodyBytes: 6 * 2 ** 20,
-      }),
-  ],
-  [
-    "too-many-items",
-    "6,000 events",
-    () => explained(tasks, mac(text), text, { reason: "too-many-items" }),
-  ],
-  [
-    "unsupported-encoding",
-    "gzip",
-    () => explained(tasks, mac(text), text, { reason: "unsupported-encoding", bytes: null }),
-  ],
-  [
-    "unknown-provider",
-    "no provider",
-    () => explained(tasks, mac(text), text, { reason: "unknown-provider", bytes: null }),
-  ],
-  ["no-secret", "none now", () => explained(tasks, mac(text), text, { secrets: null })],
-  ["body-not-kept", "too large", () => explained(tasks, mac(text), text, { bytes: null })],
-  ["url-changed", "another host", () => ofSquare("https://hooks.example.com/webhooks/square")],
-  ["url-changed", "http", () => ofSquare("http://10.0.0.1:3111/webhooks/square")],
-  ["url-changed", "a slash", () => ofSquare("https://10.0.0.1:3111/webhooks/square/")],
-  [
-    "missing-signed-value",
-    "no id",
-    () =>
-      explained(
-        tasks,
-        "v1,a",
-        text,
-        { reason: "missing-signed-value" },
-        schemes["standard webhooks"],
-      ),
-  ],
-  [
-    "untrusted-key",
-    "another host",
-    () => explained(tasks, "a", text, { reason: "untrusted-key" }, schemes["paypal"]),
-  ],
-  ["trailing-newline-added", "to what a public key verifies", ofSendgrid],
-  ["unknown", "another secret", () => explained(tasks, mac(text, { key: "who knows" }))],
-  ["unknown", "another body", () => explained(tasks, mac("another body"))],
-  ["unknown", "an empty body", () => explained(tasks, mac(text), "")],
-];
 
 /** A body whose MAC differs between base64 and its URL-safe form. */
 const textOfUrlSafe =
   Array.from({ length: 99 }, (_, n) => `{"n":${n}}`).find((body) => /[+/]/.test(mac(body))) ?? "";
 
+const right = mac(text);
+const old = mac(text, { key: current.previous });
+const pretty = JSON.stringify(JSON.parse(text), null, 2);
+const only = (secret: string) => ({ secrets: { current: secret, previous: null } });
+/** A header that signs a time with the body. */
+const timed = (seconds: number) => `t=${seconds},v1=${mac(`${seconds}.${text}`, { as: "hex" })}`;
+
+/** At least one row per cause: the expected cause, a label, and the delivery. */
+const rows: readonly (readonly [string, string, ...Explained])[] = [
+  ["verifies-now", "set since", tasks, right],
+  ["previous-secret", "accepted", tasks, old],
+  ["trailing-newline-added", "LF", tasks, right, `${text}\n`],
+  ["trailing-newline-added", "CRLF", tasks, right, `${text}\r\n`],
+  ["trailing-newline-added", "by the previous secret", tasks, old, `${text}\n`],
+  ["trailing-newline-added", "after the time", payments, timed(nowSeconds), `${text}\n`],
+  ["trailing-newline-lost", "LF", tasks, mac(`${text}\n`)],
+  ["trailing-newline-lost", "CRLF", tasks, mac(`${text}\r\n`)],
+  ["line-endings-changed", "to CRLF", tasks, mac("{\n}"), "{\r\n}"],
+  ["line-endings-changed", "to LF", tasks, mac("{\r\n}"), "{\n}"],
+  ["body-reformatted", "compact before", tasks, right, pretty],
+  [
+    "body-reformatted",
+    "numbers and escapes as sent",
+    tasks,
+    mac('{"a":1.0,"b":"\\u00f6"}'),
+    '{ "a": 1.0, "b": "\\u00f6" }',
+  ],
+  ["body-reformatted", "indented before", tasks, mac(pretty)],
+  [
+    "body-reformatted",
+    "as Python prints",
+    tasks,
+    mac('{"name": "Gr\\u00f6\\u00dfe", "path": "a/b", "items": [1, 2], "none": null}'),
+  ],
+  [
+    "body-reformatted",
+    "as PHP prints",
+    tasks,
+    mac('{"name":"Gr\\u00f6\\u00dfe","path":"a\\/b","items":[1,2],"none":null}'),
+  ],
+  ["hex-for-base64", "right", tasks, mac(text, { as: "hex" })],
+  ["hex-for-base64", "wrong", tasks, mac("other", { as: "hex" })],
+  ["base64-for-hex", "right", deploys, mac(text, { by: "sha1" })],
+  ["base64-for-hex", "after a prefix", code, `sha256=${right}`],
+  ["upper-case-hex", "right", deploys, mac(text, { by: "sha1", as: "hex" }).toUpperCase()],
+  ["missing-prefix", "right", code, mac(text, { as: "hex" })],
+  ["missing-prefix", "wrong", code, mac("other", { as: "hex" })],
+  [
+    "malformed-signature",
+    "base64url",
+    tasks,
+    mac(textOfUrlSafe, { as: "base64url" }),
+    textOfUrlSafe,
+  ],
+  ["malformed-signature", "of no length", tasks, "00ff", text, { reason: "malformed-signature" }],
+  ["other-algorithm", "SHA-256 for SHA-1", deploys, mac(text, { as: "hex" })],
+  [
+    "other-algorithm",
+    "SHA-1 under its own prefix",
+    code,
+    `sha1=${mac(text, { by: "sha1", as: "hex" })}`,
+  ],
+  ["other-algorithm", "SHA-512", tasks, mac(text, { by: "sha512" })],
+  ["other-algorithm", "over compact JSON", inbox, right, pretty],
+  ["secret-white-space", "here", tasks, right, text, only(` ${secret}\n`)],
+  ["secret-white-space", "there", tasks, mac(text, { key: `${secret}\n` })],
+  [
+    "secret-encoding",
+    "hex",
+    tasks,
+    mac(text, { key: Buffer.from("00112233445566ff", "hex") }),
+    text,
+    only("00112233445566ff"),
+  ],
+  [
+    "secret-encoding",
+    "base64",
+    tasks,
+    mac(text, { key: Buffer.from("c2VjcmV0+/8=", "base64") }),
+    text,
+    only("c2VjcmV0+/8="),
+  ],
+  [
+    "secret-encoding",
+    "whsec_",
+    tasks,
+    mac(text, { key: Buffer.from("c2VjcmV0", "base64") }),
+    text,
+    only("whsec_c2VjcmV0"),
+  ],
+  ["secret-of-another-provider", "current", tasks, mac(text, { key: "not this" })],
+  ["secret-of-another-provider", "previous", tasks, mac(text, { key: "but this one" })],
+  [
+    "stale-timestamp",
+    "too old",
+    payments,
+    timed(1_000),
+    text,
+    { reason: "stale-timestamp", receivedAtMs: 5_000_400 },
+  ],
+  ["missing-signature", "none", tasks, null, text, { reason: "missing-signature" }],
+  ["several-signatures", "two", tasks, `${right}, x`, text, { reason: "several-signatures" }],
+  ["missing-timestamp", "none", payments, "v1=00", text, { reason: "missing-timestamp" }],
+  ["unsupported-scheme", "another kind", inbox, "x", text, { reason: "unsupported-scheme" }],
+  [
+    "body-too-large",
+    "6 MiB",
+    tasks,
+    right,
+    text,
+    { reason: "body-too-large", bytes: null, bodyBytes: 6 * 2 ** 20 },
+  ],
+  ["too-many-items", "6,000 events", tasks, right, text, { reason: "too-many-items" }],
+  [
+    "unsupported-encoding",
+    "gzip",
+    tasks,
+    right,
+    text,
+    { reason: "unsupported-encoding", bytes: null },
+  ],
+  [
+    "unknown-provider",
+    "no provider",
+    tasks,
+    right,
+    text,
+    { reason: "unknown-provider", bytes: null },
+  ],
+  ["no-secret", "none now", tasks, right, text, { secrets: null }],
+  ["body-not-kept", "too large", tasks, right, text, { bytes: null }],
+  ["url-changed", "another host", ...ofSquare("https://hooks.example.com/webhooks/square")],
+  ["url-changed", "http", ...ofSquare("http://10.0.0.1:3111/webhooks/square")],
+  ["url-changed", "a slash", ...ofSquare("https://10.0.0.1:3111/webhooks/square/")],
+  [
+    "missing-signed-value",
+    "no id",
+    tasks,
+    "v1,a",
+    text,
+    { reason: "missing-signed-value" },
+    schemeOf("standard_webhooks"),
+  ],
+  [
+    "untrusted-key",
+    "another host",
+    tasks,
+    "a",
+    text,
+    { reason: "untrusted-key" },
+    schemeOf("paypal"),
+  ],
+  ["trailing-newline-added", "to what a public key verifies", ...ofSendgrid()],
+  ["unknown", "another secret", tasks, mac(text, { key: "who knows" })],
+  ["unknown", "another body", tasks, mac("another body")],
+  ["unknown", "an empty body", tasks, right, ""],
+];
+
 describe("explain", () => {
-  test.each(rows)("%s: %s", async (cause, _, run) => {
-    const { cause: found, detail } = await run();
-    expect(found as string).toBe(cause);
-    expect(detail).toMatch(/^[A-Z].{20,}/);
-  });
+  test.each(rows.map(([cause, label, ...given]) => ({ cause, label, given })))(
+    "$cause: $label",
+    async ({ cause, given }) => {
+      const { cause: found, detail } = await explained(...given);
+      expect(found as string).toBe(cause);
+      expect(detail).toMatch(/^[A-Z].{20,}/);
+    },
+  );
 
   test("has a test for each cause", () => {
     expect(causes.filter((cause) => !rows.some(([tested]) => tested === cause))).toEqual([]);
   });
 
   test("states by how many seconds a time is too early or too late", async () => {
-    const sent = (t: number) => `t=${t},v1=${mac(`${t}.${text}`, { as: "hex" })}`;
-    expect((await explained(payments, sent(nowSeconds - 4_000))).detail).toContain(
+    expect((await explained(payments, timed(nowSeconds - 4_000))).detail).toContain(
       "made 4000 s before the webhook was received; at most 300 s are allowed",
     );
-    expect((await explained(payments, sent(nowSeconds + 301))).detail).toContain(
+    expect((await explained(payments, timed(nowSeconds + 301))).detail).toContain(
       "made 301 s after",
     );
   });
 
   test("does not blame the secret if the program may have changed", async () => {
-    const { detail } = await explained(
-      payments,
-      `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
-    );
+    const { detail } = await explained(payments, timed(nowSeconds));
     expect(detail).toStartWith("The webhook verifies with the current configuration");
   });
 
@@ -349,28 +298,14 @@ describe("explain", () => {
       "The webhook was signed with another secret, or the body was changed in transit. Ruled out: a line break",
     );
     expect(detail).toContain("the secrets of the other providers");
-    const rejected = {
-      reason: "wrong-signature",
-      method: "POST",
-      url: "",
-      headers: new Headers({
-        [signatureHeaders(providerOf(tasks).signature)[0] ?? ""]: mac("another body"),
-      }),
-      bytes: Buffer.from(text),
-      bodyBytes: text.length,
-      receivedAtMs,
-    } as const;
-    const alone = await explain(
-      { provider: providerOf(tasks), secrets: current, others: [] },
-      rejected,
-    );
+    const alone = await explained(tasks, mac("another body"), text, { others: [] });
     expect(alone.detail).toContain("Ruled out:");
     expect(alone.detail).not.toContain("other providers");
   });
 
   test("reveals no secret and no valid signature", async () => {
     const explanations = await Promise.all([
-      ...rows.map(([, , run]) => run()),
+      ...rows.map(([, , ...given]) => explained(...given)),
       explained(code, mac("other", { as: "hex" })),
     ]);
     const secrets = [secret, "the one before it", "not this", "but this one", "c2VjcmV0"];
@@ -417,7 +352,7 @@ test("other requests run between two tries", async () => {
   expect((await explained(tasks, mac("another text"))).cause).toBe("unknown");
   isOver = true;
   // Each form of the body, and each other secret.
-  expect(turns).toBeGreaterThanOrEqual(12 + others.length);
+  expect(turns).toBeGreaterThanOrEqual(12 + someOthers.length);
 });
 
 const weak: readonly (readonly [scheme: SignatureScheme, sent: string, advice: string])[] = [

@@ -125,50 +125,6 @@ describe("code_host and @octokit/webhooks-methods", () => {
       expect(await octokit.verify(`${secret}x`, text, header)).toBe(false);
     });
   });
-
-  test("both reject the same malformed variants of a valid signature", async () => {
-    const header = sign(scheme, "secret", utf8("{}"), 0);
-    const hex = header.slice("sha256=".length);
-    const forms = [
-      hex,
-      header.toUpperCase(),
-      `sha256=${hex.toUpperCase()}`,
-      `${header}, ${header}`,
-    ];
-    const others = [`sha1=${hex}`, `sha256= ${hex}`, `${header}0`, header.slice(0, -1)];
-    for (const form of [...forms, ...others]) {
-      expect(await octokit.verify("secret", "{}", form)).toBe(false);
-      expect(outcomeOf(scheme, "secret", utf8("{}"), form)).toMatch(/^(malformed|several)-/);
-    }
-  });
-
-  // Octokit verifies text, Skyhook verifies bytes: where the two differ, the results differ on purpose.
-  const mark = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d);
-  const invalid = Uint8Array.of(0x22, 0xff, 0x22);
-  const replaced = utf8('"\ufffd"');
-  const disagreements = [
-    ["an empty body", new Uint8Array(), new Uint8Array(), "TypeError", "current"],
-    ["a byte order mark, which decoding drops", mark, mark, false, "current"],
-    ["invalid UTF-8, which decoding replaces", invalid, invalid, false, "current"],
-    ["invalid UTF-8 with the signature of U+FFFD", replaced, invalid, true, "wrong-signature"],
-    ["a byte order mark that was not signed", mark.subarray(3), mark, true, "wrong-signature"],
-  ] as const;
-  for (const [difference, signed, sent, theirs, ours] of disagreements) {
-    test(`${difference}: octokit ${theirs}, Skyhook ${ours}`, async () => {
-      const header = sign(scheme, "secret", signed, 0);
-      const text = new TextDecoder().decode(sent);
-      const answer = await octokit
-        .verify("secret", text, header)
-        .catch((error: unknown) => (error instanceof Error ? error.name : error));
-      expect(answer).toBe(theirs);
-      expect(outcomeOf(scheme, "secret", sent, header)).toBe(ours);
-    });
-  }
-
-  test("an empty header: octokit throws, Skyhook malformed-signature", async () => {
-    expect(octokit.verify("secret", "{}", "")).rejects.toThrow(TypeError);
-    expect(outcomeOf(scheme, "secret", utf8("{}"), "")).toBe("malformed-signature");
-  });
 });
 
 describe("compact JSON", () => {
@@ -181,13 +137,6 @@ describe("compact JSON", () => {
     forAll(runs(500), [anyJson, indent, whiteSpace], (value, space, around) => {
       const pretty = around + JSON.stringify(value, null, space) + around;
       expect(compactText(pretty)).toBe(JSON.stringify(value));
-    });
-  });
-
-  test("parses to the same value", () => {
-    forAll(100, [anyJson, indent], (value, space) => {
-      const pretty = JSON.stringify(value, null, space);
-      expect(JSON.parse(compactText(pretty))).toEqual(JSON.parse(pretty));
     });
   });
 

@@ -1,70 +1,47 @@
 import { describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
-import { testGateway } from "../../support/gateway.ts";
-import { hour, second } from "../../support/notifying.ts";
-import { itemsOf, listed } from "../../support/operator.ts";
+import { type TestApp, until } from "../../support/app.ts";
+import { gatewayDestination } from "../../support/destination.ts";
+import { hour, second, untilLater } from "../../support/notifying.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
 /** From this many failures in a row on, nothing is sent but probes. */
 const threshold = 10;
 
 describe("a circuit", () => {
-  const ends = endsAfterEach();
+  const taken = resources();
 
   /** A destination that fails until `recover`, and when by Skyhook's clock each request was sent. */
   async function failing(fields: object = {}) {
     let status = 503;
     const times: number[] = [];
-    const gateway = testGateway((_, { headers }) => {
-      times.push(Number(headers["webhook-timestamp"]) * second);
-      return new Response(null, { status });
-    });
-    const { env } = gateway;
-    const app = await startApp(env);
-    ends.push(() => app.stop().then(() => gateway.stop()));
-    const [destination] = await listed(app, "/v1/destinations", "admin");
-    const path = `/v1/destinations/${String(destination?.["id"])}`;
-    if (Object.keys(fields).length > 0) {
-      const changed = await app.as("admin", path, {
-        method: "PATCH",
-        body: JSON.stringify(fields),
-        headers: { "content-type": "application/json" },
-      });
-      expect(changed.status).toBe(200);
-    }
-    const recover = () => (status = 200);
-    return { app, path, times, recover, ...reading(app, path) };
-  }
-
-  function reading(app: TestApp, path: string) {
-    const deliveries = async () =>
-      itemsOf(
-        Object(
-          await (await app.as("admin", `${path}/deliveries?include=attempts&limit=100`)).json(),
-        ).data,
-      );
+    const destination = await gatewayDestination(
+      taken,
+      (_, { headers }) => {
+        times.push(Number(headers["webhook-timestamp"]) * second);
+        return new Response(null, { status });
+      },
+      fields,
+    );
+    const { deliveries } = destination;
     return {
-      deliveries,
-      health: async (): Promise<Record<string, unknown>> =>
-        Object(await (await app.as("admin", `${path}?include=health`)).json()).health,
+      ...destination,
+      times,
+      recover: () => (status = 200),
       attempts: async () =>
         (await deliveries()).flatMap((delivery) => itemsOf(delivery["attempts"])),
     };
   }
 
-  const deliver = async (app: TestApp, count: number) => {
-    for (let n = 0; n < count; n += 1) await app.deliverSample("task_tracker", "task.completed");
-  };
   const passing = (app: TestApp, condition: () => boolean | Promise<boolean>, stepMs = second) =>
-    until(() => {
-      app.clock.advance(stepMs);
-      return condition();
-    });
+    untilLater(app, condition, stepMs);
 
   test("that is open sends one probe every 30 s, and records no attempt that was not made", async () => {
-    const { app, times, attempts, deliveries, health } = await failing({ maxConcurrent: 1 });
-    await deliver(app, 30);
+    const { app, times, attempts, deliveries, health, deliver } = await failing({
+      maxConcurrent: 1,
+    });
+    await deliver(30);
     await passing(app, async () => (await health())["circuit"] === "open");
     // In small steps: the clock advances while a probe is claimed and sent, on a busy machine for long.
     await passing(app, () => times.length >= threshold + 6, second / 5);
@@ -81,8 +58,8 @@ describe("a circuit", () => {
   });
 
   test("probes what waits although it is not due, without using up its attempts", async () => {
-    const { app, times, recover, attempts, deliveries, health } = await failing();
-    await deliver(app, 2);
+    const { app, times, recover, attempts, deliveries, health, deliver } = await failing();
+    await deliver(2);
     // Each is attempted after 5 s, 30 s, 2 min and 10 min. The next attempts are an hour later.
     await passing(app, () => times.length >= threshold, 5 * second);
     await until(async () => (await health())["circuit"] === "open");
@@ -106,8 +83,8 @@ describe("a circuit", () => {
     ["a retry of its dead deliveries", "retry"],
     ["a resume", "resume"],
   ])("is closed by %s, and what waits is sent at once", async (_, action) => {
-    const { app, path, times, recover, health } = await failing();
-    await deliver(app, 12);
+    const { app, path, times, recover, health, deliver } = await failing();
+    await deliver(12);
     await until(async () => (await health())["circuit"] === "open");
     const before = times.length;
     recover();
@@ -119,8 +96,8 @@ describe("a circuit", () => {
   });
 
   test("that a failed test finds open stays open", async () => {
-    const { app, path, times, health } = await failing();
-    await deliver(app, threshold);
+    const { app, path, times, health, deliver } = await failing();
+    await deliver(threshold);
     await until(async () => (await health())["circuit"] === "open");
     const before = times.length;
     await app.as("admin", `${path}/test`, { method: "POST" });

@@ -19,12 +19,12 @@ import { waitingBefore } from "../../../src/outbound/deliveries/retry-all.sql.ts
 import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
-import { startApp, until } from "../../support/app.ts";
+import { until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
-import { endsAfterEach } from "../../support/ends.ts";
-import { testGateway } from "../../support/gateway.ts";
-import { waits } from "../../support/notifying.ts";
+import { gatewayDestination } from "../../support/destination.ts";
+import { untilLater, waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
 const statement = statementsOver({ deliveries: deliveriesTable });
@@ -34,30 +34,21 @@ const states = statement()((db, { deliveries }) => {
 });
 
 describe("deliveries with one order key", () => {
-  const ends = endsAfterEach();
+  const taken = resources();
 
   /** A destination with one order key for all events. `status`: what it answers to each request. */
   async function ordered(status: (number: number) => number) {
-    const gateway = testGateway((number) => new Response(null, { status: status(number) }));
-    const { env } = gateway;
-    const app = await startApp(env);
-    ends.push(() => app.stop().then(() => gateway.stop()));
-    const [destination] = await listed(app, "/v1/destinations", "admin");
-    const path = `/v1/destinations/${String(destination?.["id"])}`;
-    const body = JSON.stringify({ orderBy: "event.provider" });
-    const headers = { "content-type": "application/json" };
-    await app.as("admin", path, { method: "PATCH", body, headers });
-    const { storage } = app.services;
-    const rows = () => storage.all(states, {});
+    const destination = await gatewayDestination(
+      taken,
+      (number) => new Response(null, { status: status(number) }),
+      { orderBy: "event.provider" },
+    );
+    const { app, gateway } = destination;
+    const rows = () => app.services.storage.all(states, {});
     /** Within the few milliseconds that a queue sleeps at least. */
-    const soon = (condition: () => Promise<boolean>) =>
-      until(() => {
-        app.clock.advance(10);
-        return condition();
-      });
+    const soon = (condition: () => Promise<boolean>) => untilLater(app, condition, 10);
     return {
-      app,
-      path,
+      ...destination,
       ids: () => gateway.received.map(({ headers: { "webhook-id": id } }) => id),
       rows,
       soon,
@@ -68,11 +59,6 @@ describe("deliveries with one order key", () => {
           app.clock.advance(waitMs);
         }
         await soon(async () => (await rows())[0]?.status === "dead");
-      },
-      deliver: async (count: number) => {
-        for (let n = 0; n < count; n += 1) {
-          await app.deliverSample("task_tracker", "task.completed");
-        }
       },
     };
   }

@@ -1,6 +1,4 @@
 import { beforeEach, expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 
 import type { Context } from "../../../src/base/context.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -14,21 +12,16 @@ import {
   updateDestination,
 } from "../../../src/outbound/destinations.sql.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { startApp, type TestApp, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
+import { type TestApp, until } from "../../support/app.ts";
 import { valueOf } from "../../support/exposition.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { contextOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 import { eventRow } from "../../support/rows.ts";
 
-const ends = endsAfterEach();
+const taken = resources();
 
-const as = (id: string, role: "user" | "admin"): Context => ({
-  actor: { id, roles: [role] },
-  expiresAt: new Date(8_640_000_000_000_000),
-  requestId: "test",
-});
-const admin = as("root", "admin");
-const bob = as("bob", "user");
+const admin = contextOf("root", "admin");
+const bob = contextOf("bob", "user");
 const url = "http://127.0.0.1:1099/";
 const filter = 'event.type == "task.completed"';
 
@@ -36,16 +29,9 @@ let app: TestApp;
 let known: DestinationCache;
 let logged: () => string;
 beforeEach(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-  const folder = temporaryFolder();
-  const file = join(folder, "log");
-  const fd = openSync(file, "w");
-  ends.push(async () => {
-    await app.stop();
-    closeSync(fd);
-    removeFolder(folder);
-  });
-  logged = () => readFileSync(file, "utf8");
+  const { logFd: fd, text } = taken.log();
+  app = await taken.app({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  logged = text;
   known = destinationCache({
     storage: app.services.storage,
     log: createLog({ level: "error", format: "json", fd }),
@@ -100,7 +86,7 @@ async function breakFilter(id: `dst_${string}`): Promise<void> {
 
 test("the filter of a user's destination is compiled for events of that user only", async () => {
   const { id } = await create(bob, "of-bob");
-  const { id: others } = await create(as("carol", "user"), "of-carol");
+  const { id: others } = await create(contextOf("carol", "user"), "of-carol");
   for (const each of [id, others]) await breakFilter(each);
   await known.refresh();
   expect([matches(null), matches("ada")]).toEqual([[], []]);

@@ -1,41 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 
-import { createApp } from "../../../src/app.ts";
-import type { Role } from "../../../src/base/context.ts";
 import { eventStream, type ServerSentEvent } from "../../../src/web/rest/sse.ts";
-import { startApp, type TestApp, until } from "../../support/app.ts";
+import { type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { endsAfterEach } from "../../support/ends.ts";
-import { type FeedReader, readFeed } from "../../support/feed.ts";
+import { readFeed, serveStream } from "../../support/feed.ts";
 
 const ends = endsAfterEach();
 
-/** Starts the service on a port, with functions to follow its feed. */
-async function serve() {
-  const app = await startApp();
-  const listening = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-  const port = listening.server?.port ?? 0;
-  ends.push(async () => {
-    app.services.drain();
-    await listening.server?.stop(true);
-    await app.stop();
-  });
-  const ask = async (role: Role | null, headers: Record<string, string> = {}, method = "GET") => {
-    const token = await app.services.tokens.mint({ id: "t", roles: role ? [role] : [] }, 3_600);
-    return fetch(`http://127.0.0.1:${port}/v1/feed`, {
-      method,
-      headers: { ...(role !== null && { authorization: `Bearer ${token}` }), ...headers },
-    });
-  };
-  const follow = async (lastEventId?: string): Promise<FeedReader> => {
-    const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-    const reader = readFeed(await ask("operator", headers));
-    ends.push(() => reader.close());
-    return reader;
-  };
-  return { app, port, ask, follow };
-}
+const serve = () => serveStream(ends, "/v1/feed");
 
 /** Delivers `count` events and returns the titles of their notifications, in order. */
 async function deliver(app: TestApp, count: number, from = 1): Promise<string[]> {
@@ -113,7 +87,7 @@ describe("the feed", () => {
       const seen = [await first.next(), await first.next()];
       await first.close();
       const meanwhile = await deliver(app, missed, 3);
-      const second = await follow(seen.at(-1)?.id);
+      const second = await follow("", seen.at(-1)?.id);
       const after = await deliver(app, 2, missed + 3);
       while (seen.length < missed + 4) seen.push(await second.next());
       const titles = seen.map(({ data }) => numberOf(data["title"]));
@@ -126,7 +100,7 @@ describe("the feed", () => {
   test("starts with new notifications for a Last-Event-ID of another database", async () => {
     const { app, follow } = await serve();
     await deliver(app, 3);
-    const feed = await follow("999999");
+    const feed = await follow("", "999999");
     const seen: unknown[] = [];
     void feed.next().then(({ data }) => seen.push(numberOf(data["title"])));
     const titles = await deliver(app, 1, 4);
@@ -137,7 +111,7 @@ describe("the feed", () => {
   test("resumes for a client that saw only the first of many", async () => {
     const { app, follow } = await serve();
     const titles = await deliver(app, 5);
-    const feed = await follow("0");
+    const feed = await follow("", "0");
     const all = [];
     while (all.length < 5) all.push(numberOf((await feed.next()).data["title"]));
     expect(all).toEqual(titles);
@@ -147,7 +121,7 @@ describe("the feed", () => {
     "rejects the Last-Event-ID %j",
     async (lastEventId) => {
       const { ask } = await serve();
-      const response = await ask("operator", { "last-event-id": lastEventId });
+      const response = await ask("operator", "", { headers: { "last-event-id": lastEventId } });
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({
         code: "invalid-parameter",
@@ -160,7 +134,9 @@ describe("the feed", () => {
     const { app, ask } = await serve();
     expect((await ask(null)).status).toBe(401);
     expect((await ask("user")).status).toBe(403);
-    expect((await ask("operator", { authorization: "Bearer no" })).status).toBe(401);
+    expect((await ask("operator", "", { headers: { authorization: "Bearer no" } })).status).toBe(
+      401,
+    );
     const admin = await ask("admin");
     expect(admin.status).toBe(200);
     await admin.body?.cancel();
@@ -198,7 +174,7 @@ describe("a follower that disconnects", () => {
     const { app, follow } = await serve();
     const quiet = await follow();
     await until(async () => (await followers(app)) === 1);
-    const busy = await follow("0");
+    const busy = await follow("", "0");
     await until(async () => (await followers(app)) === 2);
     await deliver(app, 300);
     await busy.next();
@@ -221,7 +197,7 @@ describe("a follower that disconnects", () => {
 
   test("is not counted if it sent a HEAD request", async () => {
     const { app, ask } = await serve();
-    const response = await ask("operator", {}, "HEAD");
+    const response = await ask("operator", "", { method: "HEAD" });
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
     expect(await response.text()).toBe("");
     await until(async () => (await followers(app)) === 0);
@@ -309,7 +285,7 @@ describe("a follower that does not read", () => {
 describe("when the service stops", () => {
   test("all streams end, and new ones end at once", async () => {
     const { app, follow } = await serve();
-    const feeds = [await follow(), await follow("0")];
+    const feeds = [await follow(), await follow("", "0")];
     await deliver(app, 1);
     for (const feed of feeds) await feed.next();
     app.services.drain();

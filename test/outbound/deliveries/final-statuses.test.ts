@@ -1,67 +1,37 @@
 import { describe, expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 
-import { startApp, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
-import { testGateway } from "../../support/gateway.ts";
-import { itemsOf, listed } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { until } from "../../support/app.ts";
+import { gatewayDestination } from "../../support/destination.ts";
+import { resources } from "../../support/resources.ts";
 
 describe("a destination that answers", () => {
-  const ends = endsAfterEach();
+  const taken = resources();
 
   /** `answer`: the status of each request. */
   async function destinationOf(
     answer: (number: number) => number | Promise<number>,
     fields: object = {},
   ) {
-    const gateway = testGateway(
+    const { logFd, text } = taken.log();
+    const destination = await gatewayDestination(
+      taken,
       async (number) => new Response(null, { status: await answer(number) }),
+      { maxConcurrent: 1, ...fields },
+      [{ LOG_LEVEL: "warn" }, undefined, { logFd }],
     );
-    const folder = temporaryFolder();
-    const logFile = join(folder, "log");
-    const logFd = openSync(logFile, "w");
-    const app = await startApp({ ...gateway.env, LOG_LEVEL: "warn" }, undefined, { logFd });
-    let stopping: Promise<void> | null = null;
-    /** Also writes the rest of the log. */
-    const stop = () => (stopping ??= app.stop());
-    ends.push(async () => {
-      await stop();
-      await gateway.stop();
-      closeSync(logFd);
-      removeFolder(folder);
-    });
-    const [destination] = await listed(app, "/v1/destinations", "admin");
-    const path = `/v1/destinations/${String(destination?.["id"])}`;
-    const change = (changes: object) =>
-      app.as("admin", path, {
-        method: "PATCH",
-        body: JSON.stringify(changes),
-        headers: { "content-type": "application/json" },
-      });
-    expect((await change({ maxConcurrent: 1, ...fields })).status).toBe(200);
     return {
-      app,
-      path,
-      change,
-      gateway,
-      deliver: async (count: number) => {
-        for (let n = 0; n < count; n += 1) {
-          await app.deliverSample("task_tracker", "task.completed");
-        }
-      },
-      state: async () => Object(await (await app.as("admin", path)).json()).state,
+      ...destination,
       /** Status, attempts and error of each delivery, oldest first. */
       deliveries: async () =>
-        itemsOf(Object(await (await app.as("admin", `${path}/deliveries?limit=100`)).json()).data)
+        (await destination.deliveries())
           .toReversed()
           .map(({ status, attemptCount, lastError }) => [status, attemptCount, lastError]),
-      /** Stops the server first. */
+      /** Stops the server first, which writes the rest of the log. */
       logged: async (message: string) => {
-        await stop();
-        const lines = readFileSync(logFile, "utf8").split("\n");
-        return lines.filter((line) => line.includes(message));
+        await destination.app.stop();
+        return text()
+          .split("\n")
+          .filter((line) => line.includes(message));
       },
     };
   }
@@ -94,7 +64,7 @@ describe("a destination that answers", () => {
     await change({ state: "active" });
     await until(async () => (await state()) === "disabled");
     // Is answered once the server has read the state again: until then, it makes deliveries.
-    expect((await change({ maxConcurrent: 2 })).status).toBe(200);
+    await change({ maxConcurrent: 2 });
     await deliver(1);
     const waiting = ["pending", 0, null];
     expect(await deliveries()).toEqual([["dead", 1, "HTTP 410"], waiting, waiting]);

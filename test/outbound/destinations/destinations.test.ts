@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 
-import type { Context, Role } from "../../../src/base/context.ts";
+import type { Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
 import { json, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { contextOf } from "../../support/operator.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
 const ends = endsAfterEach();
@@ -33,11 +34,7 @@ function receiver(respond: () => Response | Promise<Response> = () => new Respon
   return { url: `http://127.0.0.1:${server.port}/hook?token=hunter2`, received };
 }
 
-const as = (role: Role, id = `test-${role}`): Context => ({
-  actor: { id, roles: [role] },
-  expiresAt: new Date(8_640_000_000_000_000),
-  requestId: "test",
-});
+const as = (role: Role, id = `test-${role}`) => contextOf(id, role);
 const admin = as("admin");
 
 const input = (name: string, url: string, fields: Partial<DestinationInput> = {}) =>

@@ -2,19 +2,13 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import type { Context } from "../../../src/base/context.ts";
 import { json, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { contextOf } from "../../support/operator.ts";
 import { runs } from "../../support/runs.ts";
 
 const users = ["ada", "bob"] as const;
 type User = (typeof users)[number];
-
-const as = (id: string, role: "user" | "admin"): Context => ({
-  actor: { id, roles: [role] },
-  expiresAt: new Date(8_640_000_000_000_000),
-  requestId: "test",
-});
 
 const anyUser = fc.constantFrom(...users);
 /** `which`: the index of an earlier booking, event or destination of the user. */
@@ -67,7 +61,7 @@ async function play(steps: readonly Step[]) {
         if (made.filter((destination) => destination.user === user).length === 3) return;
         const url = `http://127.0.0.1:${server.port}/${user}`;
         const input = { name: `d${number}`, format: "json", url };
-        const created = await destinations.create(as(user, "user"), input);
+        const created = await destinations.create(contextOf(user, "user"), input);
         made.push({ user, id: created.made.id });
         return;
       }
@@ -103,7 +97,7 @@ async function play(steps: readonly Step[]) {
         const destination = ofUser(made, step);
         if (destination === undefined) return;
         const { id } = destination;
-        const [admin, user] = [as("root", "admin"), as(step.user, "user")];
+        const [admin, user] = [contextOf("root", "admin"), contextOf(step.user, "user")];
         if (step.does === "edit") await destinations.update(admin, id, { maxConcurrent: 3 });
         else if (step.does === "rotate") await destinations.rotate(user, id);
         else await destinations.setState(user, id, step.does === "pause" ? "paused" : "active");
@@ -116,7 +110,7 @@ async function play(steps: readonly Step[]) {
   try {
     for (const [number, step] of steps.entries()) await take(step, number);
     for (const { user, id } of made) {
-      await destinations.setState(as(user, "user"), id, "active");
+      await destinations.setState(contextOf(user, "user"), id, "active");
     }
     await until(() => received.length >= expected.length);
     // One more booking of each, whose arrival shows that nothing else was on its way.

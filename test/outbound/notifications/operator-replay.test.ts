@@ -13,7 +13,7 @@ import {
   untilLater,
   waits,
 } from "../../support/notifying.ts";
-import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { contextOf, itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
 
 const taken = resources();
@@ -138,11 +138,7 @@ describe("an operator's replay during an attempt", () => {
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
     const { storage, events } = app.services;
-    const ctx = {
-      actor: { id: "someone", roles: ["operator"] },
-      expiresAt: new Date(app.clock.now() + hour),
-      requestId: "one",
-    } as const;
+    const ctx = contextOf("someone", "operator");
     // Both transactions wait for the same commit, the deletion first. The replay reads the event before it.
     const deletion = storage.atomically(
       write(deleteSettledEvents, { ids: [`evt_${String(id).slice(4)}`] }),

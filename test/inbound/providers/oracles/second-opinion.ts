@@ -23,7 +23,6 @@ export interface Signed {
 /** Whether a program that is not ours accepts the request. */
 type Opinion = (request: Signed) => boolean | Promise<boolean>;
 
-type Text = (request: Signed & { readonly header: (name: string) => string }) => string;
 type Encoding = "hex" | "base64" | "base64url";
 
 function openssl(args: readonly string[], input: string | Uint8Array): Buffer {
@@ -42,42 +41,36 @@ const withHeaders = (request: Signed) => ({
   header: (name: string) => request.headers.get(name) ?? "",
 });
 
-/** The header's value is the HMAC of the text, with `form` around it. */
+/**
+ * The header's value is the HMAC of `text` after `prefix`. Both may name parts of the request: `{body}`, `{url}`, `{form}`,
+ * the form's fields in order, and of the headers `{x-time}`, or `{x-signature:t}` for the number after `t=`.
+ */
 function hmac(
   algorithm: string,
   encoding: Encoding,
   header: string,
-  text: Text,
-  {
-    form = (signature) => signature,
-    key = (secret) => Buffer.from(secret),
-  }: {
-    readonly form?: (signature: string, request: Parameters<Text>[0]) => string;
-    readonly key?: (secret: string) => Uint8Array;
-  } = {},
+  text = "{body}",
+  prefix = "",
+  key = (secret: string): Uint8Array => Buffer.from(secret),
 ): Opinion {
   return (given) => {
-    const request = withHeaders(given);
-    const signature = mac(algorithm, key(given.secret), text(request), encoding);
+    const filled = (template: string) =>
+      template.replaceAll(/\{([\w-]+)(?::(\w+))?\}/g, (_, name: string, part?: string) => {
+        if (name === "body" || name === "url") return given[name];
+        if (name === "form") return sortedForm(given.body);
+        const value = given.headers.get(name) ?? "";
+        return part === undefined ? value : (new RegExp(`${part}=(\\d+)`).exec(value)?.[1] ?? "");
+      });
+    const signature = mac(algorithm, key(given.secret), filled(text), encoding);
     // WorkOS sends a space after the comma.
-    return request.header(header).replace(", ", ",") === form(signature, request);
+    return given.headers.get(header)?.replace(", ", ",") === filled(prefix) + signature;
   };
 }
 
 const sha256 = (text: string) => openssl(["dgst", "-sha256", "-binary"], text).toString("hex");
 
-const body: Text = (request) => request.body;
-const prefixed = (prefix: string) => ({ form: (signature: string) => prefix + signature });
-
-/** The first number after `name` in a header, such as the time in `t=1,v1=…`. */
-const partOf = (value: string, name: string) => new RegExp(`${name}=(\\d+)`).exec(value)?.[1] ?? "";
-
-function stripeLike(header: string, encoding: Encoding): Opinion {
-  const time = (request: Parameters<Text>[0]) => partOf(request.header(header), "t");
-  return hmac("sha256", encoding, header, (request) => `${time(request)}.${request.body}`, {
-    form: (signature, request) => `t=${time(request)},v1=${signature}`,
-  });
-}
+const stripeLike = (header: string, encoding: Encoding): Opinion =>
+  hmac("sha256", encoding, header, `{${header}:t}.{body}`, `t={${header}:t},v1=`);
 
 /** Writes what openssl can only read from files, for as long as `use` takes. */
 function withFiles<Result>(
@@ -131,14 +124,14 @@ function standardWebhook(prefix: string): Opinion {
 const textWebhook: Opinion = (given) =>
   standardWebhook("webhook")({ ...given, secret: Buffer.from(given.secret).toString("base64") });
 
-const sortedForm: Text = (request) =>
-  [...new URLSearchParams(request.body)]
+const sortedForm = (form: string): string =>
+  [...new URLSearchParams(form)]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flat()
     .join("");
 
-const snsText: Text = (request) => {
-  const message: Record<string, string> = JSON.parse(request.body);
+const snsText = (body: string): string => {
+  const message: Record<string, string> = JSON.parse(body);
   const names = ["Message", "MessageId", "Subject", "SubscribeURL", "Timestamp", "Token"];
   return [...names, "TopicArn", "Type"]
     .filter((name) => name in message)
@@ -168,8 +161,11 @@ async function tokenInHeader(
   return payload[claim] === value;
 }
 
+const zendeskHeader = "x-zendesk-webhook-signature";
+const zendesk = hmac("sha256", "base64", zendeskHeader, `{${zendeskHeader}-timestamp}{body}`);
+
 export const secondOpinions: Readonly<Record<string, Opinion>> = {
-  adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
+  adyen: hmac("sha256", "base64", "hmacsignature", "{body}", "", (hex) => Buffer.from(hex, "hex")),
   alertmanager: secretInHeader("authorization", "Bearer "),
   adyen_payments({ body: text, secret }) {
     const [{ NotificationRequestItem: item }] = JSON.parse(text).notificationItems;
@@ -180,86 +176,69 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const key = Buffer.from(secret.length % 2 === 0 ? secret : "", "hex");
     return item.additionalData.hmacSignature === mac("sha256", key, signed, "base64");
   },
-  asana: hmac("sha256", "hex", "x-hook-signature", body),
+  asana: hmac("sha256", "hex", "x-hook-signature"),
   auth0: secretInHeader("authorization"),
   aws_sns: (given) =>
-    publicKeyVerifies(given, snsText(withHeaders(given)), JSON.parse(given.body).Signature),
+    publicKeyVerifies(given, snsText(given.body), JSON.parse(given.body).Signature),
   azure_devops: basicAuth,
   azure_event_grid: secretInHeader("x-event-grid-secret"),
-  bitbucket: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
-  box: hmac(
-    "sha256",
-    "base64",
-    "box-signature-primary",
-    (request) => request.body + request.header("box-delivery-timestamp"),
-  ),
+  bitbucket: hmac("sha256", "hex", "x-hub-signature", "{body}", "sha256="),
+  box: hmac("sha256", "base64", "box-signature-primary", "{body}{box-delivery-timestamp}"),
   buildkite: hmac(
     "sha256",
     "hex",
     "x-buildkite-signature",
-    (request) => `${partOf(request.header("x-buildkite-signature"), "timestamp")}.${request.body}`,
-    {
-      form: (signature, { header }) =>
-        `timestamp=${partOf(header("x-buildkite-signature"), "timestamp")},signature=${signature}`,
-    },
+    "{x-buildkite-signature:timestamp}.{body}",
+    "timestamp={x-buildkite-signature:timestamp},signature=",
   ),
-  cal_com: hmac("sha256", "hex", "x-cal-signature-256", body),
+  cal_com: hmac("sha256", "hex", "x-cal-signature-256"),
   calendly: stripeLike("calendly-webhook-signature", "hex"),
   chargebee: basicAuth,
-  checkout_com: hmac("sha256", "hex", "cko-signature", body),
-  circleci: hmac("sha256", "hex", "circleci-signature", body, prefixed("v1=")),
+  checkout_com: hmac("sha256", "hex", "cko-signature"),
+  circleci: hmac("sha256", "hex", "circleci-signature", "{body}", "v1="),
   clerk: standardWebhook("svix"),
-  clickup: hmac("sha256", "hex", "x-signature", body),
-  customer_io: hmac(
-    "sha256",
-    "hex",
-    "x-cio-signature",
-    (request) => `v0:${request.header("x-cio-timestamp")}:${request.body}`,
-  ),
+  clickup: hmac("sha256", "hex", "x-signature"),
+  customer_io: hmac("sha256", "hex", "x-cio-signature", "v0:{x-cio-timestamp}:{body}"),
   cloudflare: secretInHeader("cf-webhook-auth"),
   datadog: secretInHeader("x-webhook-secret"),
-  coinbase_commerce: hmac("sha256", "hex", "x-cc-webhook-signature", body),
+  coinbase_commerce: hmac("sha256", "hex", "x-cc-webhook-signature"),
   discord: (given) => {
     const { header } = withHeaders(given);
     const text = header("x-signature-timestamp") + given.body;
     return ed25519Verifies(given, text, header("x-signature-ed25519"));
   },
-  docusign: hmac("sha256", "base64", "x-docusign-signature-1", body),
+  docusign: hmac("sha256", "base64", "x-docusign-signature-1"),
   duffel: stripeLike("x-duffel-signature", "hex"),
-  facebook: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
+  facebook: hmac("sha256", "hex", "x-hub-signature-256", "{body}", "sha256="),
   elevenlabs: hmac(
     "sha256",
     "hex",
     "elevenlabs-signature",
-    (request) => `${partOf(request.header("elevenlabs-signature"), "t")}.${request.body}`,
-    {
-      form: (signature, { header }) =>
-        `t=${partOf(header("elevenlabs-signature"), "t")},v0=${signature}`,
-    },
+    "{elevenlabs-signature:t}.{body}",
+    "t={elevenlabs-signature:t},v0=",
   ),
-  forgejo: hmac("sha256", "hex", "x-forgejo-signature", body),
-  gitea: hmac("sha256", "hex", "x-gitea-signature", body),
+  forgejo: hmac("sha256", "hex", "x-forgejo-signature"),
+  gitea: hmac("sha256", "hex", "x-gitea-signature"),
   gitlab: secretInHeader("x-gitlab-token"),
   gitlab_signed: standardWebhook("webhook"),
   google_pubsub: (given) =>
     tokenInHeader(given, "RS256", createPublicKey(given.publicKey ?? ""), ["email", given.secret]),
-  gocardless: hmac("sha256", "hex", "webhook-signature", body),
-  grafana: hmac("sha256", "hex", "x-grafana-alerting-signature", body),
-  heroku: hmac("sha256", "base64", "heroku-webhook-hmac-sha256", body),
+  gocardless: hmac("sha256", "hex", "webhook-signature"),
+  grafana: hmac("sha256", "hex", "x-grafana-alerting-signature"),
+  heroku: hmac("sha256", "base64", "heroku-webhook-hmac-sha256"),
   hubspot: hmac(
     "sha256",
     "base64",
     "x-hubspot-signature-v3",
-    (request) =>
-      `POST${request.url}${request.body}${request.header("x-hubspot-request-timestamp")}`,
+    "POST{url}{body}{x-hubspot-request-timestamp}",
   ),
-  instagram: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
-  intercom: hmac("sha1", "hex", "x-hub-signature", body, prefixed("sha1=")),
-  jira: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
-  launchdarkly: hmac("sha256", "hex", "x-ld-signature", body),
-  lemon_squeezy: hmac("sha256", "hex", "x-signature", body),
-  line: hmac("sha256", "base64", "x-line-signature", body),
-  linear: hmac("sha256", "hex", "linear-signature", body),
+  instagram: hmac("sha256", "hex", "x-hub-signature-256", "{body}", "sha256="),
+  intercom: hmac("sha1", "hex", "x-hub-signature", "{body}", "sha1="),
+  jira: hmac("sha256", "hex", "x-hub-signature", "{body}", "sha256="),
+  launchdarkly: hmac("sha256", "hex", "x-ld-signature"),
+  lemon_squeezy: hmac("sha256", "hex", "x-signature"),
+  line: hmac("sha256", "base64", "x-line-signature"),
+  linear: hmac("sha256", "hex", "linear-signature"),
   async livekit(given) {
     const token = withHeaders(given).header("authorization");
     const { payload } = await jwtVerify(token, Buffer.from(given.secret), {
@@ -273,14 +252,9 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const signed = signature.timestamp + signature.token;
     return signature.signature === mac("sha256", Buffer.from(secret), signed, "hex");
   },
-  mandrill: hmac(
-    "sha1",
-    "base64",
-    "x-mandrill-signature",
-    (request) => request.url + sortedForm(request),
-  ),
+  mandrill: hmac("sha1", "base64", "x-mandrill-signature", "{url}{form}"),
   mcp_events: standardWebhook("webhook"),
-  mollie: hmac("sha256", "hex", "x-mollie-signature", body, prefixed("sha256=")),
+  mollie: hmac("sha256", "hex", "x-mollie-signature", "{body}", "sha256="),
   monday: (given) => tokenInHeader(given, "HS256", Buffer.from(given.secret)),
   mux: stripeLike("mux-signature", "hex"),
   async netlify(given) {
@@ -289,28 +263,25 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
     const { payload } = await jwtVerify(token, Buffer.from(given.secret), options);
     return payload["sha256"] === sha256(given.body);
   },
-  notion: hmac("sha256", "hex", "x-notion-signature", body, prefixed("sha256=")),
+  notion: hmac("sha256", "hex", "x-notion-signature", "{body}", "sha256="),
   okta: secretInHeader("authorization"),
-  onfido: hmac("sha256", "hex", "x-sha2-signature", body),
+  onfido: hmac("sha256", "hex", "x-sha2-signature"),
   openai: standardWebhook("webhook"),
   paddle: hmac(
     "sha256",
     "hex",
     "paddle-signature",
-    (request) => `${partOf(request.header("paddle-signature"), "ts")}:${request.body}`,
-    {
-      form: (signature, { header }) =>
-        `ts=${partOf(header("paddle-signature"), "ts")};h1=${signature}`,
-    },
+    "{paddle-signature:ts}:{body}",
+    "ts={paddle-signature:ts};h1=",
   ),
-  pagerduty: hmac("sha256", "hex", "x-pagerduty-signature", body, prefixed("v1=")),
+  pagerduty: hmac("sha256", "hex", "x-pagerduty-signature", "{body}", "v1="),
   paypal: (given) => {
     const { header } = withHeaders(given);
     const [id, time] = [header("paypal-transmission-id"), header("paypal-transmission-time")];
     const text = [id, time, given.secret, crc32(given.body)].join("|");
     return publicKeyVerifies(given, text, header("paypal-transmission-sig"));
   },
-  paystack: hmac("sha512", "hex", "x-paystack-signature", body),
+  paystack: hmac("sha512", "hex", "x-paystack-signature"),
   async plaid(given) {
     const key = await importSPKI(given.publicKey ?? "", "ES256");
     const token = withHeaders(given).header("plaid-verification");
@@ -319,98 +290,52 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   },
   posthog: secretInHeader("authorization", "Bearer "),
   postmark: basicAuth,
-  quickbooks: hmac("sha256", "base64", "intuit-signature", body),
+  quickbooks: hmac("sha256", "base64", "intuit-signature"),
   polar: textWebhook,
-  razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
+  razorpay: hmac("sha256", "hex", "x-razorpay-signature"),
   replicate: standardWebhook("webhook"),
   resend: standardWebhook("svix"),
   sanity: stripeLike("sanity-webhook-signature", "base64url"),
-  segment: (given) =>
-    hmac(
-      "sha1",
-      "hex",
-      given.headers.has("x-segment-signature") ? "x-segment-signature" : "x-signature",
-      body,
-    )(given),
+  segment: (given) => {
+    const old = given.headers.has("x-segment-signature");
+    return hmac("sha1", "hex", old ? "x-segment-signature" : "x-signature")(given);
+  },
   sendgrid: (given) => {
     const { header } = withHeaders(given);
     const text = header("x-twilio-email-event-webhook-timestamp") + given.body;
     return publicKeyVerifies(given, text, header("x-twilio-email-event-webhook-signature"));
   },
-  sentry: hmac("sha256", "hex", "sentry-hook-signature", body),
-  shopify: (given) =>
-    hmac(
-      "sha256",
-      "base64",
-      given.headers.has("shopify-topic") ? "shopify-hmac-sha256" : "x-shopify-hmac-sha256",
-      body,
-    )(given),
-  slack: hmac(
-    "sha256",
-    "hex",
-    "x-slack-signature",
-    (request) => `v0:${request.header("x-slack-request-timestamp")}:${request.body}`,
-    prefixed("v0="),
-  ),
-  snyk: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
-  sonarqube: hmac("sha256", "hex", "x-sonar-webhook-hmac-sha256", body),
-  square: hmac(
-    "sha256",
-    "base64",
-    "x-square-hmacsha256-signature",
-    (request) => request.url + request.body,
-  ),
+  sentry: hmac("sha256", "hex", "sentry-hook-signature"),
+  shopify: (given) => {
+    const prefix = given.headers.has("shopify-topic") ? "" : "x-";
+    return hmac("sha256", "base64", `${prefix}shopify-hmac-sha256`)(given);
+  },
+  slack: hmac("sha256", "hex", "x-slack-signature", "v0:{x-slack-request-timestamp}:{body}", "v0="),
+  snyk: hmac("sha256", "hex", "x-hub-signature", "{body}", "sha256="),
+  sonarqube: hmac("sha256", "hex", "x-sonar-webhook-hmac-sha256"),
+  square: hmac("sha256", "base64", "x-square-hmacsha256-signature", "{url}{body}"),
   standard_webhooks: standardWebhook("webhook"),
   stytch: standardWebhook("svix"),
   svix: standardWebhook("svix"),
   telegram: secretInHeader("x-telegram-bot-api-secret-token"),
-  terraform_cloud: hmac("sha512", "hex", "x-tfe-notification-signature", body),
-  trello: hmac("sha1", "base64", "x-trello-webhook", (request) => request.body + request.url),
-  twilio: hmac(
-    "sha1",
-    "base64",
-    "x-twilio-signature",
-    (request) => request.url + sortedForm(request),
-  ),
+  terraform_cloud: hmac("sha512", "hex", "x-tfe-notification-signature"),
+  trello: hmac("sha1", "base64", "x-trello-webhook", "{body}{url}"),
+  twilio: hmac("sha1", "base64", "x-twilio-signature", "{url}{form}"),
   twitch: hmac(
     "sha256",
     "hex",
     "twitch-eventsub-message-signature",
-    (request) =>
-      request.header("twitch-eventsub-message-id") +
-      request.header("twitch-eventsub-message-timestamp") +
-      request.body,
-    prefixed("sha256="),
+    "{twitch-eventsub-message-id}{twitch-eventsub-message-timestamp}{body}",
+    "sha256=",
   ),
-  typeform: hmac("sha256", "base64", "typeform-signature", body, prefixed("sha256=")),
-  webflow: hmac(
-    "sha256",
-    "hex",
-    "x-webflow-signature",
-    (request) => `${request.header("x-webflow-timestamp")}:${request.body}`,
-  ),
-  whatsapp: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
-  woocommerce: hmac("sha256", "base64", "x-wc-webhook-signature", body),
+  typeform: hmac("sha256", "base64", "typeform-signature", "{body}", "sha256="),
+  webflow: hmac("sha256", "hex", "x-webflow-signature", "{x-webflow-timestamp}:{body}"),
+  whatsapp: hmac("sha256", "hex", "x-hub-signature-256", "{body}", "sha256="),
+  woocommerce: hmac("sha256", "base64", "x-wc-webhook-signature"),
   workos: stripeLike("workos-signature", "hex"),
-  x: hmac("sha256", "base64", "x-twitter-webhooks-signature", body, prefixed("sha256=")),
-  xero: hmac("sha256", "base64", "x-xero-signature", body),
-  zendesk: hmac(
-    "sha256",
-    "base64",
-    "x-zendesk-webhook-signature",
-    (request) => request.header("x-zendesk-webhook-signature-timestamp") + request.body,
-  ),
-  zendesk_triggers: hmac(
-    "sha256",
-    "base64",
-    "x-zendesk-webhook-signature",
-    (request) => request.header("x-zendesk-webhook-signature-timestamp") + request.body,
-  ),
-  zoom: hmac(
-    "sha256",
-    "hex",
-    "x-zm-signature",
-    (request) => `v0:${request.header("x-zm-request-timestamp")}:${request.body}`,
-    prefixed("v0="),
-  ),
+  x: hmac("sha256", "base64", "x-twitter-webhooks-signature", "{body}", "sha256="),
+  xero: hmac("sha256", "base64", "x-xero-signature"),
+  zendesk,
+  zendesk_triggers: zendesk,
+  zoom: hmac("sha256", "hex", "x-zm-signature", "v0:{x-zm-request-timestamp}:{body}", "v0="),
 };
