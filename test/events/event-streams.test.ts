@@ -325,12 +325,6 @@ describe("a stream with words", () => {
   });
 });
 
-test("requires the role operator", async () => {
-  const { ask } = await serve();
-  expect((await ask(null)).status).toBe(401);
-  expect((await ask("user")).status).toBe(403);
-});
-
 test.each([
   ["from=yesterday", "from"],
   ["from=2026-11-21", "from"],

@@ -118,9 +118,3 @@ test("deletes failed events after the retention of events, and keeps the counts"
   });
   expect(await read()).toMatchObject({ failed: 2 });
 });
-
-test("lists failed events for operators, of replays that exist", async () => {
-  const path = "/v1/replays/rpl_0/failures";
-  expect((await app.as("operator", path)).status).toBe(404);
-  expect((await app.as("user", path)).status).toBe(403);
-});

@@ -15,17 +15,37 @@ export const bookingCalls = (app: TestApp) => ({
     app.as("user", `${bookingsPath}/${String(id)}`, { method: "DELETE" }, who),
 });
 
+/** How users change bookings. */
+export function changeCalls(app: TestApp) {
+  const call = (path: string, init: RequestInit = {}, who = "ada") =>
+    app.as("user", `${bookingsPath}/${path}`, init, who);
+  return {
+    call,
+    offerPart: (id: string, passengers: unknown, who?: string) =>
+      call(`${id}/cancellation`, post({ passengers }), who),
+    offerFlight: (id: string, flightId: unknown, who?: string) =>
+      call(`${id}/changes`, post({ flightId }), who),
+    confirm: (id: string, change: unknown, who?: string) =>
+      call(`${id}/changes/${String(change)}/confirm`, { method: "POST" }, who),
+    withdraw: (id: string, change: unknown) =>
+      call(`${id}/changes/${String(change)}`, { method: "DELETE" }),
+  };
+}
+
 /** Makes flights, whose numbers start with `airline`, and bookings of ada's on them. */
 export function flightBookings(app: TestApp, airline: string) {
   let number = 0;
+  /** A flight that leaves in so many hours. */
+  const flightAt = (hours: number, priceMinor = 10_000, fields: object = {}) => {
+    number += 1;
+    const departureTime = new Date(app.clock.now() + hours * 3_600_000);
+    const plan = { flightNumber: `${airline}${number}`, departureTime, priceMinor, ...fields };
+    return addFlight(app, plan);
+  };
   return {
-    /** The id of a flight that leaves in so many hours. */
-    flightIn: async (hours: number, priceMinor = 10_000, fields: object = {}): Promise<number> => {
-      number += 1;
-      const departureTime = new Date(app.clock.now() + hours * 3_600_000);
-      const plan = { flightNumber: `${airline}${number}`, departureTime, priceMinor, ...fields };
-      return (await addFlight(app, plan)).id;
-    },
+    flightAt,
+    /** Its id. */
+    flightIn: async (...plan: Parameters<typeof flightAt>) => (await flightAt(...plan)).id,
     booked: async (flightId: number, seats: number, extra: object = {}) => {
       const body = { ...bookingBody(flightId, seats), ...extra };
       const made = await jsonWith(await app.as("user", bookingsPath, post(body), "ada"), 201);

@@ -195,13 +195,15 @@ describe("a booking request", () => {
     }
   });
 
-  test("with another media type is 415, with too many bytes 413, nested too deeply 400", async () => {
+  test("with another media type is 415, with too many bytes 413, nested too deeply or not UTF-8 400", async () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
       const response = await send(good(), { "content-type": type });
       expect(response.status).toBe(415);
       expect(response.headers.get("accept")).toBe("application/json");
     }
     expect((await send({ ...good(), extra: "x".repeat(256 * 1024) })).status).toBe(413);
+    const binary = { ...post(""), body: Buffer.from([0x22, 0xff, 0x22]) };
+    expect((await app.as("user", path, binary)).status).toBe(400);
     expect((await send(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)).status).toBe(400);
   });
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import type { Flight } from "../../../src/booking/flight.ts";
 import { flightById } from "../../../src/booking/flights/flights.sql.ts";
 import { json, jsonWith } from "../../support/app.ts";
-import { bookingCalls, bookingsPath, flightBookings } from "../../support/bookings.ts";
+import { bookingCalls, changeCalls, flightBookings } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport } from "../../support/flight-changes.ts";
-import { post, seatsLeft } from "../../support/flights.ts";
+import { seatsLeft } from "../../support/flights.ts";
 import { type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -13,15 +13,8 @@ const hourMs = 3_600_000;
 const app = appForAll();
 const { get, cancel } = bookingCalls(app);
 const deliver = payer(app);
+const { offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "RA");
-
-const call = (path: string, init: RequestInit = {}) =>
-  app.as("user", `${bookingsPath}/${path}`, init, "ada");
-const offerPart = (id: string, ...passengers: number[]) =>
-  call(`${id}/cancellation`, post({ passengers }));
-const offerFlight = (id: string, flightId: number) => call(`${id}/changes`, post({ flightId }));
-const confirm = (id: string, { id: change }: Record<string, unknown>) =>
-  call(`${id}/changes/${String(change)}/confirm`, { method: "POST" });
 
 async function pay(type: string, money: Money) {
   return json(await app.as("operator", `/v1/events/${await deliver(type, money)}`));
@@ -42,7 +35,7 @@ async function pendingChange(from: number, to: number, extra: object = {}) {
   const booking = await booked(from, 1, extra);
   if ("hold" in extra) await paid(booking.reference, 10_000, `pi_of_${booking.id}`);
   const change = await offered(offerFlight(booking.id, to));
-  expect(await jsonWith(await confirm(booking.id, change), 200)).toMatchObject({
+  expect(await jsonWith(await confirm(booking.id, change["id"]), 200)).toMatchObject({
     status: "pending",
   });
   return { ...booking, change, amount: Math.round(Number(change["changeTotal"]) * 100) };
@@ -55,9 +48,7 @@ describe("the payment of a change", () => {
   ])("is %s if the change was %s, also of a booking without a hold", async (status, how, why) => {
     const to = await flightIn(120, 20_000);
     const { id, reference, change, amount } = await pendingChange(await flightIn(100), to);
-    await (how === "cancelled"
-      ? cancel(id)
-      : call(`${id}/changes/${String(change["id"])}`, { method: "DELETE" }));
+    await (how === "cancelled" ? cancel(id) : withdraw(id, change["id"]));
     // The payment of the price itself, which no event was expected about.
     expect((await paid(reference, 10_000, `pi_own_${id}`))["effect"]).toContain(
       "without a payment",
@@ -90,7 +81,7 @@ describe("the payment of a change", () => {
     expect((await again())["effect"]).toContain("was paid before");
     const change = await offered(offerFlight(id, to));
     expect(change).toMatchObject({ changeTotal: 100 });
-    await confirm(id, change);
+    await confirm(id, change["id"]);
     expect((await again())["effect"]).toContain("reported before (surplus)");
     expect((await paid(reference, 10_000, `pi_3_${id}`))["effect"]).toBe(`changed ${id}`);
   });
@@ -99,10 +90,10 @@ describe("the payment of a change", () => {
     const [from, to] = [await flightIn(24 * 9, 3e11), await flightIn(24 * 10, 7e11)];
     const { id, reference } = await booked(from, 3);
     const change = await offered(offerFlight(id, to));
-    await confirm(id, change);
+    await confirm(id, change["id"]);
     expect((await paid(reference, 12e11, `pi_${id}`))["effect"]).toBe(`changed ${id}`);
-    const part = await offered(offerPart(id, 2));
-    await jsonWith(await confirm(id, part), 200);
+    const part = await offered(offerPart(id, [2]));
+    await jsonWith(await confirm(id, part["id"]), 200);
     expect(await jsonWith(await cancel(id), 200)).toMatchObject({ refund: { amount: 14e9 } });
     expect(await json(await get(id))).toMatchObject({ refund: { amount: 21e9 } });
   });
@@ -113,7 +104,9 @@ test("a change to a flight that the airline has cancelled is not made", async ()
   const { id } = await booked(from, 1);
   const change = await offered(offerFlight(id, to));
   await airline(to, () => "cancelled");
-  expect(await jsonWith(await confirm(id, change), 409)).toMatchObject({ code: "offer-ended" });
+  expect(await jsonWith(await confirm(id, change["id"]), 409)).toMatchObject({
+    code: "offer-ended",
+  });
   const dearer = await flightIn(24 * 10, 15_000);
   const pending = await pendingChange(from, dearer);
   await airline(dearer, () => "cancelled");
@@ -132,5 +125,7 @@ test("who leaves a cancelled flight can do so after its departure", async () => 
   app.clock.advance(3 * hourMs);
   const change = await offered(offerFlight(id, await flightIn(24, 9_000)));
   expect(change).toMatchObject({ changeTotal: -10 });
-  expect(await jsonWith(await confirm(id, change), 200)).toMatchObject({ status: "confirmed" });
+  expect(await jsonWith(await confirm(id, change["id"]), 200)).toMatchObject({
+    status: "confirmed",
+  });
 });

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 
 import { json, jsonWith } from "../../support/app.ts";
-import { bookingCalls, bookingsPath, eventsAbout, flightBookings } from "../../support/bookings.ts";
+import {
+  bookingCalls,
+  bookingsPath,
+  changeCalls,
+  eventsAbout,
+  flightBookings,
+} from "../../support/bookings.ts";
 import { bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
 import { untilLater } from "../../support/notifying.ts";
@@ -12,19 +18,9 @@ const hourMs = 3_600_000;
 const holdMs = 20 * 60_000;
 const app = appForAll();
 const { get, cancel } = bookingCalls(app);
+const { call, offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "CH");
 const deliver = payer(app);
-
-const call = (path: string, init: RequestInit = {}, who = "ada") =>
-  app.as("user", `${bookingsPath}/${path}`, init, who);
-const offerPart = (id: string, passengers: unknown, who?: string) =>
-  call(`${id}/cancellation`, post({ passengers }), who);
-const offerFlight = (id: string, flightId: unknown, who?: string) =>
-  call(`${id}/changes`, post({ flightId }), who);
-const confirm = (id: string, change: unknown, who?: string) =>
-  call(`${id}/changes/${String(change)}/confirm`, { method: "POST" }, who);
-const withdraw = (id: string, change: unknown) =>
-  call(`${id}/changes/${String(change)}`, { method: "DELETE" });
 
 async function pay(type: string, money: Money) {
   return json(await app.as("operator", `/v1/events/${await deliver(type, money)}`));

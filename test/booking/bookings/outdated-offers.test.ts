@@ -2,52 +2,33 @@ import { describe, expect, test } from "bun:test";
 
 import type { Flight } from "../../../src/booking/flight.ts";
 import { json, jsonWith } from "../../support/app.ts";
-import { bookingCalls, bookingsPath } from "../../support/bookings.ts";
+import { bookingCalls, changeCalls, flightBookings } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport, later } from "../../support/flight-changes.ts";
-import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { seatsLeft } from "../../support/flights.ts";
 import { untilLater } from "../../support/notifying.ts";
-import { paymentEvent } from "../../support/payments.ts";
+import { payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const holdMs = 20 * 60_000;
 const app = appForAll();
 const { get, cancel } = bookingCalls(app);
-let number = 0;
+const deliver = payer(app);
+const calls = changeCalls(app);
+const { flightAt, booked } = flightBookings(app, "OO");
 
-/** A flight that leaves in so many hours. */
-function flightIn(hours: number, priceMinor = 10_000) {
-  number += 1;
-  const departureTime = new Date(app.clock.now() + hours * hourMs);
-  return addFlight(app, { flightNumber: `OO${number}`, departureTime, priceMinor });
-}
-
-async function booked(flightId: number, seats: number, extra: object = {}) {
-  const body = { ...bookingBody(flightId, seats), ...extra };
-  const made = await jsonWith(await app.as("user", bookingsPath, post(body), "ada"), 201);
-  return String(made["bookingId"]);
-}
-
-const call = (path: string, init: RequestInit = {}) =>
-  app.as("user", `${bookingsPath}/${path}`, init, "ada");
 const offerPart = async (id: string, passengers: readonly number[]) =>
-  jsonWith(await call(`${id}/cancellation`, post({ passengers })), 201);
+  jsonWith(await calls.offerPart(id, passengers), 201);
 const offerFlight = async (id: string, flightId: number) =>
-  jsonWith(await call(`${id}/changes`, post({ flightId })), 201);
-const confirm = (id: string, { id: change }: Record<string, unknown>) =>
-  call(`${id}/changes/${String(change)}/confirm`, { method: "POST" });
-
-async function pay(booking: string, minor: number) {
-  number += 1;
-  const money = { booking, amount: minor, payment: `pi_${number}` };
-  const event = paymentEvent(app, number, "payment_intent.succeeded", money);
-  await jsonWith(await app.deliver("payment_processor", event), 200);
-}
+  jsonWith(await calls.offerFlight(id, flightId), 201);
+const confirm = (id: string, { id: change }: Record<string, unknown>) => calls.confirm(id, change);
+const pay = (booking: string, amount: number) =>
+  deliver("payment_intent.succeeded", { booking, amount });
 
 test.each([[[1]], [[1, 2]]])(
   "an offer of positions %p of a hold ends when the hold is paid, since it refunds nothing",
   async (passengers) => {
-    const id = await booked((await flightIn(100)).id, 2, { hold: true });
+    const { id } = await booked((await flightAt(100)).id, 2, { hold: true });
     const offered = await offerPart(id, passengers);
     await pay(id, 20_000);
     expect(await jsonWith(await confirm(id, offered), 409)).toMatchObject({ code: "offer-ended" });
@@ -56,9 +37,9 @@ test.each([[[1]], [[1, 2]]])(
 );
 
 test("an offer of a part of a hold ends with the hold, whose seats are released once", async () => {
-  const flight = await flightIn(100);
+  const flight = await flightAt(100);
   await booked(flight.id, 3);
-  const id = await booked(flight.id, 2, { hold: true });
+  const { id } = await booked(flight.id, 2, { hold: true });
   app.clock.advance(holdMs / 2);
   const offered = await offerPart(id, [1]);
   await untilLater(app, async () => (await seatsLeft(app, flight.id)) === 7, 30_000);
@@ -68,8 +49,8 @@ test("an offer of a part of a hold ends with the hold, whose seats are released 
 
 test("after a change by the airline, what an earlier change made non-refundable limits nothing", async () => {
   // Less than 24 h before departure: half of the price is lost, and nothing is refundable.
-  const [from, to, cheap] = [await flightIn(20), await flightIn(400), await flightIn(400, 1_000)];
-  const ids = [await booked(from.id, 3), await booked(from.id, 3)];
+  const [from, to, cheap] = [await flightAt(20), await flightAt(400), await flightAt(400, 1_000)];
+  const ids = [(await booked(from.id, 3)).id, (await booked(from.id, 3)).id];
   for (const id of ids) {
     const offered = await offerFlight(id, to.id);
     expect(offered).toMatchObject({ changeTotal: 150 });
@@ -104,8 +85,8 @@ describe("an offer to change the flight ends when the airline", () => {
   ] satisfies [string, "from" | "to", (flight: Flight) => FlightImport][])(
     "%s",
     async (_, end, change) => {
-      const flights = { from: await flightIn(100), to: await flightIn(100, 20_000) };
-      const id = await booked(flights.from.id, 2);
+      const flights = { from: await flightAt(100), to: await flightAt(100, 20_000) };
+      const { id } = await booked(flights.from.id, 2);
       app.clock.advance(25 * hourMs);
       const offered = await offerFlight(id, flights.to.id);
       expect(await jsonWith(await confirm(id, offered), 200)).toMatchObject({ status: "pending" });

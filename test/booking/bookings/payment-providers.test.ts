@@ -7,7 +7,8 @@ import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, jsonWith, sample, startApp, type TestApp } from "../../support/app.ts";
-import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { addFlight } from "../../support/flights.ts";
+import { holdSeat } from "../../support/payments.ts";
 import { run } from "../../support/reconcile.ts";
 import { fakeStripe } from "../../support/stripe.ts";
 
@@ -49,15 +50,7 @@ samples: { transfer.received: { body: { id: "{id}", kind: transfer.received } } 
 `;
 const secret = "a secret that only the bank knows";
 
-async function hold(app: TestApp): Promise<string> {
-  const flight = await addFlight(app);
-  const response = await app.as(
-    "user",
-    "/v1/api/bookings",
-    post({ ...bookingBody(flight.id), hold: true }),
-  );
-  return String((await json(response))["bookingId"]);
-}
+const hold = async (app: TestApp) => holdSeat(app, (await addFlight(app)).id);
 
 async function read(app: TestApp, id: string) {
   return json(await app.as("user", `/v1/api/bookings/${id}`));

@@ -130,19 +130,6 @@ describe("the feed", () => {
     },
   );
 
-  test("requires the role operator", async () => {
-    const { app, ask } = await serve();
-    expect((await ask(null)).status).toBe(401);
-    expect((await ask("user")).status).toBe(403);
-    expect((await ask("operator", "", { headers: { authorization: "Bearer no" } })).status).toBe(
-      401,
-    );
-    const admin = await ask("admin");
-    expect(admin.status).toBe(200);
-    await admin.body?.cancel();
-    await until(async () => (await followers(app)) === 0);
-  });
-
   test("sends a heartbeat after every 15 s without a message", async () => {
     const { app, follow } = await serve();
     const feed = await follow();

@@ -5,67 +5,30 @@ import { destinationUrl, publicAddressesOf } from "../../../src/outbound/transpo
 
 const rules = { allowsPrivate: false };
 
+const refused = `
+  http://example.com/ ftp://example.com/ file:///etc/passwd javascript:alert(1)
+  gopher://example.com/ example.com/hook https:// https://user:password@example.com/
+  https://user@example.com/ https://example.com:22/ https://example.com:25/ https://localhost/
+  https://LOCALHOST/ https://localhost./ https://ｌocalhost/ https://a.localhost/
+  https://printer.local/ https://metadata.google.internal/ https://router.home.arpa/
+  https://intranet/ https://127.0.0.1/ https://127.0.0.1./ https://127.1/ https://2130706433/
+  https://0x7f000001/ https://0x7f.1/ https://0177.0.0.1/ https://127.0.0.1.:8443/
+  https://①②⑦.0.0.1/ https://0/ https://10.0.0.1/ https://100.64.0.1/
+  https://169.254.169.254/latest/meta-data/ https://172.16.0.1/ https://172.31.255.255/
+  https://192.168.1.1/ https://198.18.0.1/ https://224.0.0.1/ https://255.255.255.255/
+  https://[::]/ https://[::1]/ https://[::ffff:127.0.0.1]/ https://[::ffff:7f00:1]/
+  https://[::127.0.0.1]/ https://[64:ff9b::7f00:1]/ https://[64:ff9b:1::1]/
+  https://[2002:7f00:1::]/ https://[2001:0:7f00:1::]/ https://[2001:db8::1]/ https://[fc00::1]/
+  https://[fd00:ec2::254]/ https://[fe80::1]/ https://[fec0::1]/ https://[ff02::1]/
+`;
+
 describe("a URL is refused", () => {
-  test.each([
-    "http://example.com/",
-    "ftp://example.com/",
-    "file:///etc/passwd",
-    "javascript:alert(1)",
-    "gopher://example.com/",
-    "example.com/hook",
-    "",
-    "https://",
-    "https://user:password@example.com/",
-    "https://user@example.com/",
-    "https://example.com:22/",
-    "https://example.com:25/",
-    "https://localhost/",
-    "https://LOCALHOST/",
-    "https://localhost./",
-    "https://ｌocalhost/",
-    "https://a.localhost/",
-    "https://printer.local/",
-    "https://metadata.google.internal/",
-    "https://router.home.arpa/",
-    "https://intranet/",
-    "https://127.0.0.1/",
-    "https://127.0.0.1./",
-    "https://127.1/",
-    "https://2130706433/",
-    "https://0x7f000001/",
-    "https://0x7f.1/",
-    "https://0177.0.0.1/",
-    "https://127.0.0.1.:8443/",
-    "https://①②⑦.0.0.1/",
-    "https://0/",
-    "https://10.0.0.1/",
-    "https://100.64.0.1/",
-    "https://169.254.169.254/latest/meta-data/",
-    "https://172.16.0.1/",
-    "https://172.31.255.255/",
-    "https://192.168.1.1/",
-    "https://198.18.0.1/",
-    "https://224.0.0.1/",
-    "https://255.255.255.255/",
-    "https://[::]/",
-    "https://[::1]/",
-    "https://[::ffff:127.0.0.1]/",
-    "https://[::ffff:7f00:1]/",
-    "https://[::127.0.0.1]/",
-    "https://[64:ff9b::7f00:1]/",
-    "https://[64:ff9b:1::1]/",
-    "https://[2002:7f00:1::]/",
-    "https://[2001:0:7f00:1::]/",
-    "https://[2001:db8::1]/",
-    "https://[fc00::1]/",
-    "https://[fd00:ec2::254]/",
-    "https://[fe80::1]/",
-    "https://[fec0::1]/",
-    "https://[ff02::1]/",
-    `https://example.com/${"x".repeat(2_048)}`,
-  ])("%s", (url) => {
-    expect(() => destinationUrl(url, rules)).toThrow(AddressError);
-  });
+  test.each(["", `https://example.com/${"x".repeat(2_048)}`, ...refused.trim().split(/\s+/)])(
+    "%s",
+    (url) => {
+      expect(() => destinationUrl(url, rules)).toThrow(AddressError);
+    },
+  );
 
   test("without repeating it, because it may hold a secret", () => {
     for (const url of ["https://user:hunter2@example.com/", "http://example.com/hunter2"]) {
