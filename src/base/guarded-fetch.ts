@@ -1,9 +1,7 @@
-import { unlessAborted } from "./in-time.ts";
-import { plainFetch } from "./plain-fetch.ts";
 import {
   AddressError,
-  type Addresses,
-  fetchFrom,
+  type AddressesOf,
+  fetchAt,
   publicAddresses,
   requireUsualPort,
   type Resolve,
@@ -34,22 +32,18 @@ const maxResponseBytes = 64 * 1024;
 const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE=operators to allow private networks.";
 
 export function guardedFetch({ allowsPrivate, resolve }: Rules): GuardedFetch {
-  async function addressesOf(url: URL): Promise<Addresses | null> {
+  const addressesOf: AddressesOf = async (url) => {
     requireUsualPort(url);
     if (allowsPrivate) return null;
     if (url.protocol !== "https:") {
       throw new AddressError(`The address must start with https://. ${howToAllow}`);
     }
     return publicAddresses(url, resolve, howToAllow);
-  }
+  };
 
   return async (url, init) => {
     const signal = AbortSignal.timeout(timeoutMs);
-    const all: RequestInit = { ...init, redirect: "error", signal };
-    const addresses = await unlessAborted(signal, addressesOf(url));
-    const response = await (addresses === null
-      ? plainFetch(url, all)
-      : fetchFrom(addresses, url, all));
+    const response = await fetchAt(url, { ...init, redirect: "error", signal }, addressesOf);
     const text = await responseText(response, maxResponseBytes);
     return { ok: response.ok, status: response.status, text };
   };

@@ -11,6 +11,14 @@ export type MakeId = <Prefix extends string>(
 export const makeId: MakeId = (prefix, nowMs) =>
   `${prefix}_${Bun.randomUUIDv7("buffer", nowMs).toString("hex")}`;
 
+/** Whether a text can be an id with this prefix. */
+export function isId<const Prefix extends string>(
+  prefix: Prefix,
+  text: string,
+): text is `${Prefix}_${string}` {
+  return text.startsWith(`${prefix}_`) && /^[0-9a-f]{1,64}$/.test(text.slice(prefix.length + 1));
+}
+
 /** The creation time in an id of `makeId`, in milliseconds since the epoch (RFC 9562 section 5.7). */
 export function timeOfId(id: `${string}_${string}`): number {
   const hex = id.slice(id.indexOf("_") + 1);

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 import { errorCode } from "./errors.ts";
+import { unlessAborted } from "./in-time.ts";
 import { plainFetch } from "./plain-fetch.ts";
 
 /** An address that Skyhook must not send to. The message says why, and what to do. */
@@ -88,14 +89,24 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
+/** The IP addresses to connect to for a URL. Null: the system resolves the name. */
+export type AddressesOf = (url: URL) => Promise<Addresses | null>;
+
+/** Fetches a URL from the addresses that are looked up, as `plainFetch` does. */
+export async function fetchAt(
+  url: URL,
+  init: RequestInit & { readonly signal: AbortSignal },
+  addressesOf: AddressesOf,
+): Promise<Response> {
+  const addresses = await unlessAborted(init.signal, addressesOf(url));
+  return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
+}
+
 /** Errors of a connection that was not made. Without IPv6, a network has no route to the IPv6 addresses of a host. */
 const notSent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH"]);
 
-/**
- * Fetches a URL from the first of these addresses that accepts a connection, as `plainFetch` does. Host and certificate
- * are those of the URL.
- */
-export async function fetchFrom(
+/** Fetches from the first of these addresses that accepts a connection. Host and certificate are those of the URL. */
+async function fetchFrom(
   [address, ...others]: Addresses,
   url: URL,
   init: RequestInit,

@@ -9,7 +9,7 @@ import type { Notice, Provider } from "../inbound/providers/provider.ts";
 import type { Outbox, WriteOptions } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Notification } from "../outbound/notification.ts";
-import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
+import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
 
 import type { FieldChange } from "./replay.schema.ts";
 import type { ReplayFilters } from "./replay.ts";
@@ -47,7 +47,7 @@ export function eventReplay(
   return {
     async prepare(stored, onlyUndelivered) {
       const { event, notice, whole } = await again(stored);
-      const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
+      const sent = await storage.all(notificationsOfEvents, { eventIds: [stored.id] });
       // An event that was not accepted on receipt has no notifications to send again; one that is not now gets none.
       const isAccepted = stored.status === "accepted" && event.status === "accepted";
       const isRepeat = isAccepted && (onlyUndelivered || sent.some(hasFailed));

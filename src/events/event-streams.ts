@@ -15,7 +15,7 @@ import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
+import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
 import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
 
 import { type StreamFilters, streamFilters } from "./event-filters.ts";
@@ -91,7 +91,7 @@ export function eventStreams(parts: Parts): EventStreams {
   const ownTurn = ownTurns();
 
   async function severityOf({ id: eventId }: Event): Promise<Severity | null> {
-    return highestSeverity(await storage.all(notificationsOfEvent, { eventId }));
+    return highestSeverity(await storage.all(notificationsOfEvents, { eventIds: [eventId] }));
   }
 
   /** Those that match, apart from their severity. */

@@ -1,5 +1,6 @@
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
@@ -28,11 +29,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
 import { destinationNamed } from "../outbound/destination-named.ts";
 import type { Notification } from "../outbound/notification.ts";
-import {
-  attemptsOfEvent,
-  notificationsOfEvent,
-  notificationsOfEvents,
-} from "../outbound/notifications.sql.ts";
+import { attemptsOfEvent, notificationsOfEvents } from "../outbound/notifications.sql.ts";
 
 import type { EventFilters } from "./event-filters.ts";
 import { deliveryStateOf } from "./event-index.ts";
@@ -88,7 +85,7 @@ export function events(
   checkProvider: CheckProvider,
 ): Events {
   async function find(id: string): Promise<Event> {
-    const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
+    const [event] = isId("evt", id) ? await storage.all(eventById, { id }) : [];
     if (event === undefined) throw notFound();
     return event;
   }
@@ -112,7 +109,7 @@ export function events(
     const event = await find(id);
     const [stored, sent, attempts, deliveries] = await Promise.all([
       storedReceipt(storage, event.id, receiptBy),
-      storage.all(notificationsOfEvent, { eventId: event.id }),
+      storage.all(notificationsOfEvents, { eventIds: [event.id] }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
       storage.all(deliveriesOfEvent, { eventId: event.id }),
     ]);
@@ -188,13 +185,13 @@ export function events(
     },
     async bodyBytes(ctx, id) {
       requireOperator(ctx);
-      if (!isEventId(id)) return 0;
+      if (!isId("evt", id)) return 0;
       const [stored] = await storage.all(bodySizeById, { id });
       return stored?.bodyBytes ?? 0;
     },
     async find(ctx, ids) {
       requireOperator(ctx);
-      return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
+      return storage.all(eventsByIds, { ids: ids.filter((id) => isId("evt", id)) });
     },
     async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);
@@ -232,10 +229,6 @@ function deliveryTo(
 
 function notFound(): AppError {
   return new AppError("not-found", "No event with this id exists, or it was deleted by retention.");
-}
-
-function isEventId(id: string): id is Event["id"] {
-  return /^evt_[0-9a-f]{1,64}$/.test(id);
 }
 
 export function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {

@@ -13,7 +13,7 @@ import type { Rejections } from "../inbound/rejections/rejections.ts";
 import type { IssueService } from "../operations/issues/issues.ts";
 import type { Statistics } from "../operations/statistics/statistics.ts";
 import type { DestinationDeliveries } from "../outbound/destinations/destination-deliveries.ts";
-import type { DestinationHealthReader } from "../outbound/destinations/destination-health.ts";
+import type { WithHealth } from "../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../outbound/destinations/destinations.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -32,7 +32,7 @@ export interface AgentServices {
   readonly providers: Providers;
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
-  readonly destinationHealth: DestinationHealthReader;
+  readonly withHealth: WithHealth;
 }
 
 /** Who calls: an operator, what they allowed, and what their client calls itself. */

@@ -1,3 +1,4 @@
+import { isId } from "../base/ids.ts";
 import { invalidParameter } from "../base/parameters.ts";
 import type { Storage } from "../db/storage.ts";
 
@@ -14,17 +15,11 @@ export async function destinationNamed(
 ): Promise<Destination["id"] | undefined> {
   if (nameOrId === undefined) return undefined;
   // Ids first: a name can look like the id of another destination.
-  const [found] = isDestinationId(nameOrId)
-    ? await storage.all(destinationById, { id: nameOrId })
-    : [];
+  const [found] = isId("dst", nameOrId) ? await storage.all(destinationById, { id: nameOrId }) : [];
   if (found !== undefined && found.ownerId === null) return found.id;
   const [named] = await storage.all(destinationByName, { name: nameOrId, ownerId: null });
   if (named !== undefined) return named.id;
   const detail =
     "No destination of the operators has this name or id. GET /v1/destinations lists them";
   throw invalidParameter("destination", detail);
-}
-
-export function isDestinationId(id: string): id is Destination["id"] {
-  return /^dst_[0-9a-f]{32}$/.test(id);
 }

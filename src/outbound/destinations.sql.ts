@@ -194,15 +194,6 @@ export const recordFailure = statement<
     .returning({ failures, openUntil, failingSince });
 }, healthIsContended);
 
-export const healthById = statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
-  const { id, failures, openUntil, failingSince } = destinations;
-  return db
-    .select({ failures, openUntil, failingSince })
-    .from(destinations)
-    .where(eq(id, p.id))
-    .limit(1);
-});
-
 export const destinationPages = pagesOver(tables)<Destination, "ownerId">({
   table: (t) => t.destinations,
   select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),

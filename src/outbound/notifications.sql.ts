@@ -115,18 +115,8 @@ export const insertAttempts = statement<{ attempts: readonly Attempt[] }>()(
       .select(sql`select * from ${dialect.rows(p.attempts, columnsOf(attempts), "given")}`),
 );
 
-export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) =>
-  db
-    .select(notificationColumns(t))
-    .from(t.notifications)
-    .where(eq(t.notifications.eventId, p.eventId))
-    .orderBy(asc(t.notifications.seq)),
-);
-
 /** The notifications of several events, in the order of creation. */
-export const notificationsOfEvents = statement<{
-  eventIds: readonly Notification["eventId"][];
-}>()((db, t, p, dialect) =>
+export const notificationsOfEvents = statement<OfEvents>()((db, t, p, dialect) =>
   db
     .select(notificationColumns(t))
     .from(t.notifications)

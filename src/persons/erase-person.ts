@@ -1,11 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import type { MakeId } from "../base/ids.ts";
+import { isId, type MakeId } from "../base/ids.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Erasures } from "../identity/users/erasures.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
-import { isDestinationId } from "../outbound/destination-named.ts";
 
 import type { TableName } from "./links.ts";
 import { batchSize, ownLinks, type Person, valuesOf } from "./person.ts";
@@ -80,6 +79,6 @@ function idsIn(rows: readonly Row[]): readonly string[] {
 
 function deliveriesTo(destinations: readonly Row[]): readonly Write<never>[] {
   return idsIn(destinations)
-    .filter(isDestinationId)
+    .filter((id) => isId("dst", id))
     .map((destinationId) => write(deleteDeliveriesTo, { destinationId }));
 }

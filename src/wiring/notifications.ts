@@ -26,10 +26,7 @@ import {
   destinationDeliveries,
 } from "../outbound/destinations/destination-deliveries.ts";
 import { queuesOf } from "../outbound/destinations/destination-health.sql.ts";
-import {
-  destinationHealth,
-  type DestinationHealthReader,
-} from "../outbound/destinations/destination-health.ts";
+import { destinationHealth, type WithHealth } from "../outbound/destinations/destination-health.ts";
 import { type Destinations, destinations } from "../outbound/destinations/destinations.ts";
 import { filterPreview, type PreviewFilter } from "../outbound/destinations/filter-preview.ts";
 import {
@@ -47,7 +44,7 @@ export interface NotificationServices {
   readonly feed: Feed;
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
-  readonly destinationHealth: DestinationHealthReader;
+  readonly withHealth: WithHealth;
   readonly readLatency: ReadLatency;
   readonly previewFilter: PreviewFilter;
   readonly issues: IssueService;
@@ -140,7 +137,7 @@ export async function notificationServices(
       tests,
       closeCircuit: (id) => dispatching.closeCircuit(id),
     }),
-    destinationHealth: destinationHealth(storage, clock),
+    withHealth: destinationHealth(storage, clock),
     readLatency: destinationLatency(storage, managed),
     previewFilter: filterPreview(storage, isOwnService),
     issues: issues({

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 
 import { guardedFetch } from "../../src/base/guarded-fetch.ts";
 import { AddressError } from "../../src/base/public-address.ts";
+import { failure } from "../support/failure.ts";
 
 let requests: string[] = [];
 beforeEach(() => (requests = []));
@@ -20,10 +21,7 @@ afterAll(() => server.stop(true));
 /** The error of a fetch from an address. */
 async function errorOf(url: string, addresses: readonly string[], allowsPrivate = false) {
   const fetchUrl = guardedFetch({ allowsPrivate, resolve: async () => addresses });
-  return fetchUrl(new URL(url)).then(
-    () => null,
-    (error: unknown) => error,
-  );
+  return failure(fetchUrl(new URL(url)));
 }
 
 test.each([

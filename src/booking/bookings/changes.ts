@@ -1,5 +1,6 @@
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
@@ -37,7 +38,7 @@ export function changes(parts: OfferParts): Changes {
   const viewOf = (change: BookingChange) => changeView(storage, change);
 
   async function findChange({ id: bookingId }: Booking, id: string): Promise<BookingChange> {
-    const [change] = isChangeId(id) ? await storage.all(changeById, { id, bookingId }) : [];
+    const [change] = isId("chg", id) ? await storage.all(changeById, { id, bookingId }) : [];
     if (change === undefined) throw new AppError("not-found", "The booking has no such change");
     return change;
   }
@@ -112,8 +113,4 @@ export function changes(parts: OfferParts): Changes {
 
 function offerEnded(why: string): AppError {
   return new AppError("offer-ended", `${why}. Ask for a new offer.`);
-}
-
-function isChangeId(id: string): id is BookingChange["id"] {
-  return /^chg_[0-9a-f]{1,64}$/.test(id);
 }

@@ -37,10 +37,8 @@ export async function checkDestinations(
   const stored = await storage.all(allDestinations, {});
   const own = stored.filter(({ ownerId }) => ownerId === null);
   const registered = providersIn(config);
-  const healthOf = await destinationHealth(storage, systemClock).of(own);
-  return Promise.all(
-    own.map((destination) => check(destination, healthOf(destination), config, keys, registered)),
-  );
+  const shown = await destinationHealth(storage, systemClock)(own);
+  return Promise.all(shown.map((each) => check(each, each.health, config, keys, registered)));
 }
 
 /** Another check reports what is wrong with their files. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { destinationsDue } from "../../outbound/deliveries/delivery-queue.sql.ts";
-import { healthById } from "../../outbound/destinations.sql.ts";
+import { destinationById } from "../../outbound/destinations.sql.ts";
 import type { Services } from "../../services.ts";
 
 /** A clock that can be set back, to make data of the past. When it is set forward, timers whose time has passed fire. */
@@ -55,7 +55,7 @@ export async function liveThrough(
 ): Promise<void> {
   const isSending = async () => {
     const due = await storage.all(destinationsDue, { until: new Date(clock.now()) });
-    const health = await Promise.all(due.map(({ id }) => storage.all(healthById, { id })));
+    const health = await Promise.all(due.map(({ id }) => storage.all(destinationById, { id })));
     // To a destination that fails again and again, only probes are sent.
     return health.flat().some(({ openUntil }) => openUntil === null);
   };

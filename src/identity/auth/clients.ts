@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
+import { sameText } from "../../base/constant-time.ts";
 import type { Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { isId, type MakeId } from "../../base/ids.ts";
+import { hashOf, makeSecret } from "../../base/random-secret.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
@@ -26,11 +28,11 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
   return {
     async add(name, roles) {
       const now = clock.now();
-      const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const secret = makeSecret();
       const client: Client = {
         id: makeId("cli", now),
         name,
-        secretHash: hashOf(secret).toString("hex"),
+        secretHash: hashOf(secret),
         roles,
         createdAt: new Date(now),
       };
@@ -38,10 +40,9 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
       return { client, secret };
     },
     async grant(id, secret) {
-      const [client] = isClientId(id) ? await storage.all(clientById, { id }) : [];
+      const [client] = isId("cli", id) ? await storage.all(clientById, { id }) : [];
       // Compare for an unknown client too, so that response times do not reveal which clients exist.
-      const expected = Buffer.from(client?.secretHash ?? unknownClientHash, "hex");
-      const isRight = crypto.timingSafeEqual(hashOf(secret), expected);
+      const isRight = sameText(hashOf(secret), client?.secretHash ?? "");
       if (client === undefined || !isRight) {
         const detail = "The client id or secret is wrong";
         throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });
@@ -51,14 +52,4 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
       return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
     },
   };
-}
-
-const unknownClientHash = "0".repeat(64);
-
-function hashOf(secret: string): Buffer {
-  return new Bun.CryptoHasher("sha256").update(secret).digest();
-}
-
-function isClientId(id: string): id is Client["id"] {
-  return /^cli_[0-9a-f]{32}$/.test(id);
 }

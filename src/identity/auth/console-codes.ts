@@ -4,10 +4,8 @@ import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Actor, consolePrefix, type Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
-import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
+import { useOnce } from "../idempotency/idempotent.ts";
 
 import type { AccessToken } from "./access-token.schema.ts";
 import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./token.ts";
@@ -97,16 +95,8 @@ export function consoleCodes(
     const own = redeemIssued(code);
     if (own !== null) return own;
     const { actor, expiresAt, jti } = await verified(code);
-    // Recorded in the database, so that a code works once across all instances.
-    const used: IdempotencyRecord = {
-      scope: "console-code",
-      key: jti,
-      requestHash: new Uint8Array(),
-      resourceId: "",
-      createdAt: new Date(clock.now()),
-      expiresAt: new Date(expiresAt.getTime() + usedCodeKeptMs),
-    };
-    await storage.atomically(write(insertIdempotency, used, invalidCode()));
+    const times = [new Date(clock.now()), new Date(expiresAt.getTime() + usedCodeKeptMs)] as const;
+    await storage.atomically(useOnce("console-code", jti, times, invalidCode()));
     return actor;
   }
 

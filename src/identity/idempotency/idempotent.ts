@@ -100,6 +100,18 @@ export function reserveKey(request: KeyedRequest, resourceId: string): Write<nev
   ];
 }
 
+/** The write that records a code as used until a time, on all instances. Throws `usedBefore` if it was used before. */
+export function useOnce(
+  scope: "console-code" | "oidc-sign-in",
+  key: string,
+  [now, expiresAt]: readonly [Date, Date],
+  usedBefore: AppError,
+): Write<never> {
+  const unused = { requestHash: new Uint8Array(), resourceId: "" };
+  const record = { scope, key, ...unused, createdAt: now, expiresAt };
+  return write(insertIdempotency, record, usedBefore);
+}
+
 function recordIdOf({ actor, operation, key }: KeyedRequest) {
   return { scope: scopeOf(operation, actor.id), key };
 }

@@ -1,13 +1,11 @@
 import type { AuthorizationServer } from "oauth4webapi";
 
 import type { Clock } from "../../base/clock.ts";
-import { unlessAborted } from "../../base/in-time.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { plainFetch } from "../../base/plain-fetch.ts";
 import {
   AddressError,
-  type Addresses,
-  fetchFrom,
+  type AddressesOf,
+  fetchAt,
   publicAddresses,
   type Resolve,
 } from "../../base/public-address.ts";
@@ -45,26 +43,21 @@ function isSafe(url: URL, issuer: URL): boolean {
  * redirects. Throws an `AddressError`.
  */
 export function issuerFetch(issuer: URL, clock: Clock, resolve: Resolve) {
-  async function addressesOf(url: URL): Promise<Addresses | null> {
+  const addressesOf: AddressesOf = async (url) => {
     if (url.origin === issuer.origin || (await isPrivate(issuer, resolve))) return null;
     return publicAddresses(
       url,
       resolve,
       "The issuer has a public address, so its endpoints must have one too.",
     );
-  }
+  };
 
   return async (address: string, init: RequestInit): Promise<Response> => {
     const late = new AbortController();
     const cancelTimeout = clock.after(timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
-      const url = new URL(address);
-      const all: RequestInit = { ...init, redirect: "manual", signal: late.signal };
-      const addresses = await unlessAborted(late.signal, addressesOf(url));
-      const response = await (addresses === null
-        ? plainFetch(url, all)
-        : fetchFrom(addresses, url, all));
-      return await limited(response);
+      const manual = { ...init, redirect: "manual", signal: late.signal } as const;
+      return await limited(await fetchAt(new URL(address), manual, addressesOf));
     } finally {
       cancelTimeout();
     }

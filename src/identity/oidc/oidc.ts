@@ -3,13 +3,11 @@ import { type Actor, maxSubjectLength, openIdPrefix, type Verify } from "../../b
 import { AppError } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
-import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ExternalTokens } from "../auth/jwks.ts";
 import { rolesIn } from "../auth/role-claim.ts";
-import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
-import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
+import { useOnce } from "../idempotency/idempotent.ts";
 
 import { issuerTokens } from "./access-tokens.ts";
 import { type Challenge, type Claims, issuerClient, type IssuerSettings } from "./issuer.ts";
@@ -76,15 +74,8 @@ export function oidc({ settings, rolesClaim, storage, clock, log, ...parts }: Pa
 
   /** Throws `invalid-token` if the sign-in was finished before, on any instance. */
   async function markUsed({ state, expiresAt }: Attempt): Promise<void> {
-    const used: IdempotencyRecord = {
-      scope: "oidc-sign-in",
-      key: state,
-      requestHash: new Uint8Array(),
-      resourceId: "",
-      createdAt: new Date(clock.now()),
-      expiresAt: new Date(expiresAt + usedKeptMs),
-    };
-    await storage.atomically(write(insertIdempotency, used, unknownAttempt()));
+    const times = [new Date(clock.now()), new Date(expiresAt + usedKeptMs)] as const;
+    await storage.atomically(useOnce("oidc-sign-in", state, times, unknownAttempt()));
   }
 
   function actorOf(claims: Claims): Actor {

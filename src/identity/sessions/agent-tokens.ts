@@ -2,13 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { hashOf, makeSecret } from "../../base/random-secret.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
 
 import { type AgentToken, agentTokenInputSchema } from "./agent-token.schema.ts";
-import { hashOf, makeSecret } from "./session-secret.ts";
 import type { ConsoleSession } from "./session.ts";
 import { deleteExpiredSessions, insertAgentIfRoom, sessionByHash } from "./sessions.sql.ts";
 

@@ -8,15 +8,15 @@ import {
 } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { FiltersOf } from "../../base/filters.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import { hashOf, isSecret, makeSecret } from "../../base/random-secret.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
 
 import type { sessionFilters } from "./session-filters.ts";
-import { hashOf, isSecret, makeSecret } from "./session-secret.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
@@ -143,7 +143,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     async revoke(ctx, id) {
       requireOperator(ctx);
       const unknown = new AppError("not-found", "No session has this id. It may have ended.");
-      if (!isSessionId(id)) throw unknown;
+      if (!isId("ses", id)) throw unknown;
       const [ended] = await storage.atomically(
         isAdmin(ctx)
           ? write(deleteSession, { id }, unknown)
@@ -155,10 +155,6 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       return session;
     },
   };
-}
-
-function isSessionId(id: string): id is ConsoleSession["id"] {
-  return /^ses_[0-9a-f]{1,64}$/.test(id);
 }
 
 function printable(text: string): string {

@@ -1,6 +1,7 @@
 import { invalidParameter } from "../../base/parameters.ts";
 import type { Storage } from "../../db/storage.ts";
-import { eventOf, rejectionOf } from "../stored-provider.sql.ts";
+import { lastEventOf } from "../../event/events.sql.ts";
+import { rejectionOf } from "../stored-provider.sql.ts";
 
 import { meantProvider } from "./brand.ts";
 import { catalogue } from "./catalogue.ts";
@@ -37,8 +38,6 @@ export function providerFilter(
 
 /** Takes two index lookups, so only names that are not registered or built in are looked up. */
 async function isStored(storage: Pick<Storage, "all">, provider: string): Promise<boolean> {
-  const [event] = await storage.all(eventOf, { provider });
-  if (event !== undefined) return true;
-  const [rejection] = await storage.all(rejectionOf, { provider });
-  return rejection !== undefined;
+  const [event] = await storage.all(lastEventOf, { provider });
+  return event !== undefined || (await storage.all(rejectionOf, { provider })).length > 0;
 }

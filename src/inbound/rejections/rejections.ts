@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { isId, type MakeId } from "../../base/ids.ts";
 import { prettyJson } from "../../base/json-text.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { printable } from "../../base/payload.ts";
@@ -112,7 +112,7 @@ export function rejections(parts: Parts): Rejections {
   }
 
   async function find(id: string): Promise<StoredRejection> {
-    const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
+    const [found] = isId("rej", id) ? await storage.all(rejectionById, { id }) : [];
     if (found !== undefined) return found;
     const detail = "No rejection with this id exists, or it was deleted by retention.";
     throw new AppError("not-found", detail);
@@ -179,10 +179,6 @@ export function rejections(parts: Parts): Rejections {
 /** As the database measures it. */
 function sizeOf({ body, headers, signatures }: StoredRejection): number {
   return (body?.length ?? 0) + JSON.stringify(headers).length + JSON.stringify(signatures).length;
-}
-
-function isRejectionId(id: string): id is Rejection["id"] {
-  return /^rej_[0-9a-f]{1,64}$/.test(id);
 }
 
 /**

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { isAdmin } from "../../base/context.ts";
 import { readFilters } from "../../base/filters.ts";
 import { destinationNamed } from "../../outbound/destination-named.ts";
-import { deliveryFilters } from "../../outbound/destinations/delivery-filters.ts";
+import { deliveryFilters } from "../../outbound/destinations/destination-filters.ts";
 import { listAnswer } from "../answer.ts";
 import { type Agent, type AgentServices, tool } from "../tool.ts";
 import { shownDelivery, shownDestination } from "../untrusted.ts";
@@ -24,10 +24,9 @@ export const listDestinations = tool({
     "Where notifications are sent: filter, state, circuit, what waits and what is dead, success rate, last error.",
   input: Type.Object(pageInput),
   needs: null,
-  async run({ destinations, destinationHealth }, agent, given) {
+  async run({ destinations, withHealth }, agent, given) {
     const page = await destinations.list(agent, pageIn(given, "dst_"), { owner: "operators" });
-    const { data } = await destinationHealth.inPage(page);
-    return listAnswer({ ...page, data }, shownDestination);
+    return listAnswer({ ...page, data: await withHealth(page.data) }, shownDestination);
   },
 });
 
@@ -39,16 +38,16 @@ export const getDestination = tool({
   input: Type.Object({ destination, ...filterInput(deliveryFilters), ...pageInput }),
   needs: null,
   async run(services, agent, { destination: nameOrId, ...given }) {
-    const { destinations, destinationHealth, destinationDeliveries } = services;
+    const { destinations, withHealth, destinationDeliveries } = services;
     const filters = readFilters(deliveryFilters, given);
     const request = pageIn(given, "dlv_");
     const found = await destinations.read(agent, await idOf(services, nameOrId));
-    const [healthOf, page] = await Promise.all([
-      destinationHealth.of([found]),
+    const [[shown = found], page] = await Promise.all([
+      withHealth([found]),
       destinationDeliveries.list(agent, found.id, request, filters, { attempts: true }),
     ]);
     return {
-      destination: shownDestination({ ...found, health: healthOf(found) }),
+      destination: shownDestination(shown),
       deliveries: listAnswer(page, shownDelivery),
     };
   },

@@ -19,14 +19,14 @@ export const overview = tool({
     "Begin here: what is wrong now, which providers are silent, the state of each destination, and what waits to be sent.",
   input: Type.Object({}),
   needs: null,
-  async run({ issues, providers, destinations, destinationHealth, statistics, clock }, agent) {
+  async run({ issues, providers, destinations, withHealth, statistics, clock }, agent) {
     const [found, known, health, page] = await Promise.all([
       issues.list(agent),
       providers.list(agent),
       statistics.health(agent),
       destinations.list(agent, pageIn({ limit: maxLimit }, "dst_"), { owner: "operators" }),
     ]);
-    const { data } = await destinationHealth.inPage(page);
+    const data = await withHealth(page.data);
     return {
       now: new Date(clock.now()),
       version: health.version,

@@ -4,7 +4,7 @@ import type { Storage } from "../../db/storage.ts";
 import { eventsToSend } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Destination, type Health, isSameHealth } from "../destination.ts";
-import { healthById } from "../destinations.sql.ts";
+import { destinationById } from "../destinations.sql.ts";
 
 import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
@@ -210,7 +210,7 @@ export function deliveryQueue(
     sendReady(current);
     // Without a turn, nothing waits, or this process missed a change.
     const [health] =
-      taken.changes > 0 ? taken.rows : await storage.all(healthById, { id: destinationId });
+      taken.changes > 0 ? taken.rows : await storage.all(destinationById, { id: destinationId });
     if (health !== undefined && !isSameHealth(health, current.destination)) {
       parts.onHealth(destinationId, health);
     }

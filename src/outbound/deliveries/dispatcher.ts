@@ -95,7 +95,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
     eventFeed: followingEvents,
     outbox: outbox({
       storage,
-      channels: { wake: committed },
+      wake: committed,
       destinations: parts.destinations,
       makeId: parts.makeId,
       now: () => clock.now(),

@@ -53,21 +53,16 @@ const reschedules = {
   undelivered: [rescheduleUndelivered, undeliveredStatuses],
 } as const;
 
-/** Wakes who sends. */
-interface Channels {
-  /** `destinations`: those with new deliveries; null for all. */
-  wake(destinations: ReadonlySet<Destination["id"]> | null): void;
-}
-
 interface Parts {
   readonly storage: Storage;
-  readonly channels: Channels;
+  /** Wakes who sends. `destinations`: those with new deliveries; null for all. */
+  readonly wake: (destinations: ReadonlySet<Destination["id"]> | null) => void;
   readonly destinations: Pick<DestinationCache, "matching">;
   readonly makeId: MakeId;
   readonly now: () => number;
 }
 
-export function outbox({ storage, channels, destinations, makeId, now }: Parts): Outbox {
+export function outbox({ storage, wake, destinations, makeId, now }: Parts): Outbox {
   /** The destinations with deliveries of an event. */
   const sentTo = new WeakMap<Pick<Event, "id">, Set<Destination["id"]>>();
 
@@ -149,10 +144,10 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
       ];
     },
     committed(event) {
-      channels.wake(sentTo.get(event) ?? null);
+      wake(sentTo.get(event) ?? null);
     },
     rescheduled(id) {
-      channels.wake(new Set([id]));
+      wake(new Set([id]));
     },
   };
 }

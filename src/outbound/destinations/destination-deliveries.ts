@@ -14,7 +14,7 @@ import { retryDeadOf } from "../deliveries/retry-all.ts";
 import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
 
-import type { DeliveryFilters } from "./delivery-filters.ts";
+import type { DeliveryFilters } from "./destination-filters.ts";
 import type { ListedDelivery, TestResult } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 import { testEvent, testNotification } from "./test-event.ts";

@@ -1,4 +1,5 @@
-import type { Filters } from "../../base/filters.ts";
+import type { Filters, FiltersOf } from "../../base/filters.ts";
+import { notificationStatuses } from "../notification-words.ts";
 
 /** The filters of the list of destinations. */
 export const destinationFilters = {
@@ -10,3 +11,15 @@ export const destinationFilters = {
     details: "Needs the role operator or admin.",
   },
 } as const satisfies Filters;
+
+/** The filters of the deliveries of a destination. */
+export const deliveryFilters = {
+  status: {
+    kind: "word",
+    label: "Status",
+    words: notificationStatuses,
+    description: "Only deliveries with this status.",
+  },
+} as const satisfies Filters;
+
+export type DeliveryFilters = FiltersOf<typeof deliveryFilters>;

@@ -1,35 +1,25 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Page } from "../../base/page.ts";
 import type { Storage } from "../../db/storage.ts";
 import { isCircuitOpen } from "../deliveries/circuit.ts";
 import type { Destination } from "../destination.ts";
 
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
-import type { DestinationHealth, ListedDestination } from "./destination.schema.ts";
+import type { DestinationHealth } from "./destination.schema.ts";
 
-/** Reads the health of destinations that the caller was allowed to read. */
-export interface DestinationHealthReader {
-  /** Reads the health of all these destinations in one query. Returns a function from each to its health. */
-  of(
-    destinations: readonly Destination[],
-  ): Promise<(destination: Destination) => DestinationHealth>;
-  /** The page with the health of its destinations. */
-  inPage(page: Page<Destination>): Promise<Page<ListedDestination>>;
-}
+/** Adds their health to destinations that the caller was allowed to read, in one query. */
+export type WithHealth = <One extends Destination>(
+  destinations: readonly One[],
+) => Promise<(One & { readonly health: DestinationHealth })[]>;
 
-export function destinationHealth(storage: Storage, clock: Clock): DestinationHealthReader {
-  async function of(destinations: readonly Destination[]) {
+export function destinationHealth(storage: Storage, clock: Clock): WithHealth {
+  return async (destinations) => {
     const rows = await storage.all(healthOf, { ids: destinations.map(({ id }) => id) }, "long");
     const byId = new Map(rows.map((row) => [row.id, row]));
     const now = clock.now();
-    return (destination: Destination) => healthFrom(destination, byId.get(destination.id), now);
-  }
-  return {
-    of,
-    async inPage({ data, pagination }) {
-      const healthOfEach = await of(data);
-      return { data: data.map((each) => ({ ...each, health: healthOfEach(each) })), pagination };
-    },
+    return destinations.map((each) => ({
+      ...each,
+      health: healthFrom(each, byId.get(each.id), now),
+    }));
   };
 }
 

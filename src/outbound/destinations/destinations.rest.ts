@@ -4,10 +4,9 @@ import { choices } from "../../base/parameters.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
 import { destinationSchema } from "../destination.ts";
 
-import { deliveryFilters } from "./delivery-filters.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
-import { destinationFilters } from "./destination-filters.ts";
-import type { DestinationHealthReader } from "./destination-health.ts";
+import { deliveryFilters, destinationFilters } from "./destination-filters.ts";
+import type { WithHealth } from "./destination-health.ts";
 import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
 import {
   deliveryPageSchema,
@@ -31,13 +30,13 @@ const path = "/v1/destinations";
 interface Services {
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
-  readonly destinationHealth: DestinationHealthReader;
+  readonly withHealth: WithHealth;
   readonly previewFilter: PreviewFilter;
 }
 
 /** Destinations: admins manage all, users those for bookings of their own. Operators may read. */
 export const destinationsRest = (
-  { destinations, destinationDeliveries: deliveries, destinationHealth, previewFilter }: Services,
+  { destinations, destinationDeliveries: deliveries, withHealth, previewFilter }: Services,
   callers: Callers,
 ) => {
   const { route, list, creation } = routes(callers, "Destinations");
@@ -76,7 +75,9 @@ export const destinationsRest = (
         problems: [403],
         serve: async ({ ctx, page: request, filters, included }) => {
           const page = await destinations.list(ctx, request, filters);
-          return included.includes("health") ? destinationHealth.inPage(page) : page;
+          return included.includes("health")
+            ? { ...page, data: await withHealth(page.data) }
+            : page;
         },
       }),
     )
@@ -101,9 +102,8 @@ export const destinationsRest = (
         serve: async ({ ctx, params, query }) => {
           const included = choices(query, "include", ["health"]);
           const destination = await destinations.read(ctx, params.id);
-          if (included.length === 0) return destination;
-          const healthOf = await destinationHealth.of([destination]);
-          return { ...destination, health: healthOf(destination) };
+          const [read = destination] = included.length === 0 ? [] : await withHealth([destination]);
+          return read;
         },
       }),
     )

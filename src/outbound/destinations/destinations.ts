@@ -1,8 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Context, isAdmin, isOperator, requireOperator } from "../../base/context.ts";
+import {
+  type Context,
+  isAdmin,
+  isOperator,
+  requireAdmin,
+  requireOperator,
+} from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { FiltersOf } from "../../base/filters.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import { paginate } from "../../db/paginate.ts";
@@ -20,6 +26,7 @@ import {
 } from "../destination.ts";
 import {
   deleteDestination,
+  destinationById,
   destinationByName,
   destinationPages,
   operatorsDestinationPages,
@@ -31,7 +38,6 @@ import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
 import { changedDestination } from "./changed-destination.ts";
-import { changedMeanwhile, destinationAccess } from "./destination-access.ts";
 import type { destinationFilters } from "./destination-filters.ts";
 import {
   type DestinationChanges,
@@ -95,7 +101,17 @@ interface Parts {
 export function destinations(parts: Parts): Destinations {
   const { storage, clock, keys } = parts;
 
-  const find = destinationAccess(storage);
+  async function findToRead(ctx: Context, id: string): Promise<StoredDestination> {
+    const [found] = isId("dst", id) ? await storage.all(destinationById, { id }) : [];
+    if (found !== undefined && mayRead(ctx, found)) return found;
+    throw new AppError("not-found", "No destination has this id");
+  }
+
+  async function findToChange(ctx: Context, id: string): Promise<StoredDestination> {
+    const found = await findToRead(ctx, id);
+    if (found.ownerId !== ctx.actor.id) requireAdmin(ctx);
+    return found;
+  }
 
   /** Stores a change with its audit entries. */
   async function save(
@@ -195,7 +211,7 @@ export function destinations(parts: Parts): Destinations {
           const isOwn = isSigned(stored.format);
           return { ...shown(stored), secret: isOwn ? readSecrets(keys(), stored).secret : null };
         },
-        async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),
+        async (id) => ({ ...shown(await findToChange(ctx, id)), secret: null }),
       );
     },
     async list(ctx, request, { owner } = {}) {
@@ -209,21 +225,21 @@ export function destinations(parts: Parts): Destinations {
       return paginate(pages(storage, own), request);
     },
     async read(ctx, id) {
-      return shown(await find.toRead(ctx, id));
+      return shown(await findToRead(ctx, id));
     },
     async readToChange(ctx, id) {
-      return shown(await find.toChange(ctx, id));
+      return shown(await findToChange(ctx, id));
     },
     async update(ctx, id, body) {
       const changes = readDestinationChanges(body);
-      const stored = await find.toChange(ctx, id);
+      const stored = await findToChange(ctx, id);
       return change(ctx, stored, changes);
     },
     async setState(ctx, id, state) {
-      return change(ctx, await find.toChange(ctx, id), { state });
+      return change(ctx, await findToChange(ctx, id), { state });
     },
     async rotate(ctx, id) {
-      const stored = await find.toChange(ctx, id);
+      const stored = await findToChange(ctx, id);
       requireNotOfSettings(stored, { secret: "" });
       const before = readSecrets(keys(), stored);
       if (!isSigned(stored.format) || before.secret === null) {
@@ -236,7 +252,7 @@ export function destinations(parts: Parts): Destinations {
       return { ...rotated, secret };
     },
     async remove(ctx, id) {
-      const stored = await find.toChange(ctx, id);
+      const stored = await findToChange(ctx, id);
       requireNotOfSettings(stored, { name: "" });
       const removed = { id: stored.id };
       await storage.atomically(
@@ -256,10 +272,20 @@ const stateActions = {
   disabled: "destination.disabled",
 } as const satisfies Record<DestinationState, AuditAction>;
 
+const changedMeanwhile = new AppError(
+  "unavailable",
+  "The destination was changed by another request at the same time. Try again.",
+  { retryAfterSeconds: 1 },
+);
+
 const nameTaken = invalid("/name", "Another destination has this name");
 
 /** Replaced by the reason before it is thrown. */
 const notInserted = new AppError("validation-failed", "The destination was not stored");
+
+function mayRead(ctx: Context, { ownerId }: Destination): boolean {
+  return isAdmin(ctx) || ownerId === ctx.actor.id || (ownerId === null && isOperator(ctx));
+}
 
 function shown(stored: StoredDestination): Destination {
   const { sealed: _, ...destination } = stored;

@@ -1,6 +1,6 @@
 import {
   AddressError,
-  type Addresses,
+  type AddressesOf,
   publicAddresses,
   requirePublicName,
   requireUsualPort,
@@ -57,12 +57,7 @@ export interface LookupParts {
   readonly resolve: Resolve;
 }
 
-/** Looks up the addresses to connect to. Null: the system resolves the name. */
-export function addressLookup({ rules, resolve }: LookupParts) {
-  return async (url: URL) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve));
-}
-
-/** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
-export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {
-  return publicAddresses(url, resolve, howToAllow);
+/** Looks up the addresses of a destination. Throws an `AddressError` if one of them must be public and is not. */
+export function addressLookup({ rules, resolve }: LookupParts): AddressesOf {
+  return async (url) => (rules.allowsPrivate ? null : publicAddresses(url, resolve, howToAllow));
 }

@@ -1,9 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { connectionError, errorCode } from "../../base/errors.ts";
-import { unlessAborted } from "../../base/in-time.ts";
 import { printable } from "../../base/payload.ts";
-import { plainFetch } from "../../base/plain-fetch.ts";
-import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
+import { AddressError, type AddressesOf, fetchAt } from "../../base/public-address.ts";
 import { responseText } from "../../base/response-text.ts";
 import { retryAfterMs } from "../../base/retry-after.ts";
 
@@ -42,20 +40,26 @@ const shortAnswerMs = 1_000;
 
 interface PostParts {
   readonly clock: Clock;
-  /** The IP addresses to try for a URL, in this order. Null: the system resolves the name. */
-  readonly addressesOf: (url: URL) => Promise<Addresses | null>;
+  readonly addressesOf: AddressesOf;
   /** Reads successes up to this size. Without it, the status alone is the answer. */
   readonly maxAnswerBytes?: number;
 }
 
 export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post {
-  return async (url, request, signal) => {
+  return async (url, { method = "POST", headers, body }, signal) => {
     const tooLate = new AbortController();
     const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
     const either = AbortSignal.any([signal, tooLate.signal]);
     try {
-      const addresses = await unlessAborted(either, addressesOf(url));
-      const response = await send(addresses, url, request, either);
+      const init: RequestInit & { readonly signal: AbortSignal } = {
+        method,
+        // A redirect could send the notification to an unintended recipient.
+        redirect: "manual",
+        signal: either,
+        headers: { "user-agent": "Skyhook", ...headers },
+        body,
+      };
+      const response = await fetchAt(url, init, addressesOf);
       return {
         status: response.status,
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
@@ -72,24 +76,6 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
       cancelTimeout();
     }
   };
-}
-
-/** `addresses` null: the system resolves the name. */
-function send(
-  addresses: Addresses | null,
-  url: URL,
-  { method = "POST", headers, body }: PostRequest,
-  signal: AbortSignal,
-): Promise<Response> {
-  const init: RequestInit = {
-    method,
-    // A redirect could send the notification to an unintended recipient.
-    redirect: "manual",
-    signal,
-    headers: { "user-agent": "Skyhook", ...headers },
-    body,
-  };
-  return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
 /** Empty for an answer that is larger or damaged. */

@@ -12,7 +12,7 @@ import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {
   insertAttempts,
   insertNotification,
-  notificationsOfEvent,
+  notificationsOfEvents,
   summaryWrites,
 } from "../../../src/outbound/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
@@ -96,9 +96,9 @@ describe("retention", () => {
     await store(2, 91, "delivered");
     await untilPruned(async () => (await ids()).length === 1);
     expect(await ids()).toEqual([id]);
-    const statuses = (await app.services.storage.all(notificationsOfEvent, { eventId: id })).map(
-      ({ status }) => status,
-    );
+    const statuses = (
+      await app.services.storage.all(notificationsOfEvents, { eventIds: [id] })
+    ).map(({ status }) => status);
     expect(statuses).toEqual(["dead"]);
     // Without a delivery, the notification counts as delivered.
     await app.services.storage.atomically(...summaryWrites([id]));

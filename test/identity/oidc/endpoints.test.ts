@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { AddressError } from "../../../src/base/public-address.ts";
 import { issuerFetch } from "../../../src/identity/oidc/endpoints.ts";
 import { manualClock } from "../../support/clock.ts";
+import { failure } from "../../support/failure.ts";
 
 /** Resolves names by this table, and counts the look-ups of none. */
 const resolving = (table: Readonly<Record<string, readonly string[]>>) => async (host: string) => {
@@ -12,13 +13,6 @@ const resolving = (table: Readonly<Record<string, readonly string[]>>) => async 
 };
 
 const publicName = "93.184.216.34";
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
-}
 
 describe("a request to an endpoint of the issuer", () => {
   test.each([
@@ -36,7 +30,7 @@ describe("a request to an endpoint of the issuer", () => {
       "tokens.example.net": addresses,
     });
     const send = issuerFetch(new URL("https://id.example.com"), manualClock(), resolve);
-    expect(await errorOf(send(url, {}))).toBeInstanceOf(AddressError);
+    expect(await failure(send(url, {}))).toBeInstanceOf(AddressError);
   });
 
   test("goes to a private address if the issuer has one", async () => {
@@ -82,7 +76,7 @@ describe("a request to an endpoint of the issuer", () => {
     const clock = manualClock();
     const hanging = () => new Promise<readonly string[]>(() => {});
     const send = issuerFetch(new URL("https://id.example.com"), clock, hanging);
-    const failed = errorOf(send("https://tokens.example.net/", {}));
+    const failed = failure(send("https://tokens.example.net/", {}));
     clock.advance(5_000);
     expect(String(await failed)).toContain("no answer in time");
   });

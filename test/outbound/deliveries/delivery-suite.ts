@@ -28,7 +28,7 @@ import {
   feedAfter,
   insertAttempts,
   insertNotification,
-  notificationsOfEvent,
+  notificationsOfEvents,
   summariseNotifications,
   undelivered,
 } from "../../../src/outbound/notifications.sql.ts";
@@ -274,7 +274,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           ...deliveries.map((delivery) => write(insertDeliveries, { deliveries: [delivery] })),
           write(summariseNotifications, { eventIds: [eventId] }),
         );
-        const [summary] = await storage.all(notificationsOfEvent, { eventId });
+        const [summary] = await storage.all(notificationsOfEvents, { eventIds: [eventId] });
         await storage.close();
         storage = await open();
         return summary;

@@ -11,7 +11,7 @@ import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {
   insertNotification,
-  notificationsOfEvent,
+  notificationsOfEvents,
   summaryWrites,
 } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
@@ -116,7 +116,7 @@ test("after a recovery, what fails again meanwhile keeps its delay", async () =>
   const others = [2, 500, 501, count - 1];
   for (const seq of others) expect(await dueAt(seq)).toEqual(new Date(clock.now()));
   // What operators see of the event agrees.
-  const [shown] = await storage.all(notificationsOfEvent, { eventId: eventRow(2).id });
+  const [shown] = await storage.all(notificationsOfEvents, { eventIds: [eventRow(2).id] });
   expect(shown?.dueAt).toEqual(new Date(clock.now()));
   await storage.close();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { AddressError, isPublic } from "../../../src/base/public-address.ts";
-import { destinationUrl, publicAddressesOf } from "../../../src/outbound/transports/address.ts";
+import { AddressError, isPublic, publicAddresses } from "../../../src/base/public-address.ts";
+import { destinationUrl } from "../../../src/outbound/transports/address.ts";
 
 const rules = { allowsPrivate: false };
 
@@ -69,20 +69,20 @@ describe("a name is refused by the addresses it resolves to", () => {
     [["not an address"]],
     [[]],
   ])("%j", async (addresses) => {
-    const refused = publicAddressesOf(url, async () => addresses);
+    const refused = publicAddresses(url, async () => addresses, "");
     expect(await refused.catch((error: unknown) => error)).toBeInstanceOf(AddressError);
   });
 
   test("and accepted if all are public, four at most", async () => {
     const addresses = ["93.184.216.34", "2606:2800:220:1::1", "1.1.1.1", "1.0.0.1", "8.8.8.8"];
-    const tried = await publicAddressesOf(url, async () => addresses);
+    const tried = await publicAddresses(url, async () => addresses, "");
     expect([...tried]).toEqual(addresses.slice(0, 4));
   });
 
   test("but an address in the URL is not resolved", async () => {
     const resolve = () => Promise.reject(new Error("resolved"));
-    expect(await publicAddressesOf(new URL("https://1.1.1.1/"), resolve)).toEqual(["1.1.1.1"]);
-    expect(await publicAddressesOf(new URL("https://[2606:2800:220:1::1]/"), resolve)).toEqual([
+    expect(await publicAddresses(new URL("https://1.1.1.1/"), resolve, "")).toEqual(["1.1.1.1"]);
+    expect(await publicAddresses(new URL("https://[2606:2800:220:1::1]/"), resolve, "")).toEqual([
       "2606:2800:220:1::1",
     ]);
   });

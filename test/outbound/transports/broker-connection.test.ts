@@ -8,6 +8,7 @@ import type { Connection, Message } from "../../../src/outbound/transports/trans
 import { TransportError } from "../../../src/outbound/transports/transport.ts";
 import { until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
+import { failure } from "../../support/failure.ts";
 import { front, type FrontedName, type Stranger } from "../../support/front.ts";
 
 const rules = { allowsPrivate: true };
@@ -36,10 +37,7 @@ function connectionTo(name: FrontedName, port: number, clock = systemClock): Con
 
 /** The error of a message that is not sent. */
 async function errorOf(sending: Promise<void>): Promise<string> {
-  const error = await sending.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
+  const error = await failure(sending);
   expect(error).toBeInstanceOf(TransportError);
   return error instanceof TransportError ? error.message : "";
 }

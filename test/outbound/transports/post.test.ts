@@ -7,6 +7,7 @@ import { zstdCompressSync } from "node:zlib";
 import { systemClock } from "../../../src/base/clock.ts";
 import { poster, PostError } from "../../../src/outbound/transports/post.ts";
 import { until } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
 
 const request = { headers: { "content-type": "application/json" }, body: "{}" };
 const never = new AbortController().signal;
@@ -16,13 +17,6 @@ const toLoopback = poster({ clock: systemClock, addressesOf: async () => ["127.0
 function serving(fetch: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch });
   return { port: server.port, [Symbol.asyncDispose]: () => server.stop(true) };
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
 }
 
 test("connects to the checked address, not to what the name resolves to", async () => {
@@ -77,7 +71,7 @@ test("gives up after ten seconds, also while resolving", async () => {
   };
   const pass = () => timers.forEach((action) => action());
   const hanging = poster({ clock, addressesOf: () => new Promise(() => {}) });
-  const resolving = errorOf(hanging(new URL("http://a.invalid/"), request, never));
+  const resolving = failure(hanging(new URL("http://a.invalid/"), request, never));
   pass();
   expect(await resolving).toEqual(new PostError("no answer within 10 s"));
 
@@ -87,7 +81,7 @@ test("gives up after ten seconds, also while resolving", async () => {
     return new Promise<Response>(() => {});
   });
   const silent = poster({ clock, addressesOf: async () => ["127.0.0.1"] });
-  const answer = errorOf(silent(new URL(`http://a.invalid:${server.port}/`), request, never));
+  const answer = failure(silent(new URL(`http://a.invalid:${server.port}/`), request, never));
   await received.promise;
   pass();
   expect(await answer).toEqual(new PostError("no answer within 10 s"));
@@ -174,7 +168,7 @@ test("a success whose text is wanted is read, and fails without its end", async 
 test("does not repeat the URL in an error, because it may hold a secret", async () => {
   await using server = serving(() => new Response("plain HTTP"));
   const url = new URL(`https://hook.invalid:${server.port}/hunter2`);
-  const error = await errorOf(toLoopback(url, request, never));
+  const error = await failure(toLoopback(url, request, never));
   expect(error).toBeInstanceOf(PostError);
   expect(String(error)).not.toContain("hunter2");
 });

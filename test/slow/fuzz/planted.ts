@@ -80,7 +80,7 @@ export const planted: readonly Planted[] = [
     file: "src/outbound/deliveries/outbox.ts",
     changes: [
       ["blocked: orderKey !== null,", "blocked: false,"],
-      ["channels.wake(sentTo.get(event) ?? null);", "channels.wake(null);"],
+      ["wake(sentTo.get(event) ?? null);", "wake(null);"],
     ],
     attacks: ["blocked-destinations"],
   },
