@@ -7,8 +7,6 @@ export type Flag =
       readonly usual: number | "random";
       readonly least: number;
       readonly most: number;
-      /** Another name for it. */
-      readonly also?: string;
     }
   | { readonly takes: "text" | "nothing"; readonly about: string };
 
@@ -31,13 +29,12 @@ export interface LongRun {
 }
 
 /** The flags that mean the same in every run that has them. */
-export const rounds = (usual: number, about: string, also?: string): Flag => ({
+export const rounds = (usual: number, about: string): Flag => ({
   takes: "number",
   about,
   usual,
   least: 1,
   most: 1_000_000,
-  ...(also !== undefined && { also }),
 });
 
 export const minutes = (usual: number, about = "ends after this long"): Flag => ({

@@ -41,21 +41,15 @@ ${[...Object.entries(flags).map(lineOf), "  --help                 this text"].j
 
 function lineOf([name, flag]: readonly [string, Flag]): string {
   const value = { number: " N", text: " NAME", nothing: "" }[flag.takes];
-  const given = namesOf(name, flag)
-    .map((one) => `--${one}`)
-    .join(", ");
   const usual = flag.takes === "number" ? ` (${flag.usual.toLocaleString("en")})` : "";
-  return `  ${`${given}${value}`.padEnd(22)} ${flag.about}${usual}`;
+  return `  ${`--${name}${value}`.padEnd(22)} ${flag.about}${usual}`;
 }
-
-const namesOf = (name: string, flag: Flag): readonly string[] =>
-  flag.takes === "number" && flag.also !== undefined ? [name, flag.also] : [name];
 
 /** Reads what was given; null when it is `--help`. Throws what is wrong with it. */
 function readOptions({ flags }: LongRun, args: readonly string[]): Options | null {
-  const types = Object.entries(flags).flatMap(([name, flag]) => {
-    const type = flag.takes === "nothing" ? ("boolean" as const) : ("string" as const);
-    return namesOf(name, flag).map((one) => [one, { type }]);
+  const types = Object.entries(flags).map(([name, { takes }]) => {
+    const type = takes === "nothing" ? ("boolean" as const) : ("string" as const);
+    return [name, { type }];
   });
   const known = { ...Object.fromEntries(types), help: { type: "boolean" as const } };
   const parsed = parseArgs({ args: [...args], options: known });
@@ -67,8 +61,7 @@ function readOptions({ flags }: LongRun, args: readonly string[]): Options | nul
       if (flag?.takes !== "number") throw new Error(`--${name} is not a number`);
       const { usual, least, most } = flag;
       const fallback = usual === "random" ? Math.floor(Math.random() * 2 ** 31) : usual;
-      const [given] = namesOf(name, flag).flatMap((one) => values[one] ?? []);
-      const value = Number(given ?? fallback);
+      const value = Number(values[name] ?? fallback);
       const isWhole = Number.isInteger(value) || name === "minutes";
       if (isWhole && value >= least && value <= most) return value;
       const kind = name === "minutes" ? "number" : "whole number";

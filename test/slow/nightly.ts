@@ -9,11 +9,12 @@ import type { LongRun } from "./long-run.ts";
 const tests = ["test:depth", "test:slow", "test:postgres"];
 const searches = [
   "crash --rounds 20",
+  "crash --destinations --rounds 4",
   "crash --power-cut --images 500",
   "fuzz --minutes 5",
   "fuzz --attacks",
   "fuzz --planted",
-  "model --runs 20",
+  "model --rounds 20",
   "histories --rounds 2",
   "histories --planted",
   "mutants",

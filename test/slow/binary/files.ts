@@ -14,7 +14,6 @@ export const partlySlowFiles: readonly string[] = [
   ...["database", "disk", "log"].map(ofFaults),
   ...["backup", "copy", "copy-refusals", "doctor", "person"].map(ofCli),
   "test/slow/docs/readme.test.ts",
-  "test/slow/rivals.test.ts",
   "test/slow/crash/load.test.ts",
   "test/security/attacks.test.ts",
 ];

@@ -90,7 +90,9 @@ interface Member extends Kind {
   id: string;
 }
 
-export type FleetAction = "pause" | "resume" | "rotate" | "retry";
+const actions = ["pause", "pause", "resume", "rotate", "retry"] as const;
+/** Of each round. */
+const mostActions = 10;
 
 /** The columns of `Notified`, in SQL. */
 export const notificationsOfFleet = `
@@ -212,17 +214,21 @@ export class Fleet {
     }
   }
 
-  async #act(asAdmin: AsAdmin, member: Member, action: FleetAction): Promise<void> {
+  async #act(asAdmin: AsAdmin, member: Member, action: (typeof actions)[number]): Promise<void> {
     const path = `/v1/destinations/${member.id}/${action}`;
     await successful(await asAdmin(path, { method: "POST" }));
     if (action === "pause") this.#paused.add(member);
     if (action === "resume") this.#paused.delete(member);
   }
 
-  /** Acts on a destination by its index. Those that are paused until the end stay so. */
-  async act(asAdmin: AsAdmin, index: number, action: FleetAction): Promise<void> {
-    const member = this.#members[index % this.#members.length];
-    if (member !== undefined && member.isPaused !== true) await this.#act(asAdmin, member, action);
+  /** Pauses, resumes, rotates or retries some at random. Those that are paused until the end stay so. */
+  async disturb(asAdmin: AsAdmin): Promise<void> {
+    for (let count = 0; count < mostActions; count += 1) {
+      const member = this.#members[Math.floor(Math.random() * this.#members.length)];
+      const action = actions[Math.floor(Math.random() * actions.length)] ?? "pause";
+      if (member !== undefined && member.isPaused !== true)
+        await this.#act(asAdmin, member, action);
+    }
   }
 
   /** All addresses answer 200 from now on. Throws if a paused destination received something. */

@@ -28,15 +28,6 @@ export class MigrationTrial {
     return this.#migrate().exited;
   }
 
-  /** Opens the database in a process that is killed after a delay. Returns the exit code. */
-  async migrateFor(ms: number): Promise<number> {
-    setCrashPoint(this.#crashPointFile, null);
-    const child = this.#migrate();
-    await Bun.sleep(ms);
-    child.kill("SIGKILL");
-    return child.exited;
-  }
-
   get #crashPointFile(): string {
     return join(this.folder, "crash-point.json");
   }

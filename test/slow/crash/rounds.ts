@@ -4,7 +4,7 @@ import { until } from "../../support/app.ts";
 
 import type { CrashPoint } from "./crash-point.ts";
 import type { CrashDatabases } from "./databases.ts";
-import { notificationsOfFleet } from "./fleet.ts";
+import { asAdminAt, notificationsOfFleet } from "./fleet.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
@@ -19,6 +19,7 @@ export interface Death {
 const transactions: readonly (readonly [string, string])[] = [
   ["a delivery", `insert into "events"`],
   ["a booking", `insert into "bookings"`],
+  ["a change of seats", `update "flights"`],
   ["a payment", `insert into "payments"`],
   ["a cancellation", `update "bookings"`],
   ["a claim of notifications", `update "deliveries" set "leased_until"`],
@@ -75,6 +76,7 @@ export async function playRound(
 async function roundOf(service: CrashService, ledger: Ledger, { point }: Death): Promise<Round> {
   const server = await service.running();
   await ledger.retry(server);
+  await service.fleet?.disturb(asAdminAt(server.url));
   const before = ledger.acknowledged;
   if (point !== null) {
     service.crashAt({ ...point, nth: Math.ceil(Math.random() * mostTransactions) });

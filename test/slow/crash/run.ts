@@ -1,16 +1,10 @@
-import { deepEqual } from "node:assert/strict";
-
 import { chosen, database, type LongRun, minutes, rounds, seed } from "../long-run.ts";
 import { powerCuts, powerCutsOf } from "../power-cut/run.ts";
 
-import { type CrashDatabases, databases, type Row } from "./databases.ts";
+import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
-import { MigrationTrial } from "./migration.ts";
 import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
-
-/** By then, a start has finished its migrations. */
-const longestMigrationMs = 150;
 
 /** Processes and folders to clean up when a run is interrupted. */
 const open = new Set<{ end(): Promise<void> }>();
@@ -29,15 +23,7 @@ async function using<Thing extends { end(): Promise<void> }, Result>(
   }
 }
 
-/** Kills a migration at a random time. Throws unless the next start completes the schema. */
-async function killMigration(kind: CrashDatabases, schema: readonly Row[]): Promise<void> {
-  await using(MigrationTrial.open(kind), async (trial) => {
-    await trial.migrateFor(Math.random() * longestMigrationMs);
-    deepEqual(await trial.schemaAfterStart(), schema);
-  });
-}
-
-const totals = { rounds: 0, acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
+const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
 
 interface Series {
   readonly first: number;
@@ -49,20 +35,17 @@ interface Series {
   readonly withFleet: boolean;
 }
 
-/** Runs rounds on one database. Returns their number. */
+/** Runs rounds on one database. */
 async function play(
   kind: CrashDatabases,
   { first, last, of, endsMs, withFleet }: Series,
-): Promise<number> {
+): Promise<void> {
   const deaths = deathsOn(kind);
-  const schema = await using(MigrationTrial.open(kind), (trial) => trial.schemaAfterStart());
   const options = { waitsForLeases: !withFleet, withFleet };
   return using(CrashService.open(kind, ledgerSeats, options), async (service) => {
     const ledger = new Ledger(withFleet ? { workers: workersOfFleet } : {});
-    let number = first;
-    for (; number <= last && performance.now() < endsMs; number += 1) {
+    for (let number = first; number <= last && performance.now() < endsMs; number += 1) {
       const death = deaths[(number - 1) % deaths.length] ?? outside;
-      await killMigration(kind, schema);
       const round = await playRound(service, ledger, death);
       const { acknowledged, unanswered, carriedOut } = round;
       totals.acknowledged += acknowledged;
@@ -73,7 +56,6 @@ async function play(
       );
     }
     totals.notifiedAgain += await endRounds(service, ledger);
-    return number - first;
   });
 }
 
@@ -83,10 +65,11 @@ export const crash: LongRun = {
     "kills the server with SIGKILL under load and compares the database with what was acknowledged",
   description: `Kills a loaded skyhook with SIGKILL, again and again: from outside at any time, and from inside in the
 midst of a transaction, before its commit and after it. After each kill the database is compared with
-what was acknowledged; what was not is asked again. Each round also kills a migration at any time.
+what was acknowledged; what was not is asked again.
 
 With --destinations, fifty of them are healthy, slow, hanging, dripping, failing, refusing, limited, ordered,
-paused or filtered until the end; then each must have accepted what it matches, in order, and nothing else.
+paused or filtered until the end, and some are paused, resumed, rotated and retried before each kill. Then each must
+have accepted what it matches, in order, and nothing else.
 
 With --power-cut, records what skyhook writes and syncs, and opens the disks that a power cut could
 leave at random points: what was not synced is dropped, kept, torn or reordered.`,
@@ -123,14 +106,14 @@ leave at random points: what was not synced is dropped, kept, torn or reordered.
       for (let first = 1; first <= of && performance.now() < endsMs; first += roundsPerDatabase) {
         const last = Math.min(first + roundsPerDatabase - 1, of);
         const withFleet = options.has("destinations");
-        totals.rounds += await play(kind, { first, last, of, endsMs, withFleet });
+        await play(kind, { first, last, of, endsMs, withFleet });
       }
     }
     console.log(
       `
 No fault found on ${kinds.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each stored once.
 Unanswered: ${totals.unanswered}; ${totals.carriedOut} of them had been stored, and the retry found them; the others it made.
-Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${totals.rounds}, each whole after the next start.`,
+Notified more than once: ${totals.notifiedAgain}, each under one id.`,
     );
     return true;
   },

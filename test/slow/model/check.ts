@@ -2,7 +2,6 @@ import fc from "fast-check";
 
 import { book, bookAgain, rivals } from "./commands/bookings.ts";
 import type { ModelCommand } from "./commands/command.ts";
-import { changeDestination } from "./commands/destinations.ts";
 import { importAgain, importNew, importPlans, search } from "./commands/flights.ts";
 import { cancel, quote, readBooking } from "./commands/own-bookings.ts";
 import { filtered, numberedPage, olderThan, walkPages } from "./commands/pages.ts";
@@ -11,7 +10,6 @@ import { keepToken, restart, wait, waitUntil } from "./commands/time.ts";
 import { addUser, createUser } from "./commands/users.ts";
 import { deliver, replay } from "./commands/webhooks.ts";
 import type { DatabaseKind } from "./databases.ts";
-import { asAdmin, compareFleet } from "./fleet.ts";
 import { emptyModel, type Model } from "./model.ts";
 import { dayMs, hourMs } from "./rules.ts";
 import { type Server, startServer } from "./server.ts";
@@ -43,17 +41,10 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
   [1, restart],
 ];
 
-const fleetCommands: typeof commands = [
-  [6, deliver],
-  [4, changeDestination],
-];
-
-const anySequence = (most: number, withFleet: boolean) =>
+const anySequence = (most: number) =>
   fc.commands(
     // Repeat each command by its weight, since fast-check chooses evenly.
-    [...commands, ...(withFleet ? fleetCommands : [])].flatMap(([weight, arbitrary]) =>
-      Array.from({ length: weight }, () => arbitrary),
-    ),
+    commands.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary)),
     { maxCommands: most, size: "max", disableReplayLog: true },
   );
 
@@ -66,8 +57,6 @@ interface CheckOptions {
   readonly limitMs?: number;
   /** Counts of each outcome; the run adds to them. */
   readonly tally: Map<string, number>;
-  /** Whether all events also go to fifty destinations of mixed health, compared at the end of each run. */
-  readonly withFleet?: boolean;
 }
 
 /**
@@ -75,16 +64,15 @@ interface CheckOptions {
  * the seed and the shortest failing sequence that it finds.
  */
 export async function checkModel(database: DatabaseKind, options: CheckOptions): Promise<void> {
-  const { seed, runs, tally, limitMs = Infinity, withFleet = false } = options;
+  const { seed, runs, tally, limitMs = Infinity } = options;
   const endsMs = performance.now() + limitMs;
-  const property = fc.asyncProperty(anySequence(options.commands, withFleet), async (sequence) => {
+  const property = fc.asyncProperty(anySequence(options.commands), async (sequence) => {
     if (performance.now() > endsMs) return;
-    const server = await startServer(database, tally, withFleet);
+    const server = await startServer(database, tally);
     const model = emptyModel();
     try {
       const setup = async () => ({ model: await furnish(model, server), real: server });
       await fc.asyncModelRun(setup, sequence);
-      await compareFleet(model, server);
     } finally {
       await server.stop();
     }
@@ -96,13 +84,12 @@ export async function checkModel(database: DatabaseKind, options: CheckOptions):
   const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
   throw new Error(
     `The service and its model differ after:\n  ${steps}\n${why}\n` +
-      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}${withFleet ? " --destinations" : ""}`,
+      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}`,
   );
 }
 
 /** Three users and two flights, so that the first commands have data. */
 async function furnish(model: Model, server: Server): Promise<Model> {
-  await server.fleet?.create(asAdmin(server));
   for (const name of ["Grace", "Edsger", "Barbara"]) {
     const token = await server.mint("admin", "admin", 60);
     const input = { name, email: `${name}@example.com` };

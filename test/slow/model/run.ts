@@ -10,10 +10,9 @@ export const model: LongRun = {
   name: "model",
   about: "compares the service with a model of it after each of many random commands",
   description: `Holds the service against a model of it: random sequences of commands by REST and GraphQL, with
-restarts and a clock that jumps, and all that can be seen compared after each command. With --destinations, events
-also go to fifty of mixed health, which are paused, resumed and rotated; at the end, all are healed and compared.`,
+restarts and a clock that jumps, and all that can be seen compared after each command.`,
   flags: {
-    rounds: rounds(200, "sequences of commands", "runs"),
+    rounds: rounds(200, "sequences of commands"),
     minutes: minutes(1_440),
     commands: {
       takes: "number",
@@ -22,7 +21,6 @@ also go to fifty of mixed health, which are paused, resumed and rotated; at the 
       least: 1,
       most: 1_000,
     },
-    destinations: { takes: "nothing", about: "has fifty destinations of mixed health" },
     seed,
     database: database(databases.map(({ name }) => name)),
   },
@@ -31,7 +29,6 @@ also go to fifty of mixed health, which are paused, resumed and rotated; at the 
     const sequences = options.number("rounds");
     const commands = options.number("commands");
     const first = options.number("seed");
-    const withFleet = options.has("destinations");
     const kinds = chosen(databases, options, "database");
     const limitMs = (options.number("minutes") * 60_000) / kinds.length;
     for (const kind of kinds) {
@@ -43,7 +40,7 @@ also go to fifty of mixed health, which are paused, resumed and rotated; at the 
       for (let done = 0; done < sequences && performance.now() < startedMs + limitMs;) {
         const batch = Math.min(batchRuns, sequences - done);
         // One seed for each batch, so that a failing batch can be repeated alone.
-        await checkModel(kind, { seed: first + done, runs: batch, commands, tally, withFleet });
+        await checkModel(kind, { seed: first + done, runs: batch, commands, tally });
         done += batch;
         const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
         console.log(

@@ -5,7 +5,6 @@ import { importFlights } from "../../../src/booking/flights/import-flights.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { at } from "../../support/graphql.ts";
-import { Fleet } from "../crash/fleet.ts";
 
 import type { DatabaseKind } from "./databases.ts";
 
@@ -17,8 +16,6 @@ export interface Server {
   readonly clock: ManualClock;
   /** Counts of each outcome, for the summary. */
   readonly tally: Map<string, number>;
-  /** Fifty destinations of mixed health; null without destinations. */
-  readonly fleet: Fleet | null;
   send(path: string, init?: RequestInit): Promise<Response>;
   mint(userId: string, role: Role, ttlSeconds: number): Promise<string>;
   /** Throws the import's error; an invalid line is an error in the test. */
@@ -28,26 +25,15 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function startServer(
-  kind: DatabaseKind,
-  tally: Map<string, number>,
-  withFleet: boolean,
-): Promise<Server> {
+export async function startServer(kind: DatabaseKind, tally: Map<string, number>): Promise<Server> {
   const database = await kind.open();
   const clock = manualClock();
-  const fleet = withFleet ? new Fleet() : null;
-  // The model waits for days, and has destinations that fail all the time.
-  const env = {
-    TRUSTED_PROXY_HOPS: "1",
-    DESTINATIONS_ALLOW_PRIVATE: "true",
-    DISABLE_AFTER_DAYS: "0",
-  };
-  const start = () => startApp({ DATABASE_URL: database.url, ...env }, clock);
+  const env = { DATABASE_URL: database.url, TRUSTED_PROXY_HOPS: "1" };
+  const start = () => startApp(env, clock);
   let app: TestApp = await start();
   return {
     clock,
     tally,
-    fleet,
     send: (path, init) => app.fetch(path, init),
     mint: (id, role, ttlSeconds) => app.services.tokens.mint({ id, roles: [role] }, ttlSeconds),
     async importCsv(csv) {
@@ -61,7 +47,6 @@ export async function startServer(
       app = await start();
     },
     async stop() {
-      await fleet?.stop();
       await app.stop();
       await database.remove();
     },
