@@ -46,28 +46,6 @@ describe("an open loop", () => {
     expect(new Set(latencies)).toEqual(new Set([45]));
   });
 
-  test("says when the next request is due", () => {
-    const sent: number[] = [];
-    const send = (_: number, request: number) => void sent.push(request);
-    const loop = openLoop({ ...base, connections: 3, count: 5, send, sentLate() {} });
-    expect(loop.dueMs(4)).toBe(40);
-    expect(loop.sendDue(0)).toBe(10);
-    expect(loop.sendDue(9.9)).toBe(10);
-    expect(sent).toEqual([0]);
-    expect(loop.sendDue(25)).toBe(30);
-    expect(sent).toEqual([0, 1, 2]);
-    // Without a free connection, only a response changes anything.
-    expect(loop.sendDue(35)).toBeNull();
-    expect(loop.answer(0, 36)).toBe(36);
-    expect(loop.sendDue(36)).toBe(40);
-    expect(loop.answer(0, 50)).toBe(20);
-    expect(loop.sendDue(50)).toBeNull();
-    expect(sent).toEqual([0, 1, 2, 3, 4]);
-    expect(loop.isDone()).toBe(false);
-    for (const connection of [0, 1, 2]) loop.answer(connection, 60);
-    expect(loop.isDone()).toBe(true);
-  });
-
   test("counts the requests that a closed loop would not send during a stall", () => {
     const { latencies } = simulate(
       { ...base, connections: 1 },
@@ -95,13 +73,6 @@ describe("an open loop", () => {
     loop.sendDue(0);
     loop.sendDue(17);
     expect(late).toEqual([0, 7]);
-  });
-
-  test("does not record the warm-up", () => {
-    const { latencies, late } = simulate({ ...base, firstTimed: 150 });
-    expect(latencies.slice(0, 150).every((latencyMs) => latencyMs === null)).toBe(true);
-    expect(latencies.slice(150)).toEqual(Array.from({ length: 50 }, () => 1));
-    expect(late).toHaveLength(50);
   });
 });
 

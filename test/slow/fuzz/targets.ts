@@ -5,7 +5,7 @@ import { grants } from "./grants.ts";
 import { documents, graphqlTexts } from "./graphql.ts";
 import { headers } from "./headers.ts";
 import { bodies, paths, queries } from "./operations.ts";
-import { filePayloads, fileSyntax } from "./provider-files.ts";
+import { fileSyntax } from "./provider-files.ts";
 import type { Target } from "./target.ts";
 import { wire } from "./wire.ts";
 
@@ -21,7 +21,6 @@ export const targets: readonly Target[] = [
   documents,
   graphqlTexts,
   wire,
-  filePayloads,
   fileSyntax,
   compact,
 ];

@@ -46,22 +46,6 @@ export const bodyAttacks: readonly Attack[] = [
     },
   },
   {
-    name: "json-webhooks-large",
-    about: "rightly signed deliveries of 1 MB: 100,000 keys, arrays 500,000 deep",
-    async run({ fetch }) {
-      const large = [
-        `{${Array.from({ length: 100_000 }, (_, n) => `"k${n}":1`).join(",")}}`,
-        nested("[", "]", 500_000),
-      ];
-      await flood(large.length, 1, (n) => {
-        const body = large[n] ?? "";
-        return answered(
-          fetch("/webhooks/task_tracker", post(body, signatureOf("task_tracker", body))),
-        );
-      });
-    },
-  },
-  {
     name: "forms",
     about: "forms of 16 KB to 5 MB with many fields, as a token request and as deliveries",
     async run({ fetch }) {

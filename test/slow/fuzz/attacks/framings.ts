@@ -45,28 +45,6 @@ export const framingAttacks: readonly Attack[] = [
     },
   },
   {
-    name: "length-oddities",
-    about: "lengths that are no canonical decimal",
-    async run(victim) {
-      const odd = ["+5", "0x10", "1e9", "5, 5", "-1", "18446744073709551617", "", "NaN", "5 5"];
-      await flood(odd.length, odd.length, async (n) => {
-        const status = await statusOf(victim, `${delivery(`Content-Length: ${odd[n]}`)}12345`);
-        if (status === 200) throw new Error(`A Content-Length of "${odd[n]}" is taken`);
-      });
-      expectStatus(await deliver(victim, "task_tracker", mebibyte), 200);
-    },
-  },
-  {
-    name: "length-and-chunks",
-    about: "Content-Length and Transfer-Encoding in one request, both ways round",
-    run: (victim) =>
-      flood(40, 10, async (n) => {
-        const both = [chunked, "Content-Length: 26214400"];
-        const headers = n % 2 === 0 ? both : both.toReversed();
-        expectRefused(await statusOf(victim, `${delivery(...headers)}0\r\n\r\n`));
-      }),
-  },
-  {
     name: "length-too-large",
     about: "bodies that announce more than is allowed, with and without Expect: 100-continue",
     run: (victim) =>
@@ -135,17 +113,6 @@ export const framingAttacks: readonly Attack[] = [
       }),
   },
   {
-    name: "detours",
-    about: "dot segments and backslashes on the way to /metrics, past a proxy's rule for it",
-    run: (victim) => {
-      const ways = ["/./", "/x/../", "/%2e/", "/x/%2E%2e/", "/x\\..\\", "/docs/..\\"];
-      return flood(300, 20, async (n) => {
-        const target = `${ways[n % ways.length]}metrics`;
-        expectRefused(await statusOf(victim, head(`GET ${target}`)));
-      });
-    },
-  },
-  {
     name: "length-missing",
     about: "bodies without a length, ended by closing",
     run: (victim) =>
@@ -156,15 +123,6 @@ export const framingAttacks: readonly Attack[] = [
           wire?.halfClose();
         }),
       ),
-  },
-  {
-    name: "pipelined",
-    about: "3,000 requests in one piece, whose answers are not waited for",
-    async run(victim) {
-      using wire = await Wire.open(victim);
-      await wire.send(head("GET /v1/api/flights/1").repeat(3_000));
-      await wire.status();
-    },
   },
   {
     name: "one-byte-chunks",
@@ -180,30 +138,6 @@ export const framingAttacks: readonly Attack[] = [
       await wire.send("0\r\n\r\n");
       await wire.status(5_000);
     },
-  },
-  {
-    name: "one-byte-chunks-slow",
-    about: "200 connections that send a chunk of one byte each 100 ms",
-    run: (victim) =>
-      withWires(victim, 200, async (wires) => {
-        await Promise.all(wires.map((wire) => wire.send(delivery(chunked))));
-        for (let round = 0; round < 10; round += 1) {
-          await Promise.all(wires.map((wire) => wire.send("1\r\nx\r\n")));
-          await Bun.sleep(100);
-        }
-      }),
-  },
-  {
-    name: "one-byte-packets",
-    about: "a body of a known length, 20 connections, each byte a packet of its own",
-    run: (victim) =>
-      withWires(victim, 20, async (wires) => {
-        await Promise.all(wires.map((wire) => wire.send(delivery("Content-Length: 26214400"))));
-        for (let byte = 0; byte < 500; byte += 1) {
-          await Promise.all(wires.map((wire) => wire.send("x")));
-          if (byte % 10 === 0) await Bun.sleep(1);
-        }
-      }),
   },
   {
     name: "large-chunks",

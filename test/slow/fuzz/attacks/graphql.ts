@@ -10,18 +10,7 @@ function doubling(count: number): string {
   return `{ ...F0 } ${fragments.join(" ")}`;
 }
 
-/** Fragments each of which spreads all that follow. */
-function fanned(count: number): string {
-  const fragments = Array.from({ length: count }, (_, n) => {
-    const later = Array.from({ length: count - n - 1 }, (__, m) => `...F${n + m + 1}`);
-    return `fragment F${n} on Query { __typename ${later.join(" ")} }`;
-  });
-  return `{ ...F0 } ${fragments.join(" ")}`;
-}
-
 const json = (value: unknown): string => JSON.stringify(value);
-const nested = (open: string, close: string, levels: number): string =>
-  open.repeat(levels) + close.repeat(levels);
 
 export const graphqlAttacks: readonly Attack[] = [
   {
@@ -34,81 +23,6 @@ export const graphqlAttacks: readonly Attack[] = [
     about: "the same by GET",
     async run({ fetch }) {
       await answered(fetch(`/graphql?query=${encodeURIComponent(doubling(60))}`));
-    },
-  },
-  {
-    name: "fragments-double-fields",
-    about: "the same within a field, and with its fields renamed",
-    async run(victim) {
-      const within = doubling(60).replace("__typename", "flights { edges { node { flightId } } }");
-      await ask(victim, within);
-      await ask(victim, within.replaceAll("on Query { ...", "on Query { a: __typename ..."));
-    },
-  },
-  {
-    name: "fragments-fanned",
-    about: "40 fragments, each of which spreads all that follow",
-    run: (victim) => flood(20, 4, () => ask(victim, fanned(40))),
-  },
-  {
-    name: "fragment-cycles",
-    about: "fragments that spread themselves and each other",
-    async run(victim) {
-      const all = Array.from({ length: 30 }, (_, n) => `...F${n}`).join(" ");
-      const each = Array.from({ length: 30 }, (_, n) => `fragment F${n} on Query { ${all} }`);
-      await flood(20, 4, () => ask(victim, `{ ...F0 } ${each.join(" ")}`));
-      await ask(victim, "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }");
-    },
-  },
-  {
-    name: "overlapping-fields",
-    about: "one field 300 times, with selections that have to be merged",
-    async run(victim) {
-      const one = "flight(flightId: 1) { price { amount } }";
-      await flood(20, 4, () => ask(victim, `{ ${`${one} `.repeat(150)} }`));
-      const within = "price { amount currency } ".repeat(300);
-      await flood(20, 4, () => ask(victim, `{ flight(flightId: 1) { ${within} } }`));
-    },
-  },
-  {
-    name: "alias-flood",
-    about: "600 aliases, and 15 of the most expensive list",
-    async run(victim) {
-      const many = Array.from({ length: 600 }, (_, n) => `a${n}: __typename`);
-      await flood(20, 4, () => ask(victim, `{ ${many.join(" ")} }`));
-      const lists = Array.from(
-        { length: 15 },
-        (_, n) => `a${n}: flights(first: 100) { totalCount }`,
-      );
-      await flood(20, 4, () => ask(victim, `{ ${lists.join(" ")} }`));
-    },
-  },
-  {
-    name: "deep-selections",
-    about: "selections, inline fragments and lists nested 900 deep",
-    async run(victim) {
-      await flood(10, 4, () => ask(victim, nested("{ flights ", "}", 900)));
-      await flood(10, 4, () => ask(victim, `{ ${nested("... { ", "}", 900)} }`));
-      await flood(10, 4, () =>
-        ask(victim, `{ flight(flightId: ${nested("[", "]", 900)}) { id } }`),
-      );
-    },
-  },
-  {
-    name: "directives",
-    about: "a field with 400 directives, known and unknown",
-    async run(victim) {
-      await flood(20, 4, () => ask(victim, `{ __typename ${"@skip(if: false) ".repeat(300)} }`));
-      await flood(20, 4, () => ask(victim, `{ __typename ${"@x ".repeat(900)} }`));
-    },
-  },
-  {
-    name: "deep-variables",
-    about: "variables of lists nested 45,000 deep",
-    async run({ fetch }) {
-      const query = "query ($v: Int!) { flight(flightId: $v) { id } }";
-      const body = `{"query":${json(query)},"variables":{"v":${nested("[", "]", 45_000)}}}`;
-      await flood(20, 4, () => answered(fetch("/graphql", post(body))));
     },
   },
   {
@@ -166,25 +80,6 @@ export const graphqlAttacks: readonly Attack[] = [
       flood(1_000, 16, (n) =>
         ask(victim, `{ ${Array.from({ length: 20 }, (_, m) => `x${n}y${m}`).join(" ")} }`),
       ),
-  },
-  {
-    name: "many-operations",
-    about: "a document of 300 operations, each of them run",
-    async run({ fetch }) {
-      const query = Array.from({ length: 300 }, (_, n) => `query Q${n} { __typename }`).join(" ");
-      await flood(600, 8, (n) =>
-        answered(fetch("/graphql", post(json({ query, operationName: `Q${n % 300}` })))),
-      );
-    },
-  },
-  {
-    name: "introspection",
-    about: "the whole schema 15 times in one query, 40 times in a row",
-    run(victim) {
-      const all = "{ name fields { name description type { name } args { name type { name } } } }";
-      const parts = Array.from({ length: 15 }, (_, n) => `a${n}: __schema { types ${all} }`);
-      return flood(40, 1, () => ask(victim, `{ ${parts.join(" ")} }`));
-    },
   },
   {
     name: "query-batches",

@@ -39,9 +39,4 @@ export const pageAttacks: readonly Attack[] = [
       });
     },
   },
-  {
-    name: "metrics",
-    about: "the figures and the start page 500 times each",
-    run: ({ fetch }) => flood(1_000, 16, (n) => answered(fetch(n % 2 === 0 ? "/metrics" : "/"))),
-  },
 ];

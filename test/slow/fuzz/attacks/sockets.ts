@@ -46,52 +46,6 @@ export const socketAttacks: readonly Attack[] = [
       }),
   },
   {
-    name: "expecting-idle",
-    about: "50 connections that announce 25 MiB with Expect: 100-continue, and wait",
-    run: (victim) =>
-      withWires(victim, 50, async (wires) => {
-        const expecting = () => announced(25 * mebibyte, "Expect: 100-continue");
-        await Promise.all(wires.map((wire) => wire.send(expecting())));
-        await Bun.sleep(300);
-        expectStatus(await deliver(victim, "task_tracker", 100 * 1_024), 200);
-      }),
-  },
-  {
-    name: "idle",
-    about: "1,000 connections that send nothing",
-    run: (victim) =>
-      withWires(victim, 1_000, async () => {
-        expectStatus(await deliver(victim), 200);
-        await Bun.sleep(200);
-      }),
-  },
-  {
-    name: "slow-heads",
-    about: "500 connections that send a head byte by byte",
-    run: (victim) =>
-      withWires(victim, 500, async (wires) => {
-        for (const byte of "GET /livez HTTP/1.1\r\nHost: ") {
-          await Promise.all(wires.map((wire) => wire.send(byte)));
-          await Bun.sleep(10);
-        }
-        expectStatus(await deliver(victim), 200);
-      }),
-  },
-  {
-    name: "reset-bodies",
-    about: "400 connections that break off in the middle of a body",
-    async run(victim) {
-      for (let round = 0; round < 4; round += 1) {
-        await withWires(victim, 100, async (wires) => {
-          const part = "x".repeat(10_000);
-          await Promise.all(wires.map((wire) => wire.send(announced(mebibyte) + part)));
-          await Bun.sleep(20);
-        });
-      }
-      expectStatus(await deliver(victim, "task_tracker", mebibyte), 200);
-    },
-  },
-  {
     name: "unread-answers",
     about: "100 connections that ask for 20 large answers each and read none",
     // 2,000 copies of the API document, the largest answer, leave the server at once.
