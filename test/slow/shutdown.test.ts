@@ -4,45 +4,20 @@ import { once } from "node:events";
 import { connect } from "node:net";
 
 import { json, startApp, until } from "../support/app.ts";
-import { asOperator, databaseIn, deliverTo, delivery, keyOf } from "../support/load.ts";
+import {
+  asOperator,
+  databaseIn,
+  deliverTo,
+  delivery,
+  keepDelivering,
+  keyOf,
+} from "../support/load.ts";
 import type { RunningServer } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
 const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
-
-const workers = 16;
-
-/** Numbers of deliveries, by what became of them. */
-class Ledger {
-  readonly acknowledged = new Set<number>();
-  readonly refused = new Map<number, number>();
-  #last = 0;
-
-  /** Delivers new ones, many at a time, until one is not answered. */
-  async load(server: RunningServer): Promise<void> {
-    let isUp = true;
-    const work = async () => {
-      while (isUp) {
-        const status = await this.deliver(server, ++this.#last);
-        if (status === 0) isUp = false;
-      }
-    };
-    await Promise.all(Array.from({ length: workers }, work));
-  }
-
-  async deliver(server: RunningServer, number: number): Promise<number> {
-    const status = await deliverTo(server, number);
-    if (status === 200) this.acknowledged.add(number);
-    else if (status !== 0) this.refused.set(number, status);
-    return status;
-  }
-
-  get keys(): string[] {
-    return [...this.acknowledged].map(keyOf).toSorted();
-  }
-}
 
 /** The idempotency keys in a database file, without the program. */
 function keysIn(file: string): string[] {
@@ -55,26 +30,25 @@ describe("SIGTERM", () => {
   test("under load: answers what is under way, loses nothing, ends streams, exits 0", async () => {
     const folder = newFolder();
     const server = await start(folder);
-    const ledger = new Ledger();
     const feed = await asOperator(server, "/v1/feed");
     expect(feed.status).toBe(200);
     // The log follows the feed as well, and is not counted.
     const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
     await until(async () => (await metrics()).includes("\nskyhook_feed_subscribers 1\n"));
     const slow = await halfSent(server, 1_000_000);
-    const loading = ledger.load(server);
-    await until(() => ledger.acknowledged.size >= 500);
+    const { acknowledged, statuses, end } = keepDelivering(server, 16);
+    await until(() => acknowledged.size >= 500);
     const exited = server.stop();
     await until(() => server.log().includes("SIGTERM: stopping"));
     const answer = await slow.finish();
     expect(answer).toStartWith("HTTP/1.1 200 ");
     expect(await exited).toBe(0);
-    await loading;
+    await end();
     expect(await feed.text()).toContain("retry: 2000");
-    expect([...ledger.refused.values()].filter((status) => status !== 503)).toEqual([]);
+    expect([...statuses].filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
     const stored = keysIn(databaseIn(folder));
     expect(stored).toContain(keyOf(1_000_000));
-    expect(ledger.keys.filter((key) => !stored.includes(key))).toEqual([]);
+    expect([...acknowledged].map(keyOf).filter((key) => !stored.includes(key))).toEqual([]);
     expect(new Set(stored).size).toBe(stored.length);
     await server.printed('"msg":"stopped"');
   });

@@ -75,25 +75,6 @@ describe("skyhook replay of many events", () => {
     expect((await skyhook(["replay", ...typed], server)).code).toBe(2);
   });
 
-  test("replays what a search finds", async () => {
-    const server = await started();
-    await deliver(server, 2);
-    await skyhook(["send", "code_host", "package.published"], server);
-    const replay = (...args: string[]) => skyhook(["replay", ...args], server);
-    const [word, phrase, subject] = [
-      await replay("--q", "task", "--dry-run"),
-      await replay("--q", '"1.4.0"', "--type", "package.*", "--dry-run"),
-      await replay("--subject", "task/none", "--dry-run"),
-    ];
-    expect(word.out).toStartWith("2 events would be replayed\n");
-    expect(phrase.out).toStartWith("1 event would be replayed\n");
-    expect(subject.out).toBe("0 events would be replayed\n");
-    const { out, code } = await replay("--q", "publish*");
-    expect(out).toStartWith("finished: 1 of 1 event\n");
-    expect(code).toBe(0);
-    expect(notificationsOf(server)).toEqual([1, 0, 2]);
-  });
-
   test("shows what this version makes of the same bytes", async () => {
     const server = await started();
     await deliver(server, 1);

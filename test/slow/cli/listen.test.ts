@@ -15,7 +15,7 @@ const { skyhook } = commandLine();
 const taken = resources();
 const { newFolder } = taken;
 
-const started = (port = "0", cwd = newFolder()) => taken.serve({ cwd, env: allSecrets, port });
+const started = () => taken.serve({ cwd: newFolder(), env: allSecrets });
 const local = taken.gateway;
 
 /** Starts a listener. The same `state` again continues where it ended. */
@@ -261,49 +261,5 @@ describe("skyhook listen", () => {
     expect(badFile.err).toContain("bad.json is not the state of a listener. Pass another");
     expect(noServer.err).toContain("The server answers 400");
     for (const { code } of [badToken, badFile, noServer]) expect(code).toBe(1);
-  });
-});
-
-describe("three listeners, one of them stopped for a while", () => {
-  test("all get every delivery, although the server and the listeners are killed", async () => {
-    const first = await started();
-    const { port } = new URL(first.url);
-    const programs = [local(), local(), local()];
-    const states = programs.map(newFolder);
-    let server = first;
-    const listen = (index: number) =>
-      listener(server, programs[index]?.url ?? "", states[index] ?? "");
-    const running = programs.map((_, index) => listen(index));
-    for (const each of running) await each.shows("sending webhooks of");
-    for (const state of states) await until(() => existsSync(join(state, "state.json")));
-    const bodies: string[] = [];
-    const burst = async (count: number) => {
-      for (let each = 0; each < count; each += 1) {
-        const body = taskBody(bodies.length);
-        await deliverTask(server, body);
-        bodies.push(body);
-      }
-    };
-    await running[2]?.end("SIGKILL");
-    await burst(30);
-    await running[1]?.end("SIGKILL");
-    await burst(30);
-    running[1] = listen(1);
-    // One that never reached its server ends instead of waiting for it.
-    await running[1].shows("sending webhooks of");
-    await server.kill();
-    server = await started(port, first.cwd);
-    await burst(30);
-    await running[0]?.end("SIGKILL");
-    running[0] = listen(0);
-    running[2] = listen(2);
-    await burst(30);
-    for (const program of programs) {
-      await until(() => new Set(sentTo(program)).size === bodies.length, 30_000);
-      // In order; a kill repeats at most the delivery that was under way.
-      const seen = sentTo(program).filter((body, index, all) => body !== all[index - 1]);
-      expect(seen).toEqual(bodies);
-      expect(program.received.length).toBeLessThanOrEqual(bodies.length + 2);
-    }
   });
 });

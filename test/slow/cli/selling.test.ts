@@ -13,7 +13,6 @@ import {
   startServer,
   temporaryFolder,
 } from "../../support/program.ts";
-import { openedBeside } from "../../support/rows.ts";
 
 const folders: string[] = [];
 let cwd = "";
@@ -102,27 +101,6 @@ describe("skyhook import", () => {
     const skipped = await skyhook("import", file, "--skip-bad");
     expect(skipped.out).toBe("1 flight imported, 2 bad lines skipped\n");
     expect(flights()).toHaveLength(1);
-  });
-
-  test("keeps seats that are sold, and rejects a line with fewer", async () => {
-    await skyhook("import", write("a.csv", header, line()));
-    const database = openedBeside(join(cwd, "data/skyhook.db"));
-    database.run("update flights set seats_available = 4");
-    database.close();
-    expect((await skyhook("import", write("b.csv", header, line({ seats: 8 })))).code).toBe(0);
-    expect(flights()).toMatchObject([{ seats: 8, seats_available: 2 }]);
-    const file = write("c.csv", header, line({ number: "SK200" }), line({ seats: 5 }));
-    const refused = await skyhook("import", file);
-    expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/line 3: SK100 of .*, economy: more than 5 seats are already sold/);
-    expect(flights()).toMatchObject([{ flight_number: "SK100", seats: 8 }]);
-    const skipped = await skyhook("import", file, "--skip-bad");
-    expect(skipped.out).toBe("1 flight imported, 1 bad line skipped\n");
-    expect(skipped.err).toMatch(/^line 3: SK100 of .*: more than 5 seats are already sold$/m);
-    expect(flights()).toMatchObject([
-      { flight_number: "SK100", seats: 8 },
-      { flight_number: "SK200", seats: 10 },
-    ]);
   });
 
   test.each([

@@ -208,32 +208,6 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.push("Stop", ".detail .mark", "Stopped");
   });
 
-  test("replays what a search has found, and shows it", async () => {
-    await browser.go("#/events?q=PUBLISH");
-    await browser.has("[data-row]", 1);
-    await browser.shows("[data-row]", "package.published");
-    await browser.click(".bar a.button");
-    await browser.until("location.hash === '#/replays/new?q=PUBLISH'");
-    await browser.shows(".dry-run", "1 event would be replayed");
-    expect(await browser.read("document.querySelector('.detail [type=search]').value")).toBe(
-      "PUBLISH",
-    );
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.push("Replay 1 event", ".detail h2", "Replay of 1 event");
-    await browser.shows(".detail .facts", "PUBLISH*");
-    await browser.shows("[data-row]", "“PUBLISH*”");
-    const id = await browser.read(openId);
-    await reaches(id, 1);
-    await until(async () => {
-      clock.advance(100);
-      return (await replays(`/${String(id)}`))["status"] === "finished";
-    });
-    await browser.shows(".detail .mark", "Finished");
-    await browser.click(".detail a.button");
-    await browser.until("location.hash.includes('q=PUBLISH')");
-    await browser.shows(".dry-run", "1 event would be replayed");
-  });
-
   test("shows the filters of a replay that was started elsewhere", async () => {
     await browser.go("#/replays/new?subject=task/none&idempotencyKey=x");
     await browser.shows(".detail .filters", "Idempotency key");
@@ -243,19 +217,6 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     expect(
       await browser.read("document.querySelector('.detail .filters').innerText"),
     ).not.toContain("Subject");
-  });
-
-  test("is in the command palette, with the filters of the list", async () => {
-    await browser.go("#/events?provider=code_host&since=1h");
-    await browser.has("[data-row]", 1);
-    await browser.click(".to-palette");
-    await browser.until("document.activeElement.matches('dialog[open] [role=combobox]')");
-    await browser.type("replay these");
-    await browser.shows(".command[aria-selected=true]", "Replay these events…");
-    await browser.press("Enter");
-    await browser.until("location.hash === '#/replays/new?provider=code_host&since=1h'");
-    await browser.until("document.activeElement.matches('[data-pane]')");
-    await browser.shows(".dry-run", "1 event would be replayed");
   });
 
   test("takes a range of times, and keeps it in the address", async () => {
@@ -319,15 +280,6 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.click(".failures a");
     await browser.until(`location.hash === "#/events/${eventId}"`);
     await browser.shows(".detail h2", "Task completed: new");
-  });
-
-  test("fits a phone", async () => {
-    await browser.size(390, 844);
-    await browser.go("#/replays");
-    await browser.has("[data-row]", 5);
-    await browser.click("[data-row]", ".detail h2", "Replay of");
-    await browser.until(`innerWidth === 390 && ${fits}`);
-    await browser.size(1_440, 900);
   });
 
   test("says which role it takes, once the session's role may no longer replay", async () => {

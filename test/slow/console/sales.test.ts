@@ -119,54 +119,6 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
-  test("bookings: lists those that match the filters of the address", async () => {
-    for (const [query, count] of [
-      ["status=confirmed&origin=JFK", 2],
-      ["flight=SK200", 1],
-      [`departsFrom=${day}T00:00:00Z`, 2],
-      ["since=1h&payment=paid", 0],
-      ["status=held", 0],
-    ] as const) {
-      await browser.go("#/bookings");
-      await browser.has("[data-row]", 2);
-      await browser.go(`#/bookings?${query}`);
-      await browser.until(`${rows} === ${count}`);
-    }
-    await browser.shows(".empty strong", "No bookings match");
-    await browser.click(".empty a");
-    await browser.has("[data-row]", 2);
-  });
-
-  test("bookings: finds by email, last name, flight number and reference, and clears the search", async () => {
-    await browser.go("#/bookings");
-    await browser.has("[data-row]", 2);
-    const references = Object(
-      await browser.read(
-        "[...document.querySelectorAll('[data-row] .title .mono')].map((it) => it.textContent)",
-      ),
-    );
-    const [latest, first] = [String(references[0]), String(references[1])];
-    for (const [q, found] of [
-      ["Hopper@Example.com", first],
-      ["lovelace", latest],
-      ["sk100", first],
-      [latest.toLowerCase(), latest],
-    ] as const) {
-      await browser.go("#/bookings");
-      await browser.has("[data-row]", 2);
-      await browser.read("void document.activeElement.blur()");
-      await browser.press("/");
-      await browser.type(q);
-      await browser.until(
-        `${rows} === 1 && document.querySelector("[data-row] .mono").textContent === "${found}"`,
-      );
-    }
-    await browser.go("#/bookings?q=Love", ".empty", "No bookings match “Love”");
-    await browser.shows(".empty", "The search compares whole values");
-    await browser.click(".empty a");
-    await browser.has("[data-row]", 2);
-  });
-
   test("on a phone, nothing of a row is cut off", async () => {
     await browser.size(390, 844);
     const overflow = `[...document.querySelectorAll("[data-row], .scroll-x")].filter((it) =>

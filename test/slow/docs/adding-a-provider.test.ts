@@ -27,50 +27,6 @@ const suites = [
   "test/docs/pages.test.ts",
 ];
 
-type Change = readonly [file: string, from: string, to: string];
-
-/** Other providers that a reader may write, each with the test that fails for it. */
-const variants: readonly (readonly [name: string, outcome: string, changes: readonly Change[]])[] =
-  [
-    [
-      "a service with no links, where nobody acts",
-      "passes",
-      [
-        ["status_page.ts", 'urlAt(payload, "incident", "link")', "null"],
-        ["status_page.ts", 'textAt(payload, "author", "name")', "null"],
-      ],
-    ],
-    [
-      "a delivery id out of a header that is not signed, said to be signed",
-      "has a delivery id from the signed body",
-      [
-        ["status_page.ts", "interpret({ payload }", "interpret({ payload, header }"],
-        ["status_page.ts", 'idAt(payload, "id")', 'header("x-statuspage-delivery")'],
-        ["status_page.samples.ts", "headers: {", 'headers: { "x-statuspage-delivery": id,'],
-      ],
-    ],
-    [
-      "a signed delivery id, said not to be",
-      "has a delivery id from a header",
-      [["status_page.ts", "deliveryIdIsSigned: true", "deliveryIdIsSigned: false"]],
-    ],
-    [
-      "a header in upper case",
-      "has an id that is valid in an environment variable, and lower-case headers",
-      [["status_page.ts", "header.x-statuspage-signature", "header.X-StatusPage-Signature"]],
-    ],
-    [
-      "an id that no shell can export",
-      "has an id that is valid in an environment variable, and lower-case headers",
-      [["status_page.ts", 'id: "status_page"', 'id: "status-page"']],
-    ],
-    [
-      "the id of another provider",
-      "every provider has a unique id",
-      [["status_page.ts", 'id: "status_page"', 'id: "code_host"']],
-    ],
-  ];
-
 /** The code blocks of the page that name a file. */
 const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
   ([, language = "", file = "", code = ""]) => ({ language, file, code }),
@@ -122,19 +78,6 @@ describe("docs/webhooks.md#add-a-provider", () => {
     expect(output).toMatch(/^ 0 fail$/m);
   }, 120_000);
 
-  test.each(variants)("%s: %s", async (_, outcome, changes) => {
-    const before = changes.map((wanted) => changed(wanted));
-    try {
-      const only = "status.page|every provider has a unique id";
-      const output = await run("test", "test/inbound/providers/providers.test.ts", "-t", only);
-      const failed = output.split("\n").filter((line) => line.startsWith("(fail)"));
-      expect(failed.length > 0).toBe(outcome !== "passes");
-      if (outcome !== "passes") expect(failed.join("\n")).toContain(outcome);
-    } finally {
-      for (const { path, text } of before.toReversed()) writeFileSync(path, text);
-    }
-  });
-
   test("gives commands that show it at work", async () => {
     const [start, send] = ["run: provider start", "run: provider send"].map((marker) =>
       commandsOf("docs/webhooks.md", marker),
@@ -156,18 +99,6 @@ describe("docs/webhooks.md#add-a-provider", () => {
     }
   }, 30_000);
 });
-
-/** Replaces a text in a file of the copied provider; what it held before. */
-function changed([file, from, to]: Change): { readonly path: string; readonly text: string } {
-  const path = join(copy, "src/inbound/providers", file);
-  const text = readFileSync(path, "utf8");
-  if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
-  writeFileSync(
-    path,
-    text.replace(from, () => to),
-  );
-  return { path, text };
-}
 
 /** A file with the added lines of a diff put in, each group after or before its context line. */
 function patched(text: string, diff: string): string {

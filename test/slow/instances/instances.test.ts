@@ -4,7 +4,6 @@ import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { never } from "../../support/gateway.ts";
-import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -147,108 +146,4 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     stop.abort();
     await following;
   });
-
-  test("the same delivery at both at once is stored once; the others are duplicates", async () => {
-    const [here, there] = await start();
-    const body = JSON.stringify({ event_name: "item:completed", event_data: { id: "1" } });
-    const headers = { "x-tasktracker-delivery-id": "same" };
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) =>
-        (n % 2 === 0 ? here : there).deliver("task_tracker", body, { headers }),
-      ),
-    );
-    const said = await Promise.all(answers.map(json));
-    expect(said.filter(({ status }) => status === "duplicate")).toHaveLength(9);
-    expect(new Set(said.map(({ id }) => id)).size).toBe(1);
-  });
-
-  test("one key at both at once makes one booking, and the last seat is sold once", async () => {
-    const [here, there] = await start();
-    const { id: flightId } = await addFlight(here, { seats: 3 });
-    const book = (app: TestApp, key: string | null) =>
-      app.as(
-        "user",
-        "/v1/api/bookings",
-        post(bookingBody(flightId), key === null ? {} : { "idempotency-key": key }),
-      );
-    const keyed = await Promise.all([here, there, here, there].map((app) => book(app, "k1")));
-    const made = keyed.filter(({ status }) => status === 201);
-    expect(made.length).toBeGreaterThan(0);
-    expect(keyed.every(({ status }) => status === 201 || status === 409)).toBe(true);
-    const ids = await Promise.all(made.map(json));
-    expect(new Set(ids.map(({ bookingId }) => bookingId)).size).toBe(1);
-
-    const rush = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => book(n % 2 === 0 ? here : there, null)),
-    );
-    expect(rush.filter(({ status }) => status === 201)).toHaveLength(2);
-    expect(rush.filter(({ status }) => status === 409)).toHaveLength(6);
-  });
-});
-
-describe.skipIf(skips(noManyConnections))("two instances under load", () => {
-  test("lose nothing acknowledged when one is killed and all connections are terminated; the other keeps serving", async () => {
-    const database = await taken.database();
-    const gateway = taken.gateway();
-    const folder = taken.newFolder();
-    const env = {
-      DATABASE_URL: database.url,
-      DATABASE_POOL_SIZE: "5",
-      ...gateway.env,
-    };
-    const victim = await taken.start(folder, env);
-    const survivor = await taken.start(folder, env);
-    const acknowledged = new Set<number>();
-    const open = new Set<number>();
-    let isOver = false;
-    let last = 0;
-    const deliver = async (server: typeof victim, number: number) => {
-      const status = await deliverTo(server, number);
-      expect([0, 200, 503]).toContain(status);
-      if (status === 200) acknowledged.add(number);
-      else open.add(number);
-      return status;
-    };
-    const work = async (server: typeof victim) => {
-      while (!isOver && (await deliver(server, ++last)) !== 0);
-    };
-    const loading = [victim, survivor].flatMap((server) =>
-      Array.from({ length: 8 }, () => work(server)),
-    );
-    await until(() => acknowledged.size > 150);
-    await victim.kill();
-    const atKill = acknowledged.size;
-    await until(() => acknowledged.size > atKill + 100, 10_000);
-    const cut = await database.run(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid()",
-    );
-    expect(cut.length).toBeGreaterThan(0);
-    const atCut = acknowledged.size;
-    await until(() => acknowledged.size > atCut + 100, 10_000);
-    isOver = true;
-    await Promise.all(loading);
-    // Every provider repeats its unacknowledged deliveries.
-    for (const number of open) expect(await deliverTo(survivor, number)).toBe(200);
-
-    const rows = await database.run(
-      "select e.idempotency_key as key, count(n.id)::int as notes from events e left join notifications n on n.event_id = e.id group by e.id",
-    );
-    const wanted = Array.from({ length: last }, (_, n) => keyOf(n + 1));
-    expect(rows.map(({ key }) => String(key)).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
-      wanted.toSorted((a, b) => (a < b ? -1 : 1)),
-    );
-    expect(rows.filter(({ notes }) => notes !== 1)).toEqual([]);
-
-    // The leases of the killed instance expire after 30 s; expire them now. Rows that the survivor is changing are
-    // its own; waiting for them would be a deadlock.
-    await database.run(
-      "update deliveries set leased_until = 0 where id in (select id from deliveries where leased_until is not null for update skip locked)",
-    );
-    await deliverTo(survivor, ++last);
-    await until(
-      () => new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size === last,
-      20_000,
-    );
-    expect(await survivor.stop()).toBe(0);
-  }, 60_000);
 });

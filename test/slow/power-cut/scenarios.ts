@@ -1,13 +1,11 @@
 import type { Scenario } from "./scenario.ts";
 import { backups } from "./scenarios/backup.ts";
-import { destinations } from "./scenarios/destinations.ts";
 import { firstStart } from "./scenarios/first-start.ts";
 import { service } from "./scenarios/service.ts";
 
 /** Each with its part of the images. */
 export const scenarios: readonly (readonly [Scenario, number])[] = [
   [service, 6],
-  [destinations, 2],
   [firstStart, 1],
   [backups, 2],
 ];

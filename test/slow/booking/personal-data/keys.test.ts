@@ -228,13 +228,6 @@ describe("PERSONAL_DATA_KEY", () => {
     expect(serve.code).toBe(2);
     expect(serve.err.replace("skyhook: ", "")).toMatch(says);
   });
-
-  test("is listed by `skyhook config` without its value", async () => {
-    const env = { PERSONAL_DATA_KEY: newKey(7) };
-    const { out } = await runSkyhook(["config"], { cwd: taken.newFolder(), env });
-    expect(out).toMatch(/^PERSONAL_DATA_KEY {2}\(set\)$/m);
-    expect(out).not.toContain(newKey(7));
-  });
 });
 
 describe("keys that an instance on PostgreSQL generated", () => {

@@ -89,7 +89,7 @@ async function addUser({ url }: RunningServer, number: number): Promise<void> {
   await (await fetch(`${url}/v1/users`, request)).text();
 }
 
-export class ServiceClaims implements Claims {
+class ServiceClaims implements Claims {
   readonly #said = new Said();
   readonly hear = this.#said.hear.bind(this.#said);
 
