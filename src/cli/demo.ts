@@ -99,7 +99,8 @@ function memory(secrets: ReadonlyMap<string, string>): NodeJS.ProcessEnv {
     SECRETS_DIR: join(folder, "secrets"),
     PROVIDERS_DIR: join(folder, "providers"),
     WEBHOOK_PROVIDERS: Array.from(secrets.keys()).join(","),
-    // The receivers of the demo are on this machine.
+    // The only receivers of the demo are its own, on this machine.
+    OPERATOR_GATEWAY_URL: undefined,
     DESTINATIONS_ALLOW_PRIVATE: "true",
     ...Object.fromEntries(
       Array.from(secrets, ([id, secret]) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]),
