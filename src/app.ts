@@ -144,13 +144,12 @@ export function createApp(services: Services) {
     .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools, callers))
     .use(
       apiPageRest(async (): Promise<unknown> => {
-        const [{ openApiDocument }, { schemasOf }, { webhooksOf }] = await Promise.all([
+        const [{ openApiDocument }, { webhooksOf }] = await Promise.all([
           import("./web/rest/openapi.ts"),
           import("./events/event-schemas.ts"),
-          import("./events/event-documents.ts"),
         ]);
         const schemas = [acknowledgementSchema, healthSchema, serviceStatusSchema];
-        return openApiDocument(app, schemas, webhooksOf(services.eventCatalogue().map(schemasOf)));
+        return openApiDocument(app, schemas, webhooksOf(services.eventCatalogue()));
       }),
     );
   app.config.serve = { routes: routesBySentPath(app.routes, (request) => app.fetch(request)) };

@@ -10,7 +10,7 @@ const app = appForAll();
 
 test.each([
   ["the GraphQL schema", () => createSchema(app.services)],
-  ["the OpenAPI document", () => openApiDocument(app.app, [])],
+  ["the OpenAPI document", () => openApiDocument(app.app, [], {})],
 ] as const)("%s is made in many turns, in which other requests are served", async (_, make) => {
   let isMade = false;
   const made = make().finally(() => {

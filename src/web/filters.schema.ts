@@ -6,7 +6,7 @@ import { instant, nullable, word } from "./schema.ts";
 
 type Filter = Filters[string];
 
-export function describedFilter({ description, details }: Filter): string {
+function describedFilter({ description, details }: Filter): string {
   return details === undefined ? description : `${description} ${details}`;
 }
 
@@ -31,6 +31,12 @@ export function filterParameters<const Defined extends Filters>(defined: Defined
   // Guarantee: Object.entries has the names of the definition.
   return Object.fromEntries(entries) as { readonly [Name in keyof Defined]: TOptional<TSchema> };
 }
+
+/** The same as texts, which `readFilters` reads. */
+export const filterQuery = <const Defined extends Filters>(defined: Defined) =>
+  Type.Unsafe<{ readonly [Name in keyof Defined]?: string | null | undefined }>(
+    Type.Object(filterParameters(defined)),
+  );
 
 type JsonFields<Defined extends Filters> = {
   readonly [Name in keyof Defined]: TOptional<TUnsafe<JsonFilters<Defined>[Name]>>;

@@ -75,7 +75,7 @@ export function identityServices(platform: Platform): IdentityServices {
     tokens: minting,
     verify: loggedRefusals(unlessErased(accepted, erased), log, clock),
     clients: clients(storage, minting, clock, makeId),
-    consoleCodes: consoleCodes(issuing, storage, minting, clock),
+    consoleCodes: consoleCodes(issuing, storage, clock),
     limiter: failureLimiter(clock),
     signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),

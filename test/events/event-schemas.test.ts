@@ -4,16 +4,16 @@ import { describe, expect, test } from "bun:test";
 import definitions from "@octokit/webhooks-examples";
 import addFormats from "ajv-formats";
 import Ajv2020 from "ajv/dist/2020";
+import { Elysia } from "elysia";
 
 import type { JsonObject } from "../../src/base/payload.ts";
 import { eventsOf } from "../../src/events/described-event.ts";
-import { webhooksOf } from "../../src/events/event-documents.ts";
-import { schemasOf } from "../../src/events/event-schemas.ts";
+import { schemasOf, webhooksOf } from "../../src/events/event-schemas.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
-import { withSchemas } from "../../src/web/rest/openapi.ts";
+import { openApiDocument } from "../../src/web/rest/openapi.ts";
 import { eventCatalogue } from "../../src/wiring/event-catalogue.ts";
 import { json, startApp, until } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
@@ -50,11 +50,11 @@ const all = [...catalogue, ...files].map(
 
 test.each([...all, ["Skyhook", () => eventCatalogue([])] as const])(
   "every sample of %s fits the schema of its type, in both formats",
-  (_, events) => {
+  async (_, events) => {
     const described = events();
     expect(described.length).toBeGreaterThan(0);
     const schemas = described.map(schemasOf);
-    const faults = validatorOf(withSchemas({ webhooks: webhooksOf(schemas) }));
+    const faults = validatorOf(await openApiDocument(new Elysia(), [], webhooksOf(described)));
     for (const [index, { name, json: plain, cloudevents }] of schemas.entries()) {
       const { others, event, data } = described[index] ?? { others: [], event: null, data: {} };
       // Nothing is copied that is not defined.

@@ -2,10 +2,11 @@ import { decodeCursor } from "../../base/cursor.ts";
 import { AppError } from "../../base/errors.ts";
 import { readFilters } from "../../base/filters.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
+import { filterQuery } from "../../web/filters.schema.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { filterArguments } from "../../web/graphql/filters.ts";
 import {
+  argumentsOf,
   enumOf,
   fieldsExcept,
   fieldsOf,
@@ -159,7 +160,10 @@ export function bookingsGraphql(
         type: BookingType,
         description:
           "Your bookings, newest first. Admins receive all bookings. The filters are for admins.",
-        args: filterArguments(t.arg, bookingFilters, { userId: "ID", status: BookingStatus }),
+        args: argumentsOf(t.arg, filterQuery(bookingFilters), {
+          userId: "ID",
+          status: BookingStatus,
+        }),
         resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
           const filters = readFilters(bookingFilters, args);

@@ -36,10 +36,3 @@ export const tokenRequestSchema = documented(
     { $id: "TokenRequest", description: "The client-credentials grant (RFC 6749 section 4.4)." },
   ),
 );
-
-export const consoleCodeSchema = documented(
-  Type.Object(
-    { code: text("The part of the link after `#code=`.", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln") },
-    { $id: "ConsoleCode", description: "A one-time code from `skyhook console`." },
-  ),
-);

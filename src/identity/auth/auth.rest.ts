@@ -3,86 +3,51 @@ import { Elysia } from "elysia";
 import { AppError } from "../../base/errors.ts";
 import { readBytes } from "../../web/body.ts";
 import type { AddressOf } from "../../web/client-address.ts";
-import { readJson } from "../../web/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, requireUnblocked, tooManyFailures } from "../limiter.ts";
 
-import {
-  type AccessToken,
-  accessTokenSchema,
-  consoleCodeSchema,
-  tokenRequestSchema,
-} from "./access-token.schema.ts";
+import { type AccessToken, accessTokenSchema, tokenRequestSchema } from "./access-token.schema.ts";
 import type { Clients } from "./clients.ts";
-import type { ConsoleCodes } from "./console-codes.ts";
 
 interface Parts {
   readonly clients: Clients;
-  readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
   readonly addressOf: AddressOf;
 }
 
 const maxBodyBytes = 16 * 1024;
 
-/**
- * POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON.
- * POST /v1/auth/console: exchanges a one-time code from `skyhook console` for a token.
- */
-export const authRest = ({ clients, consoleCodes, limiter, addressOf }: Parts) =>
-  new Elysia({ name: "auth" })
-    .post(
-      "/v1/auth/console",
-      async (exchange): Promise<AccessToken> => {
-        exchange.set.headers["cache-control"] = "no-store";
-        const body = await readJson(exchange.request, addressOf(exchange));
-        const code = fieldsOf(body).get("code");
-        if (code === undefined) throw badFields("code is required", ["code"]);
-        return consoleCodes.exchange(code);
+/** The client-credentials grant (RFC 6749 section 4.4), as a form or as JSON. */
+export const authRest = ({ clients, limiter, addressOf }: Parts) =>
+  new Elysia({ name: "auth" }).post(
+    "/v1/auth/token",
+    async (exchange): Promise<AccessToken> => {
+      exchange.set.headers["cache-control"] = "no-store";
+      const address = addressOf(exchange);
+      requireUnblocked(limiter, address);
+      const { id, secret } = await readCredentials(exchange.request, address);
+      try {
+        return await clients.grant(id, secret);
+      } catch (error) {
+        const isFailure = error instanceof AppError && error.code === "authentication-required";
+        if (isFailure && !limiter.fail(address)) throw tooManyFailures(limiter, address);
+        throw error;
+      }
+    },
+    {
+      parse: "none",
+      body: tokenRequestSchema,
+      response: { 200: accessTokenSchema, ...problemResponses(401, 413, 415, 429) },
+      detail: {
+        operationId: "issueToken",
+        tags: ["Authentication"],
+        security: [{}, { client: [] }],
+        summary: "Get an access token",
+        description:
+          "For clients made by `skyhook client add`. Limited to 20 failed attempts per address and minute.",
       },
-      {
-        parse: "none",
-        body: consoleCodeSchema,
-        response: { 200: accessTokenSchema, ...problemResponses(401, 413, 415) },
-        detail: {
-          operationId: "signInToConsole",
-          tags: ["Authentication"],
-          security: [],
-          summary: "Exchange a one-time code for an access token",
-          description:
-            "Signs in to the console. `skyhook console` prints the code, which works once, within two minutes.",
-        },
-      },
-    )
-    .post(
-      "/v1/auth/token",
-      async (exchange): Promise<AccessToken> => {
-        exchange.set.headers["cache-control"] = "no-store";
-        const address = addressOf(exchange);
-        requireUnblocked(limiter, address);
-        const { id, secret } = await readCredentials(exchange.request, address);
-        try {
-          return await clients.grant(id, secret);
-        } catch (error) {
-          const isFailure = error instanceof AppError && error.code === "authentication-required";
-          if (isFailure && !limiter.fail(address)) throw tooManyFailures(limiter, address);
-          throw error;
-        }
-      },
-      {
-        parse: "none",
-        body: tokenRequestSchema,
-        response: { 200: accessTokenSchema, ...problemResponses(401, 413, 415, 429) },
-        detail: {
-          operationId: "issueToken",
-          tags: ["Authentication"],
-          security: [{}, { client: [] }],
-          summary: "Get an access token",
-          description:
-            "For clients made by `skyhook client add`. Limited to 20 failed attempts per address and minute.",
-        },
-      },
-    );
+    },
+  );
 
 interface Credentials {
   readonly id: string;
@@ -109,10 +74,10 @@ async function readCredentials(request: Request, address: string): Promise<Crede
 function badFields(
   detail: string,
   names: readonly string[],
-  oauthError?: "invalid_request" | "unsupported_grant_type",
+  oauthError: "invalid_request" | "unsupported_grant_type",
 ): AppError {
   const errors = names.map((name) => ({ pointer: `/${name}`, code: "rule-broken", detail }));
-  return new AppError("bad-request", detail, { errors, ...(oauthError && { oauthError }) });
+  return new AppError("bad-request", detail, { errors, oauthError });
 }
 
 async function readFields(request: Request, address: string): Promise<Map<string, string>> {

@@ -7,13 +7,10 @@ import { AppError } from "../../base/errors.ts";
 import type { Storage } from "../../db/storage.ts";
 import { useOnce } from "../idempotency/idempotent.ts";
 
-import type { AccessToken } from "./access-token.schema.ts";
-import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./token.ts";
+import { maxTokenLength, sessionOf, type TokenOptions } from "./token.ts";
 
 /** A code's lifetime: long enough to click a link. */
 export const codeTtlSeconds = 120;
-/** A working day. After that, the console asks the operator to sign in again. */
-const tokenTtlSeconds = 8 * 3_600;
 /** How long a used code is remembered after it expires: an instance whose clock is behind still accepts it. */
 const usedCodeKeptMs = 600_000;
 /** The actor of sessions opened with a link that has no name. It is not a user. */
@@ -53,16 +50,9 @@ export interface ConsoleCodes {
   issue(role: Role, ttlSeconds: number): string;
   /** Returns who a code signs in, and marks the code as used. Throws `invalid-token`. */
   redeem(code: string): Promise<Actor>;
-  /** Exchanges a code for an access token, as `redeem`. */
-  exchange(code: string): Promise<AccessToken>;
 }
 
-export function consoleCodes(
-  issuing: TokenOptions,
-  storage: Storage,
-  tokens: Tokens,
-  clock: Clock,
-): ConsoleCodes {
+export function consoleCodes(issuing: TokenOptions, storage: Storage, clock: Clock): ConsoleCodes {
   const signer = signerOf(issuing);
   const issued = new Map<string, { readonly role: Role; readonly untilMs: number }>();
 
@@ -91,15 +81,6 @@ export function consoleCodes(
     return { ...session, jti };
   }
 
-  async function redeem(code: string): Promise<Actor> {
-    const own = redeemIssued(code);
-    if (own !== null) return own;
-    const { actor, expiresAt, jti } = await verified(code);
-    const times = [new Date(clock.now()), new Date(expiresAt.getTime() + usedCodeKeptMs)] as const;
-    await storage.atomically(useOnce("console-code", jti, times, invalidCode()));
-    return actor;
-  }
-
   return {
     issue(role, ttlSeconds) {
       // 128 random bits cannot be guessed (RFC 6749 section 10.10).
@@ -108,10 +89,16 @@ export function consoleCodes(
       setNewest(issued, code, { role, untilMs }, maxIssued);
       return code;
     },
-    redeem,
-    async exchange(code) {
-      const token = await tokens.mint(await redeem(code), tokenTtlSeconds);
-      return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
+    async redeem(code) {
+      const own = redeemIssued(code);
+      if (own !== null) return own;
+      const { actor, expiresAt, jti } = await verified(code);
+      const times = [
+        new Date(clock.now()),
+        new Date(expiresAt.getTime() + usedCodeKeptMs),
+      ] as const;
+      await storage.atomically(useOnce("console-code", jti, times, invalidCode()));
+      return actor;
     },
   };
 }

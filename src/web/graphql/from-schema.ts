@@ -104,7 +104,9 @@ export function argumentsOf<Value extends object>(
     return [name, arg(options)];
   });
   // Guarantee: the properties of a schema are the fields of its values.
-  return Object.fromEntries(entries) as { readonly [Name in keyof Value]-?: ArgumentOf<unknown> };
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Value]-?: ArgumentOf<Value[Name]>;
+  };
 }
 
 /** The enumeration of the words that a field can have. */

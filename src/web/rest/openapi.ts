@@ -43,13 +43,13 @@ const securitySchemes = {
  * Makes the OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the
  * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself,
  * descriptions and examples of parameters, `application/problem+json`, and named schemas inside others.
- * `others` are schemas that routes use by reference only; `webhooks` are what the service sends. Each route has a turn of the event loop: all at
- * once would block all requests for 30 ms.
+ * `others` are schemas that routes use by reference only; `webhooks` are what the service sends. Each route has a turn
+ * of the event loop: all at once would block all requests for 30 ms.
  */
 export async function openApiDocument(
   app: AnyElysia,
   others: readonly unknown[],
-  webhooks: Json = {},
+  webhooks: Json,
 ): Promise<Json> {
   const paths: Json = {};
   const named = new Map<string, unknown>();
@@ -193,15 +193,6 @@ const problemHeaders: Readonly<Record<number, Json>> = {
   },
   503: { "Retry-After": retryAfter },
 };
-
-/** Moves the named schemas of another kind of document into its components. */
-export function withSchemas(document: Json): Json {
-  const named = new Map<string, unknown>();
-  // Guarantee: an object without `$id` stays one.
-  const moved = withoutNamed(document, named) as Json;
-  const components = { ...objectAt(moved, "components"), schemas: Object.fromEntries(named) };
-  return { ...moved, components };
-}
 
 /** Moves every named schema into `named` and replaces it by a reference. */
 function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {

@@ -250,7 +250,10 @@ describe("skyhook demo", () => {
     const isOfDemo = (name: string) => name.startsWith("skyhook-demo-");
     expect(readdirSync(temporary).filter(isOfDemo)).toHaveLength(1);
     const code = /console#code=(\S+)/.exec(server.log())?.[1] ?? "";
-    const opened = await fetch(`${server.url}/v1/auth/console`, post({ code }));
+    const opened = await fetch(
+      `${server.url}/v1/auth/session`,
+      post({ code }, { "x-skyhook-console": "1" }),
+    );
     expect(opened.status).toBe(200);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(cwd)).toEqual([]);
@@ -317,7 +320,10 @@ describe("skyhook demo", () => {
     expect(graphql).toMatch(/^\{"data":\{"flights":\{"totalCount":\d{3}/);
     expect(itemsAt(JSON.parse(events ?? ""), "data").length).toBeGreaterThan(0);
     const { origin, hash } = new URL(link.trim());
-    const signedIn = await fetch(`${origin}/v1/auth/console`, post({ code: hash.slice(6) }));
+    const signedIn = await fetch(
+      `${origin}/v1/auth/session`,
+      post({ code: hash.slice(6) }, { "x-skyhook-console": "1" }),
+    );
     expect(signedIn.status).toBe(200);
     expect(readdirSync(elsewhere)).toEqual([]);
     const pages = lines.flatMap((line) => /^  [\w ]+ (http:\S+)$/.exec(line)?.[1] ?? []);

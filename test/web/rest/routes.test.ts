@@ -14,7 +14,6 @@ const publicRoutes = [
   "POST /webhooks/:provider",
   "ALL /webhooks/*",
   "POST /v1/auth/token",
-  "POST /v1/auth/console",
   // Needs a one-time code or a token; the others read the cookie only.
   "POST /v1/auth/session",
   "GET /v1/auth/session",
