@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
 import { toApiError } from "./load.ts";
+import { Text } from "./text.tsx";
 import { notify } from "./ui.tsx";
 
 interface Options {
@@ -82,15 +83,20 @@ interface ConfirmedParts {
   readonly label: string;
   readonly title: string;
   readonly text: string;
+  readonly isMain?: boolean | undefined;
   readonly confirm: () => void;
 }
 
 /** A button that asks before it acts. */
-export function Confirmed({ label, title, text, confirm }: ConfirmedParts) {
+export function Confirmed({ label, title, text, isMain = false, confirm }: ConfirmedParts) {
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <>
-      <button type="button" onClick={() => dialog.current?.showModal()}>
+      <button
+        type="button"
+        class={isMain ? "primary" : ""}
+        onClick={() => dialog.current?.showModal()}
+      >
         {label}
       </button>
       <dialog ref={dialog} class="confirm" aria-label={title}>
@@ -102,7 +108,9 @@ export function Confirmed({ label, title, text, confirm }: ConfirmedParts) {
           }}
         >
           <h2>{title}</h2>
-          <p>{text}</p>
+          <p>
+            <Text of={text} />
+          </p>
           <div class="actions">
             <button type="submit" value="confirm" class="primary">
               {label}

@@ -1,5 +1,4 @@
 import { session, signOut } from "./session/session.ts";
-import type { SessionInfo } from "./wire.ts";
 
 const requestTimeoutMs = 20_000;
 
@@ -27,63 +26,24 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Other sites cannot send this header, so the server knows that the console made the request. */
+export const consoleHeaders = { "x-skyhook-console": "1" };
+
+export const sessionPath = "v1/auth/session";
+
 /**
  * Calls the API with the session's cookie. `path` is relative to the page: `v1/events`. Throws an `ApiError`.
  * A 401 or 403 ends the session.
  */
 export async function callApi<Answer>(path: string, options: Options = {}): Promise<Answer> {
+  const { method = "GET", body, headers: more, signal } = options;
   const expected = session()?.id ?? null;
-  const response = await send(path, options);
-  if (response.ok) {
-    // Guarantee: the server checks every response against the schema of its type before it sends it, and
-    // `wire.ts` derives the JSON form of that type.
-    return (await response.json()) as Answer;
-  }
-  const problem = await problemOf(response);
-  if (problem.status === 401) signOut("expired", expected);
-  if (problem.status === 403) signOut("forbidden", expected);
-  throw problem;
-}
-
-/** Signs in with a one-time code of `skyhook console`, or with a token. Throws an `ApiError`. */
-export async function openSession(
-  by: { readonly code: string } | { readonly token: string },
-): Promise<SessionInfo> {
-  const options =
-    "code" in by ? { body: by } : { headers: { authorization: `Bearer ${by.token}` } };
-  const response = await send("v1/auth/session", { method: "POST", ...options });
-  if (!response.ok) throw await problemOf(response);
-  // Guarantee: as in `callApi`.
-  return (await response.json()) as SessionInfo;
-}
-
-/** The session of this browser; null if it has none. Throws an `ApiError`. */
-export async function readSession(): Promise<SessionInfo | null> {
-  const response = await send("v1/auth/session", {});
-  if (response.status === 401) return null;
-  if (!response.ok) throw await problemOf(response);
-  // Guarantee: as in `callApi`.
-  return (await response.json()) as SessionInfo;
-}
-
-/** Ends the session on the server, and with it that of the other tabs. */
-export async function closeSession(): Promise<void> {
-  const response = await send("v1/auth/session", { method: "DELETE" });
-  if (!response.ok) throw await problemOf(response);
-}
-
-/** Other sites cannot send this header, so the server knows that the console made the request. */
-export const consoleHeaders = { "x-skyhook-console": "1" };
-
-async function send(
-  path: string,
-  { method = "GET", body, headers: more = {}, signal }: Options,
-): Promise<Response> {
   const headers = new Headers({ ...consoleHeaders, ...more });
   if (body !== undefined) headers.set("content-type", "application/json");
   const timeout = AbortSignal.timeout(requestTimeoutMs);
+  let response: Response;
   try {
-    return await fetch(path, {
+    response = await fetch(path, {
       method,
       headers,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -96,44 +56,38 @@ async function send(
       : "Cannot reach the server. Check that it is running.";
     throw new ApiError(0, "unreachable", message);
   }
+  if (response.ok) {
+    // Guarantee: the server checks every response against the schema of its type before it sends it, and
+    // `wire.ts` derives the JSON form of that type.
+    return (await response.json()) as Answer;
+  }
+  if (response.status === 401) signOut("expired", expected);
+  if (response.status === 403) signOut("forbidden", expected);
+  throw await problemOf(response);
 }
 
-/** The texts of the `errors` of a problem. */
-function detailsOf(errors: unknown): readonly string[] {
-  if (!Array.isArray(errors)) return [];
-  return errors.flatMap((error: unknown) => {
-    if (typeof error !== "object" || error === null || !("detail" in error)) return [];
-    return typeof error.detail === "string" ? [error.detail] : [];
-  });
-}
+type Unread<Name extends string> = { readonly [Each in Name]?: unknown };
 
-/** Reads a problem document (RFC 9457). */
+/** Reads a problem document (RFC 9457). What is not JSON comes from a proxy, not from Skyhook. */
 async function problemOf(response: Response): Promise<ApiError> {
   const { status } = response;
-  try {
-    const body: unknown = await response.json();
-    if (typeof body === "object" && body !== null) {
-      const problem: { code?: unknown; detail?: unknown; requestId?: unknown; errors?: unknown } =
-        body;
-      const requestId = typeof problem.requestId === "string" ? problem.requestId : null;
-      if (typeof problem.detail === "string") {
-        const { code, detail, errors } = problem;
-        const details = detailsOf(errors);
-        return new ApiError(status, String(code), detail, requestId, details, fieldErrors(errors));
-      }
-    }
-  } catch {
-    // Not JSON: the response comes from a proxy, not from Skyhook.
+  const body: Unread<"code" | "detail" | "requestId" | "errors"> = Object(
+    await response.json().catch(() => null),
+  );
+  const { code, detail, requestId } = body;
+  if (typeof detail !== "string") {
+    return new ApiError(status, "", `The server responded with status ${status}.`);
   }
-  return new ApiError(status, "", `The server responded with status ${status}.`);
-}
-
-/** The details of `errors` by the name of the field, without the slash of its JSON pointer. */
-function fieldErrors(errors: unknown): ReadonlyMap<string, string> {
-  const fields = new Map<string, string>();
-  for (const error of Array.isArray(errors) ? errors : []) {
-    const { pointer, detail }: { pointer?: unknown; detail?: unknown } = Object(error);
-    if (typeof pointer === "string") fields.set(pointer.replace(/^\//, ""), String(detail));
-  }
-  return fields;
+  const errors: readonly Unread<"detail" | "pointer">[] = Array.isArray(body.errors)
+    ? body.errors.map(Object)
+    : [];
+  const details = errors.map((error) => String(error.detail));
+  // Without the slash of the JSON pointer.
+  const fields = errors.flatMap((error) =>
+    typeof error.pointer === "string"
+      ? [[error.pointer.replace(/^\//, ""), String(error.detail)] as const]
+      : [],
+  );
+  const id = typeof requestId === "string" ? requestId : null;
+  return new ApiError(status, String(code), detail, id, details, new Map(fields));
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { AdminsOnly } from "./admins-only.tsx";
 import { Agents } from "./agents/agents.tsx";
-import { type ApiError, readSession } from "./api.ts";
+import { type ApiError, callApi, sessionPath } from "./api.ts";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
 import { Flights } from "./bookings/flights.tsx";
@@ -22,7 +22,7 @@ import { Palette } from "./palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
 import { useRoute, type View, writeRoute } from "./route.ts";
-import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./session/session.ts";
+import { onOtherTab, onSession, session, signIn } from "./session/session.ts";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
 import { Empty, Notices, Waiting } from "./ui.tsx";
 import { canOpen, titles, type ViewParts } from "./views.ts";
@@ -32,14 +32,17 @@ export function App() {
   const [current, setCurrent] = useState(session);
   const [error, setError] = useState<ApiError | null>(null);
   const load = () => {
-    readSession().then(
+    callApi<SessionInfo>(sessionPath).then(
       (found) => {
         setError(null);
         // When the page opens, the session may come from a sign-in elsewhere, of which other tabs do not know.
-        if (found !== null && found.id !== session()?.id) signIn(found, session() === undefined);
-        if (found === null) (session() === undefined ? noSession : signOutHere)();
+        if (found.id !== session()?.id) signIn(found, session() === undefined);
       },
-      (cause: unknown) => setError(toApiError(cause)),
+      (cause: unknown) => {
+        // Without a session, the page is that to sign in.
+        const failed = toApiError(cause);
+        setError(failed.status === 401 ? null : failed);
+      },
     );
   };
   useEffect(() => onSession(() => setCurrent(session())), []);
@@ -56,9 +59,6 @@ export function App() {
     </>
   );
 }
-
-/** The session was ended in another tab or on the server. */
-const signOutHere = () => signOut("expired");
 
 function Console({ session: current }: { readonly session: SessionInfo }) {
   // A session exists already: ignore a one-time code, but remove it from the address.

@@ -32,8 +32,6 @@ interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   readonly path: (query: URLSearchParams, range: ReturnType<typeof useTimeRange>) => string;
   /** How often to look for new items. */
   readonly pollIntervalMs: number;
-  /** Whether the feed has news of the items. */
-  readonly isLive?: boolean;
   /** A list without them ignores the query. */
   readonly filters?: (parts: FilterParts) => ComponentChildren;
   /** A hook: values that a filter offers. */
@@ -63,7 +61,7 @@ export function listView<Item extends Listed>(definition: ListView<Item>) {
     const query = filters === undefined ? noQuery : route.query;
     const path = definition.path(query, useTimeRange(query));
     const list = useList<Item>(path, definition.pollIntervalMs);
-    useNews(() => definition.isLive === true && list.refresh());
+    useNews(list.refresh);
     const suggestions = useSuggestions(list.items, query);
     const isFiltered = noMatch !== undefined && query.size > 0;
     const empty = isFiltered ? noMatch(query, suggestions) : definition.empty;

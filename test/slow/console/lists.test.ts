@@ -124,7 +124,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     const heading = "document.querySelector('.step h3').textContent";
     expect(await browser.read(heading)).toBe("Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.click(".asking .primary");
+    await browser.click("dialog[open] .primary");
     await browser.until(`${heading}.startsWith("Notification, resent")`);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });

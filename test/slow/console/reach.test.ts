@@ -49,10 +49,10 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.press("Tab");
     await browser.until(isFocused(".detail .primary"));
     await browser.press("Enter");
-    await browser.until(isFocused(".asking .primary"));
+    await browser.until(isFocused("dialog[open] .primary"));
     await browser.press("Enter");
     await browser.shows(".notice", "Replayed");
-    await browser.lacks(".asking");
+    await browser.lacks("dialog[open]");
     await browser.until(isFocused(".detail .primary"));
     await browser.press("j");
     await browser.until(isFocused("li:nth-child(3) > [data-row][aria-current]"));
@@ -87,7 +87,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.read("void Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     await browser.press("j");
     await browser.press("Enter");
-    const copy = ".detail .actions > button:last-child";
+    const copy = ".detail header > .actions > button:last-child";
     await browser.shows(copy, "Copy ID");
     await browser.read(`void document.querySelector("${copy}").focus()`);
     await browser.press("Enter");

@@ -167,7 +167,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     clock.goBack(0);
     await browser.go(`#/events/${id}`, ".step h3", "Notification Delivered");
     await browser.click(".actions .primary");
-    await browser.click(".asking .primary", ".step h3", "Notification 2, resent");
+    await browser.click("dialog[open] .primary", ".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.until(isResentVisible);
@@ -177,7 +177,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const id = await deliver("deploy_platform", "deploy.error");
     await browser.go(`#/events/${id}`, ".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.click(".asking .primary", ".step h3", "Notification, resent");
+    await browser.click("dialog[open] .primary", ".step h3", "Notification, resent");
     await browser.until(isResentVisible);
   });
 

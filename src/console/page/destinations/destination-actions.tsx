@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { isSigned } from "../../../outbound/formats/formats.ts";
-import { attempt, Confirmed, useAction } from "../action.tsx";
+import { ActionButton, attempt, Confirmed } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { milliseconds } from "../durations.ts";
@@ -22,35 +22,30 @@ interface Parts {
 /** The settings of the server define it; its secret and existence cannot be changed here. */
 export const operatorGateway = "operator-gateway";
 
-/** The buttons of a destination. One runs at a time. */
+/** The buttons of a destination. */
 export function Actions({ destination, close, acted, rotated, edit }: Parts) {
   const { id, name, state, format } = destination;
-  const { isBusy, run: runOnce } = useAction();
   const isOwn = name !== operatorGateway;
 
-  const run = (label: string, work: () => Promise<void>) =>
-    runOnce(async () => {
-      await attempt(label, work);
-      acted();
-    });
+  const path = `v1/destinations/${encodeURIComponent(id)}`;
   const call = <Answer,>(action: string) =>
-    callApi<Answer>(`v1/destinations/${encodeURIComponent(id)}/${action}`, { method: "POST" });
+    callApi<Answer>(`${path}/${action}`, { method: "POST" });
   const button = (label: string, work: () => Promise<void>, isMain = false) => (
-    <button
-      type="button"
-      class={isMain ? "primary" : ""}
-      // Not `disabled`, which would take the focus from the button.
-      aria-disabled={isBusy}
-      onClick={() => void run(label, work)}
-    >
-      {label}
-    </button>
+    <ActionButton label={label} isMain={isMain} act={() => work().finally(acted)} />
   );
   const change = (label: string, action: string, done: string) =>
     button(label, async () => {
       await call<Destination>(action);
       notify(done);
     });
+  const confirmed = (label: string, title: string, text: string, work: () => Promise<void>) => (
+    <Confirmed
+      label={label}
+      title={title}
+      text={text}
+      confirm={() => void attempt(label, work).then(acted)}
+    />
+  );
 
   const [tested, setTested] = useState<TestOutcome | null>(null);
   return (
@@ -63,45 +58,35 @@ export function Actions({ destination, close, acted, rotated, edit }: Parts) {
         {state === "active"
           ? change("Pause", "pause", "Paused. Deliveries are kept.")
           : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}
-        {isOwn && isSigned(format) && (
-          <Confirmed
-            label="Rotate secret"
-            title={`Make a new secret for ${name}?`}
-            text="The previous secret also signs for 24 hours. The new one is shown once."
-            confirm={() =>
-              void run("Rotate secret", async () =>
-                rotated(await call<DestinationSecret>("rotate")),
-              )
-            }
-          />
-        )}
-        {state !== "disabled" && (
-          <Confirmed
-            label="Disable"
-            title={`Disable ${name}?`}
-            text="Notifications that arrive while it is disabled are never sent to it. To keep them for later, pause it instead."
-            confirm={() =>
-              void run("Disable", async () => {
-                await call<Destination>("disable");
-                notify("Disabled. No deliveries are stored.");
-              })
-            }
-          />
-        )}
-        {isOwn && (
-          <Confirmed
-            label="Remove"
-            title={`Remove ${name}?`}
-            text="This also deletes its deliveries, including those that were not sent. It cannot be undone."
-            confirm={() =>
-              void run("Remove", async () => {
-                await callApi(`v1/destinations/${encodeURIComponent(id)}`, { method: "DELETE" });
-                notify(`Removed ${name}`);
-                location.hash = close;
-              })
-            }
-          />
-        )}
+        {isOwn &&
+          isSigned(format) &&
+          confirmed(
+            "Rotate secret",
+            `Make a new secret for ${name}?`,
+            "The previous secret also signs for 24 hours. The new one is shown once.",
+            async () => rotated(await call<DestinationSecret>("rotate")),
+          )}
+        {state !== "disabled" &&
+          confirmed(
+            "Disable",
+            `Disable ${name}?`,
+            "Notifications that arrive while it is disabled are never sent to it. To keep them for later, pause it instead.",
+            async () => {
+              await call<Destination>("disable");
+              notify("Disabled. No deliveries are stored.");
+            },
+          )}
+        {isOwn &&
+          confirmed(
+            "Remove",
+            `Remove ${name}?`,
+            "This also deletes its deliveries, including those that were not sent. It cannot be undone.",
+            async () => {
+              await callApi(path, { method: "DELETE" });
+              notify(`Removed ${name}`);
+              location.hash = close;
+            },
+          )}
         <CopyButton label="Copy ID" text={() => id} />
       </div>
       {tested !== null && <TestResult of={tested} />}

@@ -26,7 +26,6 @@ export const Events = listView<EventItem>({
   },
   // The feed carries only events with notifications; polling finds the others.
   pollIntervalMs: 5_000,
-  isLive: true,
   columns: [
     {
       head: "Delivery",

@@ -1,7 +1,8 @@
+import { attempt } from "../action.tsx";
 import { callApi } from "../api.ts";
 import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
-import { toApiError, useLoad } from "../load.ts";
+import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
@@ -181,16 +182,14 @@ const muteHours = [
 
 function Actions({ of: issue, reload }: { readonly of: Issue; readonly reload: () => void }) {
   const act = async (verb: "retry" | "mute" | "unmute", body?: object): Promise<void> => {
-    try {
+    await attempt(words(verb), async () => {
       const answer = await callApi<Partial<Retried>>(`${path}/${issue.id}/${verb}`, {
         method: "POST",
-        ...(body !== undefined && { body }),
+        body,
       });
       const retried = `${counted(answer.retried ?? 0, "delivery", "deliveries")} will be sent again`;
-      notify(verb === "retry" ? retried : done[verb]);
-    } catch (cause) {
-      notify(toApiError(cause).message, "bad");
-    }
+      notify(verb === "retry" ? retried : `${words(verb)}d`);
+    });
     reload();
   };
   return (
@@ -234,5 +233,3 @@ function Actions({ of: issue, reload }: { readonly of: Issue; readonly reload: (
 interface Retried {
   readonly retried: number;
 }
-
-const done = { mute: "Muted", unmute: "Unmuted" } as const;

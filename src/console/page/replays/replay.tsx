@@ -1,8 +1,5 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-
-import { ActionButton } from "../action.tsx";
+import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
-import { Text } from "../text.tsx";
 import { notify } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
 
@@ -11,51 +8,31 @@ interface Parts {
   readonly id: string;
   /** What it does, as a sentence. */
   readonly consequence: string;
-  readonly isMain?: boolean;
+  readonly isMain?: boolean | undefined;
   readonly replayed: (event: EventDetail) => void;
 }
 
 /** Replays an event, after asking: parses its stored body again and resends its notifications. */
-export function Replay({ id, consequence, isMain = false, replayed }: Parts) {
-  const [isAsking, setAsking] = useState<boolean | null>(null);
-  const place = useRef<HTMLSpanElement>(null);
-  // The button that had the focus is gone.
-  useLayoutEffect(() => {
-    if (isAsking !== null) place.current?.querySelector("button")?.focus();
-  }, [isAsking]);
-  if (isAsking !== true) {
-    return (
-      <span ref={place}>
-        <button type="button" class={isMain ? "primary" : ""} onClick={() => setAsking(true)}>
-          Replay and resend…
-        </button>
-      </span>
-    );
-  }
+export function Replay({ id, consequence, isMain, replayed }: Parts) {
+  const { run } = useAction();
+  const replay = async () => {
+    const path = `v1/events/${encodeURIComponent(id)}/replay`;
+    const after = await callApi<EventDetail>(path, { method: "POST" });
+    replayed(after);
+    const isSent = after.notifications.length > 0;
+    const result = isSent
+      ? "Notifications are sent again."
+      : "Events of this type send no notifications.";
+    notify(`Replayed. ${result}`);
+  };
   return (
-    <span class="asking" ref={place} role="group" aria-label="Replay and resend">
-      <Text of={consequence} />
-      <ActionButton
-        label="Replay and resend"
-        busy="Replaying…"
-        name="Replay"
-        isMain
-        act={async () => {
-          const path = `v1/events/${encodeURIComponent(id)}/replay`;
-          const after = await callApi<EventDetail>(path, { method: "POST" });
-          setAsking(false);
-          replayed(after);
-          const isSent = after.notifications.length > 0;
-          const result = isSent
-            ? "Notifications are sent again."
-            : "Events of this type send no notifications.";
-          notify(`Replayed. ${result}`);
-        }}
-      />
-      <button type="button" onClick={() => setAsking(false)}>
-        Cancel
-      </button>
-    </span>
+    <Confirmed
+      label="Replay and resend"
+      title="Replay this event?"
+      text={consequence}
+      isMain={isMain}
+      confirm={() => void run(() => attempt("Replay", replay))}
+    />
   );
 }
 

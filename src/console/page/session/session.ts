@@ -12,13 +12,6 @@ let lastReason: SignOutReason = null;
 /** Notifies the other tabs, which share the cookie, when the session begins or ends. */
 const tabs = new BroadcastChannel("skyhook.session");
 
-/** The server was asked, and knows no session of this browser. */
-export function noSession(): void {
-  if (current !== undefined) return;
-  current = null;
-  notifyListeners();
-}
-
 export function session(): SessionInfo | null | undefined {
   return current;
 }
@@ -48,9 +41,10 @@ export function signOut(
   reason: SignOutReason,
   expected: SessionInfo["id"] | null = current?.id ?? null,
 ): void {
-  if (current === undefined || current === null || current.id !== expected) return;
+  if (current === null || (current?.id ?? null) !== expected) return;
+  // When the page opens, there may be no session: none has ended.
+  lastReason = current === undefined ? null : reason;
   current = null;
-  lastReason = reason;
   notifyListeners();
   if (reason === "signed-out") tabs.postMessage("changed");
 }

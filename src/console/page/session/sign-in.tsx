@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../../web/mark.ts";
-import { ApiError, openSession } from "../api.ts";
+import { ApiError, callApi, sessionPath } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import type { SessionInfo } from "../wire.ts";
 
@@ -54,11 +54,14 @@ export function SignIn() {
   // `autofocus` works once per page load, so not after signing out.
   useEffect(() => field.current?.focus(), []);
 
-  async function enter(open: () => Promise<SessionInfo>): Promise<void> {
+  /** Signs in with a one-time code of `skyhook console`, or with a token. */
+  async function enter(
+    by: { readonly body: object } | { readonly headers: Record<string, string> },
+  ): Promise<void> {
     setIsBusy(true);
     setMessage(null);
     try {
-      signIn(await open());
+      signIn(await callApi<SessionInfo>(sessionPath, { method: "POST", ...by }));
     } catch (error) {
       setMessage(messageOf(error));
       setIsBusy(false);
@@ -70,7 +73,7 @@ export function SignIn() {
     rememberPlace();
     const tryCode = () => {
       const code = takeCode();
-      if (code !== null) void enter(() => openSession({ code }));
+      if (code !== null) void enter({ body: { code } });
     };
     tryCode();
     // Opening a sign-in link in this tab changes only the fragment and does not reload the page.
@@ -85,7 +88,8 @@ export function SignIn() {
           event.preventDefault();
           if (isBusy) return;
           const token = new FormData(event.currentTarget).get("token");
-          if (typeof token === "string") void enter(() => openSession({ token: cleaned(token) }));
+          if (typeof token !== "string") return;
+          void enter({ headers: { authorization: `Bearer ${cleaned(token)}` } });
         }}
       >
         <h1>
