@@ -38,6 +38,14 @@ export function bodyReader<Schema extends TSchema, Args extends readonly unknown
   };
 }
 
+/** The error for a rule that the field at `pointer` breaks. */
+export function invalid(pointer: string, ...details: readonly [string, ...string[]]): AppError {
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : "";
+  return new AppError("validation-failed", `${details[0]}${more}`, {
+    errors: details.map((detail) => ({ pointer, code: "rule-broken", detail })),
+  });
+}
+
 /** The members of the body that the schema names: others may have the names of fields that callers cannot set. */
 function withoutUnknown<Schema extends TSchema>(
   schema: Schema,

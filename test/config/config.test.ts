@@ -9,19 +9,12 @@ import { misspeltSettings } from "../../src/config/misspelt.ts";
 import { equalSecrets, requireSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
 import { withoutPassword } from "../../src/db/without-password.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { thrown } from "../support/failure.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function failureOf(read: () => unknown): readonly string[] {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.messages;
-    throw error;
-  }
-  throw new Error("no ConfigError was thrown");
-}
+const failureOf = (read: () => unknown) => thrown(ConfigError, read)?.messages ?? [];
 
 describe("configuration", () => {
   test("has defaults", () => {

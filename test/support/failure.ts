@@ -7,3 +7,17 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error("The promise was not rejected");
 }
+
+/** Returns the error of a class that a call throws; null if it throws none. Throws any other. */
+export function thrown<Thrown extends Error>(
+  kind: abstract new (...args: never[]) => Thrown,
+  call: () => unknown,
+): Thrown | null {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+}

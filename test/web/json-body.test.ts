@@ -2,16 +2,14 @@ import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../src/base/errors.ts";
 import { jsonOf } from "../../src/web/json-body.ts";
+import { thrown } from "../support/failure.ts";
 import { timesAsLong } from "../support/processor-time.ts";
 
 function rejection(text: string): string | null {
-  try {
-    expect(jsonOf(Buffer.from(text))).toEqual(JSON.parse(text));
-    return null;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "invalid-body") return error.detail;
-    throw error;
-  }
+  const read = () => expect(jsonOf(Buffer.from(text))).toEqual(JSON.parse(text));
+  const error = thrown(AppError, read);
+  if (error !== null) expect(error.code).toBe("invalid-body");
+  return error?.detail ?? null;
 }
 
 describe("a JSON body", () => {

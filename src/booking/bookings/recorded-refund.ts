@@ -2,10 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { decimalsOf, minorOf, moneyOf, moneyText } from "../../base/money.ts";
-import { bodyReader } from "../../base/validation.ts";
+import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
@@ -115,20 +114,17 @@ async function record(
 
 /** What is refunded in all then, in minor units. */
 function sumOf({ currency, refundDueMinor }: Booking, { amount }: RefundRequest): number {
-  if (refundDueMinor === 0) throw notAllowed("No refund of this booking is due");
+  if (refundDueMinor === 0) throw invalid("/amount", "No refund of this booking is due");
   if (amount === undefined) return refundDueMinor;
   const minor = minorOf({ amount, currency });
   if (minor === null) {
-    throw notAllowed(`An amount in ${currency} has at most ${decimalsOf(currency)} decimals`);
+    throw invalid(
+      "/amount",
+      `An amount in ${currency} has at most ${decimalsOf(currency)} decimals`,
+    );
   }
   if (minor > refundDueMinor) {
-    throw notAllowed(`Only ${moneyText(moneyOf(refundDueMinor, currency))} is due in all`);
+    throw invalid("/amount", `Only ${moneyText(moneyOf(refundDueMinor, currency))} is due in all`);
   }
   return minor;
-}
-
-function notAllowed(detail: string): AppError {
-  return new AppError("validation-failed", detail, {
-    errors: [{ pointer: "/amount", code: "rule-broken", detail }],
-  });
 }

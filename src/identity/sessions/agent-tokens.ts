@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
+import type { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { hashOf, makeSecret } from "../../base/random-secret.ts";
-import { bodyReader } from "../../base/validation.ts";
+import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
@@ -75,8 +75,8 @@ function detailOf({ userAgent, allowed, expiresAt }: ConsoleSession): string {
 }
 
 function tooMany(): AppError {
-  const detail = `You have ${maxPerActor} tokens for agents, the most allowed. Revoke one first.`;
-  return new AppError("validation-failed", detail, {
-    errors: [{ pointer: "", code: "rule-broken", detail }],
-  });
+  return invalid(
+    "",
+    `You have ${maxPerActor} tokens for agents, the most allowed. Revoke one first.`,
+  );
 }

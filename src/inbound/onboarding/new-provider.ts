@@ -1,13 +1,14 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { FileError } from "../../base/file-error.ts";
 import { nearest } from "../../base/nearest.ts";
+import { invalid } from "../../base/validation.ts";
 import { fileProvider } from "../providers/files/file-provider.ts";
 import { createProviderFile, ProviderFileExists } from "../providers/files/folder.ts";
 import { readProviderFile } from "../providers/files/provider-file.ts";
 import type { Provider } from "../providers/provider.ts";
 
 import { loadCatalogue } from "./catalogue-entries.ts";
-import { invalid, type readNewProvider } from "./provider-input.ts";
+import type { readNewProvider } from "./provider-input.ts";
 
 /** The id and the text of the file that a body asks for. */
 export async function chosenFile({

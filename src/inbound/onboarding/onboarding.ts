@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
+import { invalid } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
@@ -19,7 +20,7 @@ import type { Acknowledgement } from "../webhook-request.ts";
 import { readCatalogue, secretKindOf, textsOf } from "./catalogue-entries.ts";
 import { chosenFile, notWritable, providerOf, storeFile, unavailable } from "./new-provider.ts";
 import type { Catalogue, ProviderSetup, ProviderSetupWithSecret } from "./onboarding.schema.ts";
-import { invalid, readNewProvider, readNewSecret, readTestEvent } from "./provider-input.ts";
+import { readNewProvider, readNewSecret, readTestEvent } from "./provider-input.ts";
 import {
   type NewSecret,
   newSecret,

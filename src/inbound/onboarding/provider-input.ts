@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 
-import { AppError } from "../../base/errors.ts";
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { maxFileCharacters } from "../providers/files/checked-file.ts";
 import { providerIdPattern } from "../providers/files/folder.ts";
@@ -102,12 +101,4 @@ function secretErrors(body: unknown, isRequired: boolean): readonly BodyError[] 
 
 function isGiven(body: unknown, name: string): boolean {
   return typeof body === "object" && body !== null && Object.hasOwn(body, name);
-}
-
-/** An error in one field. */
-export function invalid(pointer: string, ...details: readonly [string, ...string[]]): AppError {
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : "";
-  return new AppError("validation-failed", `${details[0]}${more}`, {
-    errors: details.map((detail) => ({ pointer, code: "rule-broken", detail })),
-  });
 }

@@ -1,4 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
+import { invalid } from "../../base/validation.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { weaknessOf } from "../providers/weak-secret.ts";
@@ -7,8 +8,6 @@ import { developmentSecret } from "../signatures/development-secret.ts";
 import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets } from "../signatures/signed-request.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
-
-import { invalid } from "./provider-input.ts";
 
 /** The store of webhook secrets, as far as it is needed here. */
 export interface ProviderSecrets {

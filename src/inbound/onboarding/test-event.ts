@@ -1,3 +1,4 @@
+import { invalid } from "../../base/validation.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { signedSample } from "../providers/signed-sample.ts";
@@ -8,7 +9,6 @@ import { hasSharedSecret } from "../signatures/scheme.ts";
 import type { Secrets } from "../signatures/signed-request.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
-import { invalid } from "./provider-input.ts";
 import type { ProviderSecrets } from "./provider-secrets.ts";
 
 /** The caller who requests a test. */

@@ -1,3 +1,4 @@
+import { backgroundTask } from "../../base/background-task.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
@@ -7,7 +8,6 @@ import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 
 import { notifier, type NotifierParts } from "./notifier.ts";
-import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
 /** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
@@ -35,6 +35,9 @@ interface DispatcherOptions {
   readonly logs: boolean;
 }
 
+/** The longest delay after a lost signal, for example if the sender dies after its commit. */
+const lookIntervalMs = 2_000;
+
 /** How long a stop waits for running deliveries. */
 const deliveryPatienceMs = 4_000;
 
@@ -51,11 +54,21 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
   const following = feed(storage, clock, (followers) => count("feed", followers));
   const followingEvents = eventFeed(storage, clock, (followers) => count("events", followers));
   const delivering = notifier(parts);
-  const listening = otherInstances(
-    signals,
-    { feed: following, eventFeed: followingEvents, wake: storedElsewhere, onNews },
-    clock,
-  );
+  let newest = "";
+  /** Finds what other instances, or commands, stored: on a database without signals, or if one is lost. */
+  const polling = backgroundTask(clock, async () => {
+    try {
+      const found = `${await following.newestSeq()} ${await followingEvents.newestSeq()}`;
+      if (found !== newest) {
+        storedElsewhere();
+        onNews();
+      }
+      newest = found;
+    } catch {
+      // Followers report the error when they read. The next poll finds what this one missed.
+    }
+    return lookIntervalMs;
+  });
 
   /** Detached, so that their work is not part of the trace of the current request. */
   function wake(destinations: ReadonlySet<Destination["id"]> | null): void {
@@ -107,12 +120,13 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
     },
     async start() {
       await delivering.start();
-      listening.start();
+      signals?.listen("notifications", storedElsewhere, storedElsewhere);
+      polling.start(lookIntervalMs);
       signals?.listen("destinations", changedElsewhere, changedElsewhere);
       if (logs) void logFeed(following, log, clock);
     },
     async stop() {
-      await Promise.all([listening.stop(), delivering.stop(deliveryPatienceMs)]);
+      await Promise.all([polling.stop(), delivering.stop(deliveryPatienceMs)]);
     },
   };
 }

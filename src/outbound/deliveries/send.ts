@@ -7,6 +7,7 @@ import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { contained } from "../../telemetry/uncaught.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, rulesOf } from "../destination.ts";
+import { cloudEvent } from "../formats/cloud-event.ts";
 import { renderEmail } from "../formats/email.ts";
 import { MissingOriginal, type OriginalOf } from "../formats/original.ts";
 import {
@@ -16,12 +17,17 @@ import {
   type PrivateAllowed,
 } from "../transports/address.ts";
 import { brokers } from "../transports/brokers.ts";
-import { poster, type PostResponse } from "../transports/post.ts";
-import { TransportError } from "../transports/transport.ts";
+import { poster, type PostRequest, type PostResponse } from "../transports/post.ts";
+import { type Message, TransportError } from "../transports/transport.ts";
 
-import { messageOf } from "./message.ts";
 import { orderKeyOf } from "./order-key.ts";
-import { type Contents, type DeliveryTrace, renderer, type RenderFor } from "./render.ts";
+import {
+  type Contents,
+  type DeliveryTrace,
+  renderer,
+  type RenderFor,
+  type Sent,
+} from "./render.ts";
 
 /** The result of a delivery attempt. */
 export interface SendResult {
@@ -134,6 +140,35 @@ function senderBy(
     },
     close: () => connection.close(),
   };
+}
+
+/**
+ * The message that carries a request. Its id is the same for every attempt, and another one for another destination: two
+ * of them may share a queue, which would take the second message for a repeat of the first.
+ */
+export function messageOf(
+  { id, format }: Pick<Destination, "id" | "format">,
+  { notification, event }: Sent,
+  request: PostRequest,
+  orderKey: string | null,
+): Message {
+  return {
+    headers: request.headers,
+    body: request.body,
+    // Mail programs show a repeated message once, also one of another destination.
+    id: format === "email" ? notification.id : `${notification.id}.${id}`,
+    event: { id: event.id, provider: event.provider, type: event.type, createdAt: event.createdAt },
+    attributes: format === "cloudevents" ? null : attributesOf(event),
+    orderKey,
+  };
+}
+
+/** What a CloudEvent in binary mode has outside of its body, as text (CloudEvents 1.0, "Type System"). */
+function attributesOf(event: Sent["event"]): Message["attributes"] {
+  const { data: _, datacontenttype: __, ...attributes } = cloudEvent(event, null);
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [name, String(value)]),
+  );
 }
 
 function sendByHttp(parts: RuledParts, render: RenderFor, { address }: DestinationSecrets): Send {

@@ -77,14 +77,6 @@ const pointerOf = (error: FieldError): string => ("pointer" in error ? error.poi
 
 export const readDestinationChanges = bodyReader(destinationChangesSchema, "validation-failed");
 
-export function invalid(pointer: string, detail: string): AppError {
-  return invalidAll([ruleError([pointer, detail])]);
-}
-
-function invalidAll(errors: readonly FieldError[]): AppError {
-  return new AppError("validation-failed", detailOf(errors), { errors });
-}
-
 type BrokenRule = readonly [pointer: string, detail: string];
 
 const ruleError = ([pointer, detail]: BrokenRule) =>
@@ -111,8 +103,8 @@ export function validate(
   rules: AddressRules | null,
   ownerId: string | null,
 ): void {
-  const errors = brokenRules(input, rules, ownerId);
-  if (errors.length > 0) throw invalidAll(errors.map(ruleError));
+  const errors = brokenRules(input, rules, ownerId).map(ruleError);
+  if (errors.length > 0) throw new AppError("validation-failed", detailOf(errors), { errors });
 }
 
 /** Without `format`, what depends on it is not checked. */

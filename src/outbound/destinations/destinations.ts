@@ -11,6 +11,7 @@ import type { FiltersOf } from "../../base/filters.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { KeyRing } from "../../base/sealing.ts";
+import { invalid } from "../../base/validation.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -41,7 +42,6 @@ import { changedDestination } from "./changed-destination.ts";
 import type { destinationFilters } from "./destination-filters.ts";
 import {
   type DestinationChanges,
-  invalid,
   readDestination,
   readDestinationChanges,
 } from "./destination-input.ts";

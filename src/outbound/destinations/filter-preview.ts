@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 
 import { type Context, requireOperator } from "../../base/context.ts";
-import { bodyReader } from "../../base/validation.ts";
+import { bodyReader, invalid } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import { inputSchema } from "../../web/input.ts";
@@ -16,7 +16,7 @@ import {
 } from "../filters/filter.ts";
 import { type Notification, notificationSchema } from "../notification.ts";
 
-import { filterError, invalid } from "./destination-input.ts";
+import { filterError } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";
 
 export const filterPreviewInputSchema = inputSchema(

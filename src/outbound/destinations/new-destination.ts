@@ -1,6 +1,7 @@
 import type { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
+import { invalid } from "../../base/validation.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { destinationDefaults } from "../destination-fields.ts";
@@ -11,7 +12,7 @@ import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
 import { formats, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 
-import { type CheckedInput, invalid } from "./destination-input.ts";
+import type { CheckedInput } from "./destination-input.ts";
 
 /** The most destinations of the operators, so that one event never writes more deliveries than that. */
 const maxDestinations = 100;

@@ -1,4 +1,5 @@
 import { keyIds, type KeyRing, MissingKeyError, sealingKey } from "../../base/sealing.ts";
+import { invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { destinationDefaults } from "../destination-fields.ts";
@@ -17,7 +18,7 @@ import {
 } from "../destinations.sql.ts";
 import { secretOf } from "../formats/standard-webhooks.ts";
 
-import { type DestinationChanges, invalid } from "./destination-input.ts";
+import type { DestinationChanges } from "./destination-input.ts";
 
 /** The address while the settings name none. */
 const notSet = "";

@@ -8,6 +8,7 @@ import {
   type FilteredEvent,
   FilterError,
 } from "../../../src/outbound/filters/filter.ts";
+import { thrown } from "../../support/failure.ts";
 import { forAll } from "../../support/runs.ts";
 
 const failedDeploy: FilteredEvent = {
@@ -21,13 +22,9 @@ const failedDeploy: FilteredEvent = {
 };
 
 function errorOf(source: string): FilterError {
-  try {
-    compileFilter(source);
-  } catch (error) {
-    if (error instanceof FilterError) return error;
-    throw error;
-  }
-  throw new Error(`${source} compiles`);
+  const error = thrown(FilterError, () => compileFilter(source));
+  if (error === null) throw new Error(`${source} compiles`);
+  return error;
 }
 
 describe("matches", () => {
@@ -167,11 +164,7 @@ test("never throws anything but a FilterError, whatever the expression", () => {
   );
   const source = fc.array(word, { maxLength: 20 }).map((words) => words.join(" "));
   forAll(100, [fc.oneof(source, fc.string())], (text) => {
-    try {
-      compileFilter(text).explain(failedDeploy);
-    } catch (error) {
-      expect(error).toBeInstanceOf(FilterError);
-    }
+    thrown(FilterError, () => compileFilter(text).explain(failedDeploy));
   });
 });
 

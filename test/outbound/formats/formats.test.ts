@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
 import { severities } from "../../../src/event/new-notification.ts";
-import { messageOf } from "../../../src/outbound/deliveries/message.ts";
+import { messageOf } from "../../../src/outbound/deliveries/send.ts";
 import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";

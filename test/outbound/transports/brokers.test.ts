@@ -3,19 +3,15 @@ import { expect, test } from "bun:test";
 import { AddressError } from "../../../src/base/public-address.ts";
 import { brokers } from "../../../src/outbound/transports/brokers.ts";
 import type { BrokerName } from "../../../src/outbound/transports/transports.ts";
+import { thrown } from "../../support/failure.ts";
 
 const publicOnly = { allowsPrivate: false };
 
 /** The error for an address; null if it is accepted. */
 function errorOf(name: BrokerName, address: string, allowsPrivate: boolean): string | null {
-  try {
-    brokers[name].check(address, { allowsPrivate });
-    return null;
-  } catch (error) {
-    if (!(error instanceof AddressError)) throw error;
-    expect(error.message).not.toContain("hunter2");
-    return error.message;
-  }
+  const error = thrown(AddressError, () => brokers[name].check(address, { allowsPrivate }));
+  expect(error?.message ?? "").not.toContain("hunter2");
+  return error?.message ?? null;
 }
 
 test.each([

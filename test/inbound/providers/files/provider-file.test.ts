@@ -5,18 +5,12 @@ import { join } from "node:path";
 import { FileError } from "../../../../src/base/file-error.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
+import { thrown } from "../../../support/failure.ts";
 
 const slack = readFileSync(join(import.meta.dir, "../../../../docs/examples/slack.yaml"), "utf8");
 
-function messagesOf(text: string): readonly string[] {
-  try {
-    readProviderFile("slack.yaml", text);
-    return [];
-  } catch (error) {
-    if (error instanceof FileError) return error.messages;
-    throw error;
-  }
-}
+const messagesOf = (text: string) =>
+  thrown(FileError, () => readProviderFile("slack.yaml", text))?.messages ?? [];
 
 describe("a provider file", () => {
   test("is read as YAML and as JSON", () => {
