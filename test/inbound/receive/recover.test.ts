@@ -118,30 +118,6 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
     expect(await recover(arrived, rendering)).toMatchObject({ status: "duplicate", id: ids[0] });
     expect(await deliver(missed)).toMatchObject({ status: "duplicate", id: ids[1] });
   });
-
-  test("is stored although another body was sent under its id", async () => {
-    const [captured, delivery] = [sent(), sent()];
-    await deliver(captured, idOf(delivery));
-    const recovered = await recover(delivery, rendering);
-    expect(recovered).toMatchObject({ status: "accepted" });
-    expect(await deliver(delivery)).toMatchObject({ status: "duplicate", id: recovered?.id });
-    expect(await recover(delivery, rendering)).toMatchObject({
-      status: "duplicate",
-      id: recovered?.id,
-    });
-    expect(await events()).toHaveLength(2);
-  });
-
-  test("is a duplicate of the delivery that another body under its id displaced", async () => {
-    const [captured, delivery] = [sent(), sent()];
-    await deliver(captured, idOf(delivery));
-    const arrived = await deliver(delivery);
-    expect(arrived["idempotencyKey"]).toStartWith("code_host:sha256:");
-    expect(await recover(delivery, rendering)).toMatchObject({
-      status: "duplicate",
-      id: arrived["id"],
-    });
-  });
 });
 
 test("is identified by the id in its signed body, whatever its bytes", async () => {

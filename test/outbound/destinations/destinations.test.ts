@@ -120,30 +120,6 @@ describe("an event", () => {
     );
   });
 
-  test("keeps its order by key while deliveries fail", async () => {
-    let calls = 0;
-    const flaky = receiver(
-      () => new Response(null, { status: (calls += 1) % 3 === 0 ? 503 : 200 }),
-    );
-    await destinations.create(
-      admin,
-      input("flaky", flaky.url, { orderBy: "event.provider", format: "cloudevents" }),
-    );
-    const ids: unknown[] = [];
-    for (let n = 0; n < 12; n += 1) {
-      ids.push((await json(await app.deliverSample("task_tracker", "task.completed")))["id"]);
-    }
-    const received = () => flaky.received.map(({ body }) => Object(body).id as unknown);
-    // On a slow machine, the clock passes the time-out of an attempt that is then repeated.
-    await until(() => {
-      app.clock.advance(1_000);
-      return new Set(received()).size === ids.length;
-    });
-    const seen = received();
-    // A failed one is repeated at once before any later one.
-    expect(seen.filter((id, index) => seen[index - 1] !== id)).toEqual(ids);
-  });
-
   test("does not exceed the rate of its destination", async () => {
     const limited = receiver();
     await destinations.create(admin, input("limited", limited.url, { ratePerSecond: 5 }));
