@@ -326,19 +326,10 @@ describe("a stream with words", () => {
 });
 
 test.each([
-  ["from=yesterday", "from"],
-  ["from=2026-11-21", "from"],
-  ["severity=fatal", "severity"],
-  ["status=lost", "status"],
-  ["subject=", "subject"],
-  ["q=", "q"],
-  ["q=-", "q"],
-  ["delivery=dead", "delivery"],
-  ["to=2026-11-21T09:00:00Z", "to"],
-  ["include=headers", "include"],
-  ["provider=", "provider"],
-  ["kind=x", "kind"],
-])("rejects ?%s and names the parameter", async (query, parameter) => {
+  ..."from=yesterday from=2026-11-21 to=2026-11-21T09:00:00Z severity=fatal status=lost".split(" "),
+  ..."subject= q= q=- delivery=dead include=headers provider= kind=x".split(" "),
+])("rejects ?%s and names the parameter", async (query) => {
+  const [parameter] = query.split("=");
   const { ask } = await serve();
   const problem = await jsonWith(await ask("operator", `?${query}`), 400);
   expect(itemsOf(problem["errors"])).toMatchObject([{ parameter }]);

@@ -26,22 +26,10 @@ const store = async (...numbers: number[]) => {
 };
 
 describe("access to the operator API", () => {
-  const routes = [
+  test.each([
     ["GET", "/v1/events"],
-    ["GET", "/v1/events/evt_1"],
     ["POST", "/v1/events/evt_1/replay"],
-    ["GET", "/v1/notifications"],
-    ["GET", "/v1/rejections"],
-    ["GET", "/v1/feed"],
-    ["GET", "/v1/rejections/rej_1"],
-    ["GET", "/v1/providers"],
-    ["GET", "/v1/statistics/deliveries"],
-    ["GET", "/v1/statistics/health"],
-    ["GET", "/v1/flights/load"],
-    ["GET", "/v1/flights/load/2026-11-21"],
-  ] as const;
-
-  test.each(routes)("%s %s rejects the role user [API5-1]", async (method, path) => {
+  ])("%s %s rejects the role user [API5-1]", async (method, path) => {
     const response = await app.as("user", path, { method });
     expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
   });

@@ -4,6 +4,7 @@ import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { insertRejection } from "../../src/inbound/rejections/rejections.sql.ts";
 import { json } from "../support/app.ts";
+import { post } from "../support/flights.ts";
 import { itemsOf } from "../support/operator.ts";
 import { eventRow, rejectionRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
@@ -18,12 +19,7 @@ beforeAll(async () => {
   );
 });
 
-const post = (path: string, body: object) =>
-  app.as("operator", path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const send = (path: string, body: object) => app.as("operator", path, post(body));
 const from = "2026-01-01T00:00:00Z";
 
 const requests: Readonly<Record<string, (provider: string) => Promise<Response>>> = {
@@ -32,8 +28,8 @@ const requests: Readonly<Record<string, (provider: string) => Promise<Response>>
     app.as("operator", `/v1/events?provider=${provider}&q=event`),
   "GET /v1/events/feed": (provider) => app.as("operator", `/v1/events/feed?provider=${provider}`),
   "GET /v1/rejections": (provider) => app.as("operator", `/v1/rejections?provider=${provider}`),
-  "POST /v1/replays/preview": (provider) => post("/v1/replays/preview", { from, provider }),
-  "POST /v1/replays": (provider) => post("/v1/replays", { from, provider }),
+  "POST /v1/replays/preview": (provider) => send("/v1/replays/preview", { from, provider }),
+  "POST /v1/replays": (provider) => send("/v1/replays", { from, provider }),
 };
 
 describe.each(Object.entries(requests))("the provider of %s", (request, ask) => {
@@ -63,6 +59,6 @@ describe.each(Object.entries(requests))("the provider of %s", (request, ask) => 
     expect(response.status).toBe(request === "POST /v1/replays" ? 201 : 200);
     await response.body?.cancel();
     const running = itemsOf((await json(await app.as("operator", "/v1/replays")))["data"]);
-    for (const { id } of running) await post(`/v1/replays/${String(id)}/stop`, {});
+    for (const { id } of running) await send(`/v1/replays/${String(id)}/stop`, {});
   });
 });

@@ -7,6 +7,7 @@ import { replays } from "../../src/events/replays.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
 import { json, jsonWith, startApp, type TestApp, until } from "../support/app.ts";
+import { post } from "../support/flights.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { contextOf, itemsOf, listed, timelineOf } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
@@ -27,13 +28,7 @@ afterEach(async () => {
 const everything = { from: "2020-01-01T00:00:00Z" };
 
 function ask(path: string, body: object | null, role: "operator" | "user" = "operator") {
-  return app.as(role, `/v1/replays${path}`, {
-    method: "POST",
-    ...(body !== null && {
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    }),
-  });
+  return app.as(role, `/v1/replays${path}`, body === null ? { method: "POST" } : post(body));
 }
 
 async function started(body: object): Promise<Record<string, unknown>> {
@@ -390,9 +385,7 @@ test.each([`"code_host"`, `["code_host", "deploy_platform"]`, "7", "null"])(
   "rejects the body %s with one error",
   async (body) => {
     for (const path of ["", "/preview"]) {
-      const headers = { "content-type": "application/json" };
-      const init = { method: "POST", headers, body };
-      const response = await app.as("operator", `/v1/replays${path}`, init);
+      const response = await app.as("operator", `/v1/replays${path}`, post(body));
       const { code, detail, errors } = await jsonWith(response, 400);
       expect(code).toBe("invalid-body");
       expect(detail).toStartWith("The body: Expected object");

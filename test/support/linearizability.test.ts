@@ -35,43 +35,6 @@ const read = (value: number, callMs: number, returnMs: number): RegisterOperatio
 });
 const isRead = (operation: RegisterOperation) => operation.write === null;
 
-describe("a register", () => {
-  // The two examples of Porcupine's documentation.
-  test("may be read with the old and the new value while it is written", () => {
-    const history = [write(100, 0, 100), read(100, 25, 75), read(0, 30, 60)];
-    expect(isLinearizable(register, history)).toBe(true);
-  });
-
-  test("does not return to the old value after the new one was read", () => {
-    const history = [write(200, 0, 100), read(200, 10, 30), read(0, 40, 90)];
-    expect(isLinearizable(register, history)).toBe(false);
-  });
-
-  test("is not read with an old value after a write has returned", () => {
-    expect(isLinearizable(register, [write(1, 0, 10), read(0, 11, 20)])).toBe(false);
-  });
-
-  test("has one order for all readers", () => {
-    const written = [write(1, 0, 100), write(2, 0, 100)];
-    const forth = [read(1, 10, 20), read(2, 30, 40)];
-    const back = [read(2, 12, 22), read(1, 32, 42)];
-    expect(isLinearizable(register, [...written, ...forth])).toBe(true);
-    expect(isLinearizable(register, [...written, ...back])).toBe(true);
-    expect(isLinearizable(register, [...written, ...forth, ...back])).toBe(false);
-  });
-
-  test("may take over an unknown write at any later time, or never", () => {
-    const lost = write(1, 0, Infinity);
-    expect(isLinearizable(register, [lost, read(0, 10, 20)])).toBe(true);
-    expect(isLinearizable(register, [lost, read(0, 10, 20), read(1, 30, 40)])).toBe(true);
-    expect(isLinearizable(register, [lost, read(1, 10, 20), read(0, 30, 40)])).toBe(false);
-  });
-
-  test("does not take over an unknown write before its call", () => {
-    expect(isLinearizable(register, [read(1, 0, 10), write(1, 11, Infinity)])).toBe(false);
-  });
-});
-
 interface QueueOperation extends Operation {
   readonly enqueue: string | null;
   readonly dequeued: string | null;

@@ -1,6 +1,5 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
@@ -8,12 +7,12 @@ import { readProviderFile } from "../../../src/inbound/providers/files/provider-
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, jsonWith, sample, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { holdSeat } from "../../support/payments.ts";
 import { run } from "../../support/reconcile.ts";
 import { fakeStripe } from "../../support/stripe.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-payment-files-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForTests();
 const running = new Set<TestApp>();
 afterEach(async () => {
   for (const app of running) await app.stop();

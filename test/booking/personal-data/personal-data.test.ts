@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { PersonalData } from "../../../src/booking/booking.ts";
@@ -11,6 +10,7 @@ import {
 import { json, startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
+import { folderForTests } from "../../support/folder.ts";
 
 const key = (byte: number) => Buffer.alloc(32, byte);
 const place = { bookingId: "bk_1", position: 1 } as const;
@@ -61,8 +61,7 @@ describe("the encryption of personal data", () => {
 });
 
 describe("a passport number and a birth date", () => {
-  const folder = mkdtempSync(join(tmpdir(), "skyhook-canary-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = folderForTests();
 
   test("appear in no file, log, event, response or error [API3-5]", async () => {
     const log = join(folder, "log");

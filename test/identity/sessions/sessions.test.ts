@@ -23,11 +23,7 @@ const app = appForAll({}, clock);
 const codeFor = (role: "user" | "operator" | "admin") => mintConsoleCode(issuing, role, clock);
 
 function signIn(code: string, headers: Record<string, string> = {}, target: TestApp = app) {
-  return target.fetch("/v1/auth/session", {
-    method: "POST",
-    headers: { "content-type": "application/json", ...own, ...headers },
-    body: JSON.stringify({ code }),
-  });
+  return target.fetch("/v1/auth/session", post({ code }, { ...own, ...headers }));
 }
 
 /** `name=value` of the cookie that a response stores. */
@@ -243,14 +239,8 @@ describe("a request from another site", () => {
       const response = await postTo(path, cookie, headers);
       expect(await jsonWith(response, 403)).toMatchObject({ code: "cross-site-request" });
     }
-    const body = JSON.stringify({
-      query: 'mutation { cancelBooking(bookingId: "bk_1") { status } }',
-    });
-    const init = { method: "POST", body, headers: { cookie, "content-type": "application/json" } };
-    const graphql = await app.fetch("/graphql", {
-      ...init,
-      headers: { ...init.headers, ...headers },
-    });
+    const query = 'mutation { cancelBooking(bookingId: "bk_1") { status } }';
+    const graphql = await app.fetch("/graphql", post({ query }, { cookie, ...headers }));
     expect(await graphql.text()).toContain("cross-site-request");
     const logout = await app.fetch("/v1/auth/session", {
       method: "DELETE",
@@ -263,11 +253,8 @@ describe("a request from another site", () => {
   test.each(foreign)(
     "does not sign a browser in as somebody else: %s [API2-15]",
     async (_, headers) => {
-      const response = await app.fetch("/v1/auth/session", {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify({ code: await codeFor("operator") }),
-      });
+      const code = await codeFor("operator");
+      const response = await app.fetch("/v1/auth/session", post({ code }, { ...headers }));
       expect([response.status, response.headers.get("set-cookie")]).toEqual([403, null]);
     },
   );
@@ -370,10 +357,7 @@ describe("ending a session", () => {
     await app.deliverSample("task_tracker", "task.completed");
     const cookie = await signedIn();
     const body = { from: "2020-01-01T00:00:00Z", ratePerSecond: 1 };
-    const started = await app.fetch("/v1/replays", {
-      ...post(body),
-      headers: { ...own, cookie, "content-type": "application/json" },
-    });
+    const started = await app.fetch("/v1/replays", post(body, { ...own, cookie }));
     expect(started.status).toBe(201);
     const path = `/v1/replays/${String((await json(started))["id"])}`;
     await app.fetch("/v1/auth/session", { method: "DELETE", headers: { ...own, cookie } });

@@ -210,19 +210,11 @@ for (const provider of catalogue) {
 
 test("only values of known harmless headers and of headers that the provider reads are stored [API10-11]", () => {
   const secrets = [
-    "authorization",
-    "cf-access-client-secret",
-    "cf-access-jwt-assertion",
-    "cookie",
-    "proxy-authorization",
-    "x-alarm-mac",
-    "x-amz-security-token",
-    "x-api-key",
-    "x-auth-key",
-    "x-forwarded-access-token",
-    "x-goog-iap-jwt-assertion",
-    "x-ms-client-principal",
-    "x-vault-token",
+    ..."authorization cf-access-client-secret cf-access-jwt-assertion cookie x-alarm-mac".split(
+      " ",
+    ),
+    ..."proxy-authorization x-amz-security-token x-api-key x-auth-key x-vault-token".split(" "),
+    ..."x-forwarded-access-token x-goog-iap-jwt-assertion x-ms-client-principal".split(" "),
     "x-whatever-comes-next",
   ];
   const headers = new Headers({

@@ -1,7 +1,6 @@
 // Takes seconds: stores thousands of events, as one delivery may have.
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { write } from "../../../src/db/statement.ts";
@@ -15,12 +14,12 @@ import {
 } from "../../../src/inbound/signatures/development-secret.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { listed } from "../../support/operator.ts";
 import { notificationRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-batches-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForTests();
 
 const plain = `displayName: Plain
 signature: { kind: hmac, algorithm: sha256, encoding: hex, from: header.x-signature, signs: "{body}" }

@@ -1,7 +1,6 @@
 // Takes seconds: parses each file of the catalogue, and posts several deliveries of each.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { asPayload, type JsonObject } from "../../../src/base/payload.ts";
@@ -20,6 +19,7 @@ import {
 import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { eventRow } from "../../support/rows.ts";
 
 /** What identifies a delivery of a provider, by its documentation. */
@@ -116,7 +116,7 @@ const identities: Readonly<Record<string, Identity>> = {
   zendesk_triggers: { ...unsigned("x-zendesk-webhook-invocation-id"), isTimed: true },
 };
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-identity-"));
+const folder = folderForTests();
 const all = [...catalogue, ...Object.keys(catalogueFiles).map(ofFile)];
 const keys = new Map(all.map((provider) => [provider.id, keyOf(provider)]));
 
@@ -148,10 +148,7 @@ beforeAll(async () => {
     ...Object.fromEntries(secrets),
   });
 });
-afterAll(async () => {
-  await app.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => app.stop());
 
 interface Content {
   readonly headers: Readonly<Record<string, string>>;

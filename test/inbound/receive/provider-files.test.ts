@@ -240,19 +240,7 @@ describe("a handshake", () => {
 
     test("signs no text that a delivery could be", async () => {
       const long = "a".repeat(101);
-      for (const text of [
-        "{}",
-        "[]",
-        '"a"',
-        " 1",
-        "1.5",
-        "a=b",
-        "a&b",
-        "1\n",
-        "é",
-        "v0:1:a",
-        long,
-      ]) {
+      for (const text of [" 1", "1\n", long, ...'{} [] "a" 1.5 a=b a&b é v0:1:a'.split(" ")]) {
         const response = await ask(text);
         expect([text, response.status]).toEqual([text, 400]);
         expect(await response.text()).not.toContain("sha256=");

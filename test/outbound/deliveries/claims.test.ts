@@ -9,6 +9,7 @@ import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
+import { post } from "../../support/flights.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed, timelineOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -16,12 +17,6 @@ import { removeFolder, temporaryFolder } from "../../support/program.ts";
 const leases = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) => {
   const { notificationId, leasedUntil } = deliveries;
   return db.select({ notificationId, leasedUntil }).from(deliveries).where(isNotNull(leasedUntil));
-});
-
-const sends = (method: string, fields: object) => ({
-  method,
-  body: JSON.stringify(fields),
-  headers: { "content-type": "application/json" },
 });
 
 describe("what a queue has claimed ahead", () => {
@@ -55,7 +50,7 @@ describe("what a queue has claimed ahead", () => {
     const [destination] = await listed(app, "/v1/destinations", "admin");
     const change = async (fields: object) => {
       const path = `/v1/destinations/${String(destination?.["id"])}`;
-      const changed = await app.as("admin", path, sends("PATCH", fields));
+      const changed = await app.as("admin", path, { ...post(fields), method: "PATCH" });
       expect(changed.status).toBe(200);
     };
     const deliver = () => app.deliverSample("task_tracker", "task.completed");
@@ -112,7 +107,7 @@ test("attempts that end together are recorded in few transactions", async () => 
   await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
   for (let number = 0; number < count; number += 1) {
     const fields = { name: `d${number}`, format: "json", url: `${gateway.url}/${number}` };
-    expect((await app.as("admin", "/v1/destinations", sends("POST", fields))).status).toBe(201);
+    expect((await app.as("admin", "/v1/destinations", post(fields))).status).toBe(201);
   }
   await app.deliverSample("task_tracker", "task.completed");
   await until(() => gateway.received.length === count);

@@ -17,19 +17,13 @@ import {
   signingKeyWith,
 } from "../../../src/inbound/signatures/development-secret.ts";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
-import { addFlight } from "../../support/flights.ts";
+import { addFlight, post } from "../../support/flights.ts";
 import { type Received, testGateway } from "../../support/gateway.ts";
 import { deliver, hour, second, untilLater } from "../../support/notifying.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { appForAll } from "../../support/running-app.ts";
-
-const post = (body: object, method = "POST") => ({
-  method,
-  body: JSON.stringify(body),
-  headers: { "content-type": "application/json" },
-});
 
 /** An app with one destination, whose server answers with `answer`. */
 async function withDestination(
@@ -50,7 +44,7 @@ async function withDestination(
     path,
     secret: String(secret),
     shown: async () => Object(await json(await app.as("admin", path))),
-    change: (changes: object) => app.as("admin", path, post(changes, "PATCH")),
+    change: (changes: object) => app.as("admin", path, { ...post(changes), method: "PATCH" }),
     deliveries: async () =>
       itemsOf(Object(await json(await app.as("admin", `${path}/deliveries?limit=100`))).data),
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 
@@ -8,6 +6,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { poster, PostError } from "../../../src/outbound/transports/post.ts";
 import { until } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
+import { folderForTests } from "../../support/folder.ts";
 
 const request = { headers: { "content-type": "application/json" }, body: "{}" };
 const never = new AbortController().signal;
@@ -174,8 +173,7 @@ test("does not repeat the URL in an error, because it may hold a secret", async 
 });
 
 describe("over TLS", () => {
-  const folder = mkdtempSync(join(tmpdir(), "skyhook-post-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = folderForTests();
 
   test("requires a certificate for the name, although it connects to an address", async () => {
     const made = Bun.spawnSync(

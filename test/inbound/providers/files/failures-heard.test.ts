@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Severity } from "../../../../src/event/new-notification.ts";
@@ -11,6 +10,7 @@ import {
   signingKeyWith,
 } from "../../../../src/inbound/signatures/development-secret.ts";
 import { json } from "../../../support/app.ts";
+import { folderForTests } from "../../../support/folder.ts";
 import { appForAll } from "../../../support/running-app.ts";
 
 /** A delivery that reports a failure, and the severity of its notification. */
@@ -26,8 +26,7 @@ const lines = readFileSync(join(import.meta.dir, "failures.ndjson"), "utf8")
   .split("\n");
 const failures = lines.map((line): Failure => JSON.parse(line));
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-failures-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForTests();
 const catalogue = join(import.meta.dir, "../../../../src/inbound/providers/files/catalogue");
 
 const providers = new Map(

@@ -67,16 +67,10 @@ export function changedBodyRows(by: Signer): readonly Row[] {
 
 /** JSON whose text changes when it is parsed and stringified, while its meaning stays the same. */
 const fragile = [
-  "1.0",
-  "12345678901234567890",
-  "1e3",
-  "-0",
-  '"\\u00e9"',
-  '"\\/"',
-  '"\\u0041"',
+  ...'1.0 12345678901234567890 1e3 -0 "\\u00e9" "\\/" "\\u0041"'.split(" "),
   '{"b":1,"10":2,"9":3}',
   '{"k":1,"k":2}',
-] as const;
+];
 
 export function rawOnlyRows(by: Signer): readonly Row[] {
   const compact = '{"a":[1,{"b":"c d"}]}';
