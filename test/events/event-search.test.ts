@@ -180,10 +180,7 @@ describe("GET /v1/events?delivery=", () => {
   test("follows each delivery", async () => {
     let answer = 503;
     const gateway = testGateway(() => new Response(null, { status: answer }));
-    await app.restart({
-      ...gateway.env,
-      DESTINATIONS_ALLOW_PRIVATE: "true",
-    });
+    await app.restart({ ...gateway.env, DESTINATIONS_ALLOW_PRIVATE: "true" });
     const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
     const has = async (delivery: string) => {
       for (let tries = 0; tries < 500; tries += 1) {

@@ -292,9 +292,7 @@ describe("a stream with words", () => {
     const { app } = await serve();
     await deliver(app, 1);
     const { streams } = over(app, () => Promise.resolve(false));
-    expect(opened(streams, "task")).rejects.toMatchObject({
-      code: "unavailable",
-    });
+    expect(opened(streams, "task")).rejects.toMatchObject({ code: "unavailable" });
     // Needs no index.
     const items = await opened(streams);
     await items.next();

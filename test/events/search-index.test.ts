@@ -85,10 +85,7 @@ describe("a search", () => {
 
   test("does not wait for ever", async () => {
     const { storage } = app.services;
-    const endless: Storage = {
-      ...storage,
-      all: () => Promise.resolve(rowsOf({ seq: 7 })),
-    };
+    const endless: Storage = { ...storage, all: () => Promise.resolve(rowsOf({ seq: 7 })) };
     expect(await searchIndex(endless, app.clock, log).caughtUp(0)).toBe(false);
     expect(await searchIndex(storage, app.clock, log).caughtUp(0)).toBe(true);
   });

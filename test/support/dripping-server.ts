@@ -40,10 +40,7 @@ export function drippingServer(
       },
     },
   });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    stop: () => server.stop(true),
-  };
+  return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
 }
 
 /** A complete request; null for a part of one. */

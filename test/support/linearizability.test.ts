@@ -140,10 +140,7 @@ describe("any history of a register", () => {
 const carriedOut = fc
   .array(
     fc.record({ isWrite: fc.boolean(), value: fc.nat(9), early: fc.nat(5), late: fc.nat(5) }),
-    {
-      minLength: 50,
-      maxLength: 300,
-    },
+    { minLength: 50, maxLength: 300 },
   )
   .map((steps) => {
     let value = 0;

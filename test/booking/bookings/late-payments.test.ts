@@ -113,10 +113,7 @@ describe("a refund that names no booking and arrives before its payment", () => 
       ]);
       const isWaiting = async () => String(await effectOf(refunded)).startsWith("no effect yet");
       await untilLater(app, async () => !(await isWaiting()), 100);
-      expect(await read(booking)).toMatchObject({
-        status: "confirmed",
-        refund: { refunded: 100 },
-      });
+      expect(await read(booking)).toMatchObject({ status: "confirmed", refund: { refunded: 100 } });
       const types = await eventTypes(booking);
       expect(types.filter((type) => type === "booking.refunded")).toEqual(["booking.refunded"]);
     }

@@ -152,10 +152,7 @@ describe("a payment", () => {
 
   test("has one effect, however often its event arrives", async () => {
     const booked = await hold();
-    const body = event("payment_intent.succeeded", {
-      booking: booked.id,
-      payment: "pi_same",
-    });
+    const body = event("payment_intent.succeeded", { booking: booked.id, payment: "pi_same" });
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => app.deliver("payment_processor", body)),
     );

@@ -54,10 +54,7 @@ describe("GET /v1/flights/load", () => {
   ])("?%s is 400", async (query, parameter) => {
     expect(
       await jsonWith(await app.as("operator", `/v1/flights/load?${query}`), 400),
-    ).toMatchObject({
-      code: "invalid-parameter",
-      errors: [{ parameter }],
-    });
+    ).toMatchObject({ code: "invalid-parameter", errors: [{ parameter }] });
   });
 });
 

@@ -50,12 +50,7 @@ class IdentityProvider {
     const jwkOf = async ([kid, { alg, pair }]: [
       string,
       { alg: string; pair: GenerateKeyPairResult },
-    ]) => ({
-      ...(await exportJWK(pair.publicKey)),
-      kid,
-      alg,
-      use: "sig",
-    });
+    ]) => ({ ...(await exportJWK(pair.publicKey)), kid, alg, use: "sig" });
     return Promise.all([...this.#keys].map(jwkOf));
   }
 
@@ -238,9 +233,7 @@ const packed = (body: Uint8Array<ArrayBuffer>) =>
 
 /** An endless stream of white space. */
 const endless = () =>
-  new ReadableStream({
-    pull: (controller) => controller.enqueue(Buffer.alloc(65_536, " ")),
-  });
+  new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(65_536, " ")) });
 
 describe("an identity provider that", () => {
   beforeEach(start);

@@ -30,13 +30,7 @@ const forged = (claims: object, header: object = {}, signingKey: Uint8Array = ke
 /** A correctly signed token with a header, or an `exp`, that no library would write. */
 function handmade(header: object, exp = String(nowSeconds + 60)): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
-  const claims = {
-    iss: "skyhook",
-    aud: "skyhook",
-    sub: "u1",
-    jti: "j",
-    iat: nowSeconds,
-  };
+  const claims = { iss: "skyhook", aud: "skyhook", sub: "u1", jti: "j", iat: nowSeconds };
   const payload = JSON.stringify(claims).replace(/\}$/, `,"exp":${exp}}`);
   const head = encode({ alg: "HS256", typ: "at+jwt", ...header });
   const text = `${head}.${Buffer.from(payload).toString("base64url")}`;

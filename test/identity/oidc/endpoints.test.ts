@@ -25,10 +25,7 @@ describe("a request to an endpoint of the issuer", () => {
     ["https://metadata.google.internal/", []],
     ["https://localhost/", []],
   ])("is refused at a private address: %s %j [API7-7]", async (url, addresses) => {
-    const resolve = resolving({
-      "id.example.com": [publicName],
-      "tokens.example.net": addresses,
-    });
+    const resolve = resolving({ "id.example.com": [publicName], "tokens.example.net": addresses });
     const send = issuerFetch(new URL("https://id.example.com"), manualClock(), resolve);
     expect(await failure(send(url, {}))).toBeInstanceOf(AddressError);
   });

@@ -192,10 +192,7 @@ describe("sign-in by OpenID Connect", () => {
     ["another audience", () => ({ aud: "other-client" })],
     [
       "several audiences and another authorized party",
-      () => ({
-        aud: [issuer.clientId, "other"],
-        azp: "other",
-      }),
+      () => ({ aud: [issuer.clientId, "other"], azp: "other" }),
     ],
     ["another issuer", () => ({ iss: "https://evil.example" })],
     ["an end in the past", () => ({ exp: past() })],

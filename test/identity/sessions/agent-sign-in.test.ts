@@ -57,10 +57,7 @@ describe("an agent without an identity provider", () => {
     await using app = await startApp({ MCP_ALLOW }, clock);
     const actor = { id: "grace", roles: ["user"] } as const;
     const token = await app.services.tokens.mint(actor, 60);
-    expect(await app.services.agentSignIn(token)).toMatchObject({
-      actor,
-      allowed,
-    });
+    expect(await app.services.agentSignIn(token)).toMatchObject({ actor, allowed });
     expect(app.services.agentIssuer).toBeNull();
   });
 

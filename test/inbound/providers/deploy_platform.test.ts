@@ -66,10 +66,7 @@ describe("deploy_platform", () => {
 
   test("reads a deploy from the command line, which has a user and no commit", () => {
     const event = changed(["payload", "deployment", "meta"], {});
-    expect(event).toMatchObject({
-      title: "Deploy of web to production succeeded",
-      actor: "usr_1",
-    });
+    expect(event).toMatchObject({ title: "Deploy of web to production succeeded", actor: "usr_1" });
   });
 
   test("links to the site if there is no dashboard link and the host is valid", () => {

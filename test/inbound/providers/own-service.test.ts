@@ -98,10 +98,7 @@ samples: { x: { body: { type: x } } }
 const at = (
   format: "json" | "slack" | "pagerduty" | "discord" | "email" | "original",
   host: string,
-) => ({
-  format,
-  address: `https://${host}/…`,
-});
+) => ({ format, address: `https://${host}/…` });
 
 test.each([
   ["slack", at("slack", "hooks.slack.com"), true],

@@ -80,10 +80,7 @@ const identities: Readonly<Record<string, Identity>> = {
       "repo:commit_status_updated",
     ],
   },
-  forgejo: {
-    ...unsigned("x-forgejo-delivery"),
-    name: ["x-forgejo-event", "issues"],
-  },
+  forgejo: { ...unsigned("x-forgejo-delivery"), name: ["x-forgejo-event", "issues"] },
   gitea: { ...unsigned("x-gitea-delivery"), name: ["x-gitea-event", "issues"] },
   linear: { ...unsigned("linear-delivery"), isTimed: true },
   mandrill: { id: "none", covers: "fields" },

@@ -78,10 +78,7 @@ describe("an event", () => {
       {
         destination: "errors",
         status: "filtered",
-        filtered: {
-          clause: 'event.severity == "error"',
-          values: { "event.severity": "success" },
-        },
+        filtered: { clause: 'event.severity == "error"', values: { "event.severity": "success" } },
       },
     ]);
   });

@@ -31,10 +31,7 @@ describe("POST /v1/destinations/preview", () => {
     expect(succeeded).toMatchObject({
       type: "deploy.succeeded",
       delivered: false,
-      explanation: {
-        clause: 'event.severity == "error"',
-        values: { "event.severity": "success" },
-      },
+      explanation: { clause: 'event.severity == "error"', values: { "event.severity": "success" } },
     });
     expect(failed).toMatchObject({ type: "deploy.error", delivered: true, explanation: null });
     expect(others).toHaveLength(48);
@@ -96,10 +93,7 @@ describe("POST /v1/destinations/preview", () => {
     const response = await preview(filter);
     expect(response.status).toBe(status);
     const [error] = itemsOf((await json(response))["errors"]);
-    expect(error).toMatchObject({
-      pointer: "/filter",
-      detail: expect.stringContaining(detail),
-    });
+    expect(error).toMatchObject({ pointer: "/filter", detail: expect.stringContaining(detail) });
   });
 
   test("is for operators, because it shows events", async () => {

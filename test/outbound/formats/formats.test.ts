@@ -48,10 +48,8 @@ const rendering: Rendering = {
 type HttpFormat = Exclude<FormatName, "email" | "original">;
 const bodyOf = (format: HttpFormat, changes: Partial<Rendering["notification"]> = {}): unknown =>
   JSON.parse(
-    httpFormats[format]({
-      ...rendering,
-      notification: { ...rendering.notification, ...changes },
-    }).body,
+    httpFormats[format]({ ...rendering, notification: { ...rendering.notification, ...changes } })
+      .body,
   );
 
 const strict = <Fields extends Record<string, TSchema>>(fields: Fields) =>

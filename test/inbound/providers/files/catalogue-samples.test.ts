@@ -64,10 +64,8 @@ function eventOf(
     notice,
     id: "evt_1",
     provider: provider.id,
-    idempotencyKey: eventIdentity(provider, interpreted, {
-      signedBytes: bytes,
-      signedContext: "",
-    }).keys[0],
+    idempotencyKey: eventIdentity(provider, interpreted, { signedBytes: bytes, signedContext: "" })
+      .keys[0],
     occurredAt: interpreted.occurredAt ?? new Date(0),
     createdAt: new Date(0),
     recovered: false,
