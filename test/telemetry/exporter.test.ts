@@ -84,15 +84,6 @@ test.each([
   expect(post?.body.startsWith("\n")).toBe(type === "application/x-protobuf");
 });
 
-test("tracing is off without an endpoint", async () => {
-  const parts = {
-    now: Date.now,
-    count() {},
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  };
-  expect(await tracing({ ...settings, otlpEndpoint: null }, parts)).toBeNull();
-});
-
 describe("spans", () => {
   test("are exported in batches, in order, one request at a time", async () => {
     let inFlight = 0;

@@ -16,7 +16,7 @@ import { copyDatabase } from "../../../src/db/sqlite/backup.ts";
 import { until } from "../../support/app.ts";
 import { book, flightsIn } from "../../support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";
-import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
+import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { openedBeside } from "../../support/rows.ts";
 import { notInstalled, skips } from "../../support/skips.ts";
@@ -124,20 +124,6 @@ describe("skyhook backup", () => {
     const halves =
       "select count(*) from events full join notifications on event_id = events.id where events.id is null or event_id is null";
     expect(database.query(halves).values()).toEqual([[0]]);
-  });
-
-  test("killed in the middle leaves nothing under the name of the backup", async () => {
-    const { folder, server, file } = await setUp();
-    await deliver(server, 1, 3);
-    fatten(folder, 60);
-    const child = spawnSkyhook(["backup", file], server);
-    await until(() => partials(folder).some((name) => statSync(join(folder, name)).size > 0));
-    child.kill("SIGKILL");
-    await child.exited;
-    expect(existsSync(file)).toBe(false);
-    expect(partials(folder)).not.toEqual([]);
-    await succeed(server, "backup", file);
-    expect(keysIn(file).toSorted()).toEqual(keysOf(1, 3));
   });
 
   test("lists the secrets to store with it, and their places", async () => {

@@ -100,7 +100,7 @@ export const notificationsOfFleet = `
   from notifications n join events e on e.id = n.event_id`;
 
 /** Sends a request as an admin. Throws if the answer is not a success. */
-export type AsAdmin = (path: string, init: RequestInit) => Promise<Response>;
+type AsAdmin = (path: string, init: RequestInit) => Promise<Response>;
 
 /** Statuses of a balancer without a reachable instance, and of an instance without a database. */
 const unavailable = [502, 503, 504];

@@ -65,33 +65,6 @@ describe.each(databases())("on $name", (kind) => {
     return booking;
   }
 
-  test.each(sampleOf(steps, perRun))(
-    "a payment killed %s confirms the booking once",
-    async (_, point, isDone) => {
-      const id = await held();
-      await service.settled();
-      const pay = async () =>
-        deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
-      service.crashAt(point);
-      expect(await pay()).toBeNull();
-      await service.crashed();
-      expect(await left(id)).toEqual(
-        isDone
-          ? { status: "confirmed", paid: 99_900, refunded: 0 }
-          : { status: "held", paid: null, refunded: 0 },
-      );
-      expect(await pay()).toMatchObject({
-        status: 200,
-        body: { status: isDone ? "duplicate" : "accepted" },
-      });
-      expect(await pay()).toMatchObject({ body: { status: "duplicate" } });
-      await service.settled();
-      expect(service.notified().get(`bookings:${id}:confirmed`)).toHaveLength(1);
-      await service.stop();
-      expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 0 });
-    },
-  );
-
   test.each(sampleOf(lateSteps, perRun))(
     "a refund before its payment, killed before %s, is counted once",
     async (_, killed, point) => {

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Claims } from "./claims.ts";
 import { type Dice, dice, type Outcome, outcomeOfNames, randomOutcome } from "./dice.ts";
 import type { Change, Disk, Fate, Image } from "./disk.ts";
+import type { Claims } from "./scenario.ts";
 import type { Step } from "./steps.ts";
 
 /** What programs did, and what a power cut must not take from them. */

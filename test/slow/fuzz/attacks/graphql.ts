@@ -1,4 +1,4 @@
-import { answered, ask, type Attack, flood, mebibyte, post } from "./attack.ts";
+import { answered, ask, type Attack, flood, post } from "./attack.ts";
 
 /** Fragments each of which spreads the next one twice: 2^n fields, written out. */
 function doubling(count: number): string {
@@ -60,17 +60,6 @@ export const graphqlAttacks: readonly Attack[] = [
         const fields = Array.from({ length: 15 }, (_, m) => `a${m}: ${names[m % names.length]}`);
         const query = `query Q${n} { flight(flightId: 1) { ${fields.join(" ")} price { amount } } }`;
         for (let run = 0; run < 4; run += 1) await ask(victim, query);
-      }),
-  },
-  {
-    name: "different-long-queries",
-    about: "800 different queries of 8 KB, which a cache of documents may keep",
-    // 230 to 260 MiB are kept or not yet collected, however many there are.
-    growthLimitBytes: 320 * mebibyte,
-    run: (victim) =>
-      flood(800, 4, (n) => {
-        const fields = "flightId flightNumber airline origin destination ".repeat(160);
-        return ask(victim, `query Q${n} { flight(flightId: 1) { ${fields} } }`);
       }),
   },
   {

@@ -6,11 +6,10 @@ import { strangenessOf } from "../../../../src/db/sqlite/inspect.ts";
 import { databaseIn, startIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { addFlights } from "../../crash/service.ts";
-import type { Claims } from "../claims.ts";
 import { type Facts, Said } from "../facts.ts";
 import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";
 import type { Recorder } from "../recorder.ts";
-import { type Scenario, withGateway } from "../scenario.ts";
+import { type Claims, type Scenario, withGateway } from "../scenario.ts";
 import type { Step } from "../steps.ts";
 
 import { Load, seats } from "./service.ts";

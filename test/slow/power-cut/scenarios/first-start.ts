@@ -9,7 +9,6 @@ import { bookingBody, post } from "../../../support/flights.ts";
 import { keyOf } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook, startServer } from "../../../support/program.ts";
 import { addFlights } from "../../crash/service.ts";
-import type { Claims } from "../claims.ts";
 import { Said } from "../facts.ts";
 import {
   environmentIn,
@@ -21,7 +20,7 @@ import {
   type Wrong,
 } from "../opened.ts";
 import type { Recorder } from "../recorder.ts";
-import { type Scenario, withGateway } from "../scenario.ts";
+import { type Claims, type Scenario, withGateway } from "../scenario.ts";
 import type { Step } from "../steps.ts";
 
 const provider = "task_tracker";

@@ -3,10 +3,9 @@ import { asOperator, authorization, databaseIn, startIn } from "../../../support
 import type { RunningServer } from "../../../support/program.ts";
 import { book, cancel, deliver, deliverPayment } from "../../crash/requests.ts";
 import { addFlights, allDelivered } from "../../crash/service.ts";
-import type { Claims } from "../claims.ts";
 import { Said } from "../facts.ts";
 import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";
-import { type Scenario, withGateway } from "../scenario.ts";
+import { type Claims, type Scenario, withGateway } from "../scenario.ts";
 
 const clients = 6;
 export const seats = [1_000, 1_000, 30];
