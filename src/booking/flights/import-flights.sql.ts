@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
 
 import {
   allColumns,
@@ -32,8 +32,10 @@ export const flightByKey = statement<FlightKey>()((db, { flights }, p) =>
     .limit(1),
 );
 
-/** Keeps the seats that are sold. Touches no row if the plan has fewer, or the flight was moved or cancelled since it was read. */
-export const updateFlight = statement<Flight & { readonly readRevision: number }>()(
+/** Touches no row if more than `mostSold` seats are sold, or the flight was moved or cancelled since it was read. */
+export const updateFlight = statement<
+  Flight & { readonly readRevision: number; readonly mostSold: number }
+>()(
   (db, { flights }, p) =>
     db
       .update(flights)
@@ -55,7 +57,7 @@ export const updateFlight = statement<Flight & { readonly readRevision: number }
         and(
           eq(flights.id, p.id),
           eq(flights.revision, p.readRevision),
-          gte(sql`${p.seats}`, sql`${flights.seats} - ${flights.seatsAvailable}`),
+          lte(sql`${flights.seats} - ${flights.seatsAvailable}`, p.mostSold),
         ),
       ),
   { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },

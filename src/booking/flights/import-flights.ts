@@ -6,6 +6,7 @@ import { insertEvent } from "../../event/events.sql.ts";
 import type { Flight } from "../flight.ts";
 
 import { flightChangeEvent } from "./flight-change-event.ts";
+import { soldOf } from "./flight-change.ts";
 import { insertFlight } from "./flights.sql.ts";
 import {
   endOffers,
@@ -106,13 +107,21 @@ async function* importInSteps(
 
 const isRevised = ({ before, after }: Update) => after.revision !== before.revision;
 
-/** The writes that update a flight, with the event about a change of its times or airports. */
-function writesOf({ before, after }: Update, now: Date): readonly Write<unknown>[] {
-  const update = write(updateFlight, { ...after, readRevision: before.revision }, changedMeanwhile);
-  const { lastChange } = after;
-  if (!isRevised({ before, after }) || lastChange === null) return [update];
+/**
+ * The writes that update a flight, with the event about a change. Another arrival or airport has none while no seat is
+ * sold: a new timetable would have thousands.
+ */
+function writesOf(update: Update, now: Date): readonly Write<unknown>[] {
+  const { before, after } = update;
+  const { lastChange, cancelledAt, departureTime, seats } = after;
+  const isMoved = departureTime.getTime() !== before.departureTime.getTime();
+  const isNews = isMoved || cancelledAt !== before.cancelledAt || soldOf(before) > 0;
+  const mostSold = isRevised(update) && !isNews ? 0 : seats;
+  const values = { ...after, readRevision: before.revision, mostSold };
+  const written = write(updateFlight, values, changedMeanwhile);
+  if (!isRevised(update) || !isNews || lastChange === null) return [written];
   const event = flightChangeEvent(after, lastChange, makeId, now);
-  return [update, write(insertEvent, event), write(insertFlightEvent, { eventId: event.id })];
+  return [written, write(insertEvent, event), write(insertFlightEvent, { eventId: event.id })];
 }
 
 /** Throws an error for the first of these lines, if any. `isBegun`: others were imported. */

@@ -5,7 +5,7 @@ import type { FlightPlan } from "../../../src/booking/flight.ts";
 import { flightByKey } from "../../../src/booking/flights/import-flights.sql.ts";
 import { importFlights } from "../../../src/booking/flights/import-flights.ts";
 import { json, jsonWith, until } from "../../support/app.ts";
-import { bookingCalls } from "../../support/bookings.ts";
+import { bookingCalls, eventsAbout } from "../../support/bookings.ts";
 import { manualClock } from "../../support/clock.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, flightPlan } from "../../support/flights.ts";
@@ -244,6 +244,19 @@ describe("an import of several transactions", () => {
         expect(await failure(importing)).toMatchObject({ detail });
       }
       expect(await countOf(flightNumber)).toBe(450);
+    },
+  );
+
+  test.each([1, 0])(
+    "has %d events about another arrival, if as many bookings are made meanwhile",
+    async (bookings) => {
+      const { flightNumber } = await booked();
+      const { id } = await addFlight(app, planAt(flightNumber));
+      await imported(flightNumber, many);
+      const lines = [...many, { plan: { arrivalTime: leaves(9) } }];
+      const afterStep = afterFirst(async () => bookings > 0 && jsonWith(await book(id), 201));
+      expect(await imported(flightNumber, lines, { afterStep })).toMatchObject({ changed: 1 });
+      expect(await eventsAbout(app, `flight/${id}`)).toHaveLength(bookings);
     },
   );
 

@@ -64,7 +64,8 @@ test("an import lets a server store every webhook, and completes after it was ki
     first.kill("SIGKILL");
     await first.exited;
     expect(changed()).toBeLessThan(flights);
-    expect(await runSkyhook(["import", "5.csv"], server)).toMatchObject(imported);
+    const again = await runSkyhook(["import", "5.csv"], server);
+    expect(again.out).toMatch(/^10000 flights imported\n\d+ flights changed, 0 cancelled\n$/);
     expect(changed()).toBe(flights);
   } finally {
     clearInterval(sending);

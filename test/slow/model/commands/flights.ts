@@ -82,7 +82,7 @@ export async function importPlans(
         plan.destination !== known.destination;
       if (isChanged && known.departureMs > nowMs) {
         noteChange(model, known, nowMs);
-        changed += 1;
+        if (seatsSold(model, known.id) > 0) changed += 1;
       }
       Object.assign(known, plan);
     }
@@ -127,7 +127,7 @@ async function learnChanges(model: Model, server: Server, changed: number): Prom
     const event = bookingEvent("flight.changed", String(at(item, "data", "flightId")), createdMs);
     model.events.push({ ...event, id: String(at(item, "id")) });
   }
-  if (changed > 0) count(server, "import: changed flights");
+  if (changed > 0) count(server, "import: changed flights with bookings");
 }
 
 async function failureCode(done: Promise<void>): Promise<unknown> {
