@@ -27,8 +27,8 @@ test("the log names a payment's booking by its id, and repeats no text of the pa
   }
   const effects = () =>
     text()
-      .trim()
       .split("\n")
+      .filter(Boolean)
       .map((line): Record<string, unknown> => JSON.parse(line))
       .filter(({ effect }) => effect !== undefined);
   await until(() => effects().length === moneys.length);
