@@ -7,7 +7,7 @@ import { later } from "../../../support/flight-changes.ts";
 
 import { changed, flightOffer, partOffer } from "./rules.ts";
 import { at, nothing, payment, pick, seats, step, which } from "./step.ts";
-import { isOpen, type OfferRow } from "./store.ts";
+import { type BookingRow, isOpen, type OfferRow } from "./store.ts";
 import type { World } from "./world.ts";
 
 function equalTerms(
@@ -141,3 +141,24 @@ export const race = step(
     return null;
   },
 );
+
+/** Each booking is changed at every instance at once, in opposite orders. Anything may come of it, but no error. */
+export const rush = step("rush", fc.record({ to: which }), async (world, input) => {
+  const { bookings, flights } = world.before;
+  const change = async (instance: number, booking: BookingRow, index: number) => {
+    const call = (method: string, rest: string, body?: object) =>
+      world.ofBooking(instance, booking, method, rest, body);
+    if (index % 3 === 0) return call("PATCH", "/passengers/1", { lastName: `N${"ab"[instance]}` });
+    const { answer } = await (index % 3 === 1
+      ? call("POST", "/cancellation", { passengers: [1] })
+      : call("POST", "/changes", { flightId: pick(flights, input.to + index)?.id }));
+    const path = `/changes/${String(answer["id"])}`;
+    const confirm = () => call("POST", `${path}/confirm`);
+    return Promise.all([confirm(), confirm(), call("DELETE", path)]);
+  };
+  const here = bookings.map((booking, index) => change(0, booking, index));
+  const there = bookings.toReversed().map((booking, index) => change(1, booking, index));
+  await Promise.all([...here, ...there]);
+  world.count("rush");
+  return null;
+});

@@ -27,6 +27,7 @@ const wanted = [
   "race 0",
   "race 2",
   "race 3",
+  "rush",
 ];
 
 const runsKey = "runs";

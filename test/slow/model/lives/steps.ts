@@ -7,7 +7,7 @@ import { later } from "../../../support/flight-changes.ts";
 import { bookingBody } from "../../../support/flights.ts";
 import { minuteMs } from "../rules.ts";
 
-import { confirm, offerFlight, offerPart, race, withdraw } from "./change-steps.ts";
+import { confirm, offerFlight, offerPart, race, rush, withdraw } from "./change-steps.ts";
 import { cancelled, flightOf, hasLeft, hasOpenOffer, paidFor, refundOf, sale } from "./rules.ts";
 import { at, nothing, payment, pick, seats, type Step, step, which } from "./step.ts";
 import { isOpen } from "./store.ts";
@@ -137,6 +137,7 @@ const weights: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [8, pay],
   [3, refund],
   [3, race],
+  [1, rush],
   [1, airline],
   [3, wait],
   [1, jump],
