@@ -17,12 +17,7 @@ import { eventRow, notificationRow } from "../../support/rows.ts";
 import { skips } from "../../support/skips.ts";
 
 const taken = resources();
-const limits = {
-  poolSize: 3,
-  connectTimeoutMs: 5_000,
-  statementTimeoutMs: 10_000,
-  retryMs: 1_000,
-};
+const limits = { poolSize: 3, connectTimeoutMs: 5_000, statementTimeoutMs: 10_000, retryMs: 1_000 };
 const unfinished =
   "A copy into this database was not finished: run `skyhook copy` again, or empty it";
 

@@ -112,14 +112,7 @@ describe("skyhook copy", () => {
         write(insertNotification, notificationRow(2)),
         ...[1, 1, 2].map((ms) =>
           write(insertAttempts, {
-            attempts: [
-              {
-                ...attempt,
-                startedAt: new Date(ms),
-                responseStatus: null,
-                error: "no",
-              },
-            ],
+            attempts: [{ ...attempt, startedAt: new Date(ms), responseStatus: null, error: "no" }],
           }),
         ),
       );

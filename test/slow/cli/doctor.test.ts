@@ -136,10 +136,7 @@ describe("skyhook doctor", () => {
     expect(marks(setting.out)).toEqual(["✗ configuration"]);
     expect(marks(unreadable.out)).toEqual(expect.arrayContaining(["✗ database", "✗ token key"]));
     expect(marks(folderless.out)).toContain("✗ data folder");
-    expect(older).toMatchObject({
-      out: expect.stringMatching(/! +database .*0\.1\.0/),
-      code: 0,
-    });
+    expect(older).toMatchObject({ out: expect.stringMatching(/! +database .*0\.1\.0/), code: 0 });
     expect(marks(future.out)).toContain("✗ clock");
     expect(occupied.out).toMatch(/✗ +server .*another program answers/);
     for (const { code, err } of [setting, unreadable, folderless, future, occupied])

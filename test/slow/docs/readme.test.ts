@@ -41,12 +41,7 @@ describe("README", () => {
     const env = { ...clean(), PORT: String(port) };
     const child = Bun.spawn(
       ["bash", "-c", asInstalled(script).replaceAll("localhost:3111", `localhost:${port}`)],
-      {
-        cwd: folder,
-        env,
-        stdout: "pipe",
-        stderr: "pipe",
-      },
+      { cwd: folder, env, stdout: "pipe", stderr: "pipe" },
     );
     const { out, err, code } = await ended(child);
     if (code > 1) throw new Error(err);

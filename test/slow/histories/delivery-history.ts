@@ -51,11 +51,7 @@ export class DeliveryHistory {
 
   async #deliver(url: string): Promise<Outcome<DeliveryAnswer>> {
     const { provider, body, headers: own } = this.#delivery;
-    const headers = {
-      "content-type": "application/json",
-      ...own,
-      ...signatureOf(provider, body),
-    };
+    const headers = { "content-type": "application/json", ...own, ...signatureOf(provider, body) };
     const result = await rest(`${url}/webhooks/${provider}`, { method: "POST", headers, body });
     return answered(result, acknowledgement);
   }

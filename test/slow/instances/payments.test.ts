@@ -32,11 +32,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     describeAs(listed);
     database = await postgresDatabase();
     const clock = manualClock();
-    const env = {
-      DATABASE_URL: database.url,
-      PROVIDERS_DIR: folder,
-      BANK_WEBHOOK_SECRET: secret,
-    };
+    const env = { DATABASE_URL: database.url, PROVIDERS_DIR: folder, BANK_WEBHOOK_SECRET: secret };
     apps = [await startApp(env, clock), await startApp(env, clock)];
   });
   afterEach(async () => {

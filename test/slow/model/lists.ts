@@ -44,13 +44,7 @@ export const lists: readonly List[] = [
     field: { name: "flights", id: "flightId" },
     items: ({ flights }) => sorted(flights),
   },
-  {
-    name: "events",
-    role: "operator",
-    path: "/v1/events",
-    field: null,
-    items: sortedEvents,
-  },
+  { name: "events", role: "operator", path: "/v1/events", field: null, items: sortedEvents },
   {
     name: "notifications",
     role: "operator",

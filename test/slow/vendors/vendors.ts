@@ -149,8 +149,5 @@ function signingKey({
   const der = publicKey.export({ format: "der", type: "spki" });
   // RFC 8410: the last 32 bytes are the key itself.
   const isRaw = scheme.kind === "ed25519";
-  return {
-    secret: isRaw ? der.subarray(-32).toString("hex") : der.toString("base64"),
-    privateKey,
-  };
+  return { secret: isRaw ? der.subarray(-32).toString("hex") : der.toString("base64"), privateKey };
 }

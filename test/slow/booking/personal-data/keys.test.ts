@@ -99,10 +99,7 @@ describe("PERSONAL_DATA_KEY", () => {
     const readable = await bookingOn(lost);
     const asked = await fetch(`${lost.url}/graphql`, {
       method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: await authorization("admin"),
-      },
+      headers: { "content-type": "application/json", authorization: await authorization("admin") },
       body: JSON.stringify({
         query: "{ bookings { nodes { bookingId passengers { passportNumber } } } }",
       }),

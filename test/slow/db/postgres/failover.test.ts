@@ -92,12 +92,7 @@ test.skipIf(skips(noOwnPostgres))(
   "`settled` waits for a commit on the standby, even when it shares the commit with a read-only transaction",
   async () => {
     const primary = await taken.ownPostgres();
-    const limits = {
-      poolSize: 1,
-      connectTimeoutMs: 10_000,
-      statementTimeoutMs: 300,
-      retryMs: 0,
-    };
+    const limits = { poolSize: 1, connectTimeoutMs: 10_000, statementTimeoutMs: 300, retryMs: 0 };
     await (await openStorage(schema, primary.url, limits)).close();
     await using sql = new Bun.SQL(primary.url, { max: 1 });
     await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");

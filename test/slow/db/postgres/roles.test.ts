@@ -18,12 +18,7 @@ import { eventRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
-const limits = {
-  poolSize: 2,
-  connectTimeoutMs: 10_000,
-  statementTimeoutMs: 10_000,
-  retryMs: 0,
-};
+const limits = { poolSize: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 10_000, retryMs: 0 };
 
 /** Like deploy/postgres-roles.sql with other role names, but each privilege is granted by a separate statement. */
 const ownerText = `create role keeper login;

@@ -16,12 +16,7 @@ import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 const missing = noOwnPostgres ?? noCertificates;
-const limits = {
-  poolSize: 2,
-  connectTimeoutMs: 10_000,
-  statementTimeoutMs: 10_000,
-  retryMs: 0,
-};
+const limits = { poolSize: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 10_000, retryMs: 0 };
 
 describe.skipIf(skips(missing))("postgres: TLS", () => {
   test("verify-full accepts a server certificate of its CA, and says why it rejects any other", async () => {

@@ -33,10 +33,7 @@ export const forge = command(
     };
     for (let time = 0; time < args.times; time += 1) {
       const nowMs = server.clock.now();
-      const refusal = limited(model, address, nowMs) ?? {
-        status: 401,
-        code: "invalid-signature",
-      };
+      const refusal = limited(model, address, nowMs) ?? { status: 401, code: "invalid-signature" };
       const answer = await post(server, `/webhooks/${provider}`, body, headers);
       sameOutcome(server, "forge", answer, refusal);
       if (refusal.status === 429) compareRetryAfter(model, address, nowMs, answer);
