@@ -81,15 +81,7 @@ async function compileTwice(program: string): Promise<void> {
   const elsewhere = join(root, "dist", `copy-${crypto.randomUUID().slice(0, 8)}`);
   mkdirSync(elsewhere, { recursive: true });
   try {
-    const parts = [
-      "src",
-      "docs",
-      "scripts",
-      "node_modules",
-      "package.json",
-      "tsconfig.json",
-      "bunfig.toml",
-    ];
+    const parts = "src docs scripts node_modules package.json tsconfig.json bunfig.toml".split(" ");
     const paths = parts.map((part) => join(root, part));
     const { success } = Bun.spawnSync(["cp", "-al", ...paths, elsewhere], { stderr: "ignore" });
     if (!success) Bun.spawnSync(["cp", "-R", ...paths, elsewhere]);
