@@ -83,7 +83,7 @@ interface ConfirmedParts {
   readonly label: string;
   readonly title: string;
   readonly text: string;
-  readonly isMain?: boolean | undefined;
+  readonly isMain?: boolean;
   readonly confirm: () => void;
 }
 

@@ -24,8 +24,6 @@ interface FrameParts {
   readonly children: ComponentChildren;
 }
 
-const foldedKey = "skyhook.folded";
-
 /** The side bar beside the page. A narrow window has a bar at the bottom, which opens the side bar. */
 export function Frame({
   session,
@@ -36,7 +34,6 @@ export function Frame({
   skip,
   children,
 }: FrameParts) {
-  const [isFolded, setFolded] = useState(() => localStorage.getItem(foldedKey) !== null);
   const [isOpen, setOpen] = useState(false);
   useFavicon(issues > 0);
   useEffect(() => {
@@ -44,14 +41,9 @@ export function Frame({
     addEventListener("hashchange", close);
     return () => removeEventListener("hashchange", close);
   }, []);
-  const fold = () => {
-    if (isFolded) localStorage.removeItem(foldedKey);
-    else localStorage.setItem(foldedKey, "");
-    setFolded(!isFolded);
-  };
   const links = { view, issues };
   return (
-    <div class={`frame${isFolded ? " folded" : ""}${isOpen ? " menu-open" : ""}`}>
+    <div class={isOpen ? "frame menu-open" : "frame"}>
       <button type="button" class="skip" onClick={skip}>
         Skip to content
       </button>
@@ -102,16 +94,6 @@ export function Frame({
             onClick={showHelp}
           >
             ?
-          </button>
-          <button
-            type="button"
-            class="fold"
-            aria-label="Fold the side bar"
-            aria-pressed={isFolded}
-            title={isFolded ? "Unfold the side bar" : "Fold the side bar"}
-            onClick={fold}
-          >
-            {isFolded ? "»" : "«"}
           </button>
           <SignOut session={session} />
         </div>

@@ -17,7 +17,6 @@ import type * as statistics from "../../operations/statistics/statistics.schema.
 import type * as destination from "../../outbound/destination.ts";
 import type * as destinations from "../../outbound/destinations/destination.schema.ts";
 import type * as preview from "../../outbound/destinations/filter-preview.ts";
-import type * as notification from "../../outbound/notification.ts";
 
 /** A type after a round trip through JSON: dates become strings. */
 export type Wire<Value> = Value extends Date
@@ -46,7 +45,6 @@ export type ReplayOutcome = keyof replay.ReplayCounts;
 export type ReplayPreview = Wire<replayed.ReplayPreview>;
 export type DeliveryState = NonNullable<EventItem["delivery"]>;
 export type EventDetail = Wire<event.EventTimeline>;
-export type NotificationItem = Wire<notification.Notification>;
 export type NotificationDetail = EventDetail["notifications"][number];
 export type RejectionItem = Wire<rejected.ListedRejection>;
 export type BookingItem = Wire<booking.BookingSummary>;

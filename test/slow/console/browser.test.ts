@@ -245,15 +245,15 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.until("location.hash.startsWith('#/destinations/dst_')");
   });
 
-  test("shows health: key figures, chart, provider activity and dead letters", async () => {
+  test("shows health: key figures and charts", async () => {
     await browser.go("#/health?range=6h", ".figure", "Median · p95");
     await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
-    await browser.shows(".lines li", "No deliveries for 2", "HTTP 503");
   });
 
   test("shows the state of each secret rotation", async () => {
     await browser.go("#/providers", ".panel", "Safe to remove");
+    await browser.shows(".panel", "No deliveries for 2");
   });
 
   test("finds a booking by reference and shows its history", async () => {

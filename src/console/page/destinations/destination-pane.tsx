@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { formatInfo } from "../../../outbound/formats/formats.ts";
 import { SecretOnce, takeSecret } from "../copy.tsx";
 import { milliseconds, span } from "../durations.ts";
-import { Figure } from "../health/health-panels.tsx";
+import { Figure } from "../health/figures.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
 import { Detail, LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";

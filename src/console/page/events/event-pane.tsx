@@ -5,7 +5,7 @@ import { CopyButton } from "../copy.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { consequenceOf, Replay } from "../replays/replay.tsx";
+import { Replay } from "../replays/replay.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
@@ -50,7 +50,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Source of={event.provider} /> <Mono of={event.type} /> <Time at={event.createdAt} />
             </p>
             <div class="actions">
-              <Replay id={event.id} consequence={consequenceOf(event)} isMain replayed={replayed} />
+              <Replay of={event} replayed={replayed} />
               {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
               <CopyButton label="Copy ID" text={() => event.id} />
             </div>

@@ -8,28 +8,20 @@ import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts"
 import { words } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
-import type { Deliveries, Health, Providers } from "../wire.ts";
+import type { Deliveries, Health } from "../wire.ts";
 
 import { Chart, type Series } from "./chart.tsx";
-import {
-  type DeadLetterPage,
-  DeadLetters,
-  deadLetters,
-  Figures,
-  ProviderActivity,
-} from "./health-panels.tsx";
+import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency.tsx";
 
 const pollIntervalMs = 5_000;
 
-/** The Health view: key figures, deliveries over time, provider activity, dead letters. */
+/** The Health view: key figures, deliveries over time, and how long they take. */
 export function HealthView({ route }: ViewParts) {
   const health = useLoad<Health>("v1/statistics/health");
-  const providers = useLoad<Providers>("v1/providers");
   const period = useSpan(route.query.get("range") ?? "1h");
   const deliveries = useLoad<Deliveries>(`v1/statistics/deliveries?${period}`, { keep: true });
-  const letters = useLoad<DeadLetterPage>(deadLetters);
-  const all = [health, deliveries, providers, letters];
+  const all = [health, deliveries];
   const reload = () => all.forEach((one) => one.reload());
   useInterval(reload, pollIntervalMs);
   // While the server is down, all requests fail for the same reason: show each message once.
@@ -74,8 +66,6 @@ export function HealthView({ route }: ViewParts) {
         )}
       </section>
       <LatencyPanel route={route} />
-      {providers.value !== null && <ProviderActivity providers={providers.value.data} />}
-      {letters.value !== null && <DeadLetters page={letters.value} reload={letters.reload} />}
     </Page>
   );
 }

@@ -1,12 +1,11 @@
 import { brandOf } from "../../../inbound/providers/brand.ts";
 import { lastDelivery } from "../durations.ts";
-import { ActivityBadge } from "../health/health-panels.tsx";
 import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { isAdmin } from "../session/session.ts";
-import { Mono } from "../text.tsx";
+import { Mono, type Of } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Facts, Source, Waiting } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
@@ -117,4 +116,10 @@ function Previous({ secret }: { readonly secret: Provider["secrets"]["previous"]
       </Badge>
     </>
   );
+}
+
+function ActivityBadge({ of: { isSilent, silentForSeconds } }: Of<Provider>) {
+  if (isSilent) return <Badge tone="bad">Silent</Badge>;
+  if (silentForSeconds === null) return <Badge tone="quiet">No deliveries</Badge>;
+  return <Badge tone="good">Active</Badge>;
 }

@@ -1,22 +1,18 @@
 import { attempt, Confirmed, useAction } from "../action.tsx";
 import { callApi } from "../api.ts";
+import type { Of } from "../text.tsx";
 import { notify } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
 
-interface Parts {
-  /** The event's id. */
-  readonly id: string;
-  /** What it does, as a sentence. */
-  readonly consequence: string;
-  readonly isMain?: boolean | undefined;
+interface Parts extends Of<EventDetail> {
   readonly replayed: (event: EventDetail) => void;
 }
 
 /** Replays an event, after asking: parses its stored body again and resends its notifications. */
-export function Replay({ id, consequence, isMain, replayed }: Parts) {
+export function Replay({ of: event, replayed }: Parts) {
   const { run } = useAction();
   const replay = async () => {
-    const path = `v1/events/${encodeURIComponent(id)}/replay`;
+    const path = `v1/events/${encodeURIComponent(event.id)}/replay`;
     const after = await callApi<EventDetail>(path, { method: "POST" });
     replayed(after);
     const isSent = after.notifications.length > 0;
@@ -29,8 +25,8 @@ export function Replay({ id, consequence, isMain, replayed }: Parts) {
     <Confirmed
       label="Replay and resend"
       title="Replay this event?"
-      text={consequence}
-      isMain={isMain}
+      text={consequenceOf(event)}
+      isMain
       confirm={() => void run(() => attempt("Replay", replay))}
     />
   );
@@ -39,7 +35,7 @@ export function Replay({ id, consequence, isMain, replayed }: Parts) {
 const listed = new Intl.ListFormat("en");
 
 /** Who is notified, and who a second time. The API decides alike. */
-export function consequenceOf({ status, notifications }: EventDetail): string {
+function consequenceOf({ status, notifications }: EventDetail): string {
   const hasFailed = notifications.some((it) => it.status !== "delivered" && it.lastError !== null);
   const deliveries = notifications.flatMap((it) => it.deliveries);
   const [received, failed] = [true, false].map((isReceived) => {
