@@ -64,8 +64,7 @@ export const AuditView = listView<AuditItem>({
   narrow: `"title time" "kind by" "changes changes" / minmax(0, 1fr) minmax(0, auto)`,
   sectionOf: ({ createdAt }) => dayOf(new Date(createdAt)),
   address: addressOf,
-  useSuggestions: (items) => [...new Set(items?.map(({ actor }) => actor))].toSorted(),
-  filters: ({ route, suggestions }) => (
+  filters: ({ route, items }) => (
     <Filters
       of={auditFilters}
       route={route}
@@ -75,7 +74,10 @@ export const AuditView = listView<AuditItem>({
           options: Object.keys(groups),
           labelOf: (action) => groups[action] ?? action,
         },
-        actor: { placeholder: "User", options: suggestions },
+        actor: {
+          placeholder: "User",
+          options: [...new Set(items?.map(({ actor }) => actor))].toSorted(),
+        },
         subject: { placeholder: "Name or ID" },
         time: TimeFilter,
       }}

@@ -9,9 +9,10 @@ import type { Rows } from "./rows.tsx";
 import { useTimeRange } from "./time-filter.tsx";
 import { titles } from "./views.ts";
 
-interface FilterParts {
+interface FilterParts<Item> {
   readonly route: Route;
-  readonly suggestions: readonly string[];
+  /** Null until the first page is loaded. */
+  readonly items: readonly Item[] | null;
 }
 
 interface DetailParts {
@@ -33,27 +34,21 @@ interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   /** How often to look for new items. */
   readonly pollIntervalMs: number;
   /** A list without them ignores the query. */
-  readonly filters?: (parts: FilterParts) => ComponentChildren;
-  /** A hook: values that a filter offers. */
-  readonly useSuggestions?: (
-    items: readonly Item[] | null,
-    query: URLSearchParams,
-  ) => readonly string[];
+  readonly filters?: (parts: FilterParts<Item>) => ComponentChildren;
   /** Beside the filters or, on a phone, beside the title. */
   readonly action?: (query: URLSearchParams) => ComponentChildren;
   /** Shown if there are no items. */
   readonly empty: ComponentChildren;
   /** Shown if no items match the filters. */
-  readonly noMatch?: (query: URLSearchParams, suggestions: readonly string[]) => ComponentChildren;
+  readonly noMatch?: (query: URLSearchParams) => ComponentChildren;
   readonly detail?: (parts: DetailParts) => ComponentChildren;
 }
 
 const noQuery = new URLSearchParams();
-const noSuggestions = () => [];
 
 /** Makes the component of a view from its definition. */
 export function listView<Item extends Listed>(definition: ListView<Item>) {
-  const { view, filters, action, noMatch, detail, useSuggestions = noSuggestions } = definition;
+  const { view, filters, action, noMatch, detail } = definition;
   const address = (item: Item, query: URLSearchParams) => writeRoute(view, item.id, query);
   const rows = { address, ...definition };
   return function View({ route }: { readonly route: Route }) {
@@ -62,9 +57,8 @@ export function listView<Item extends Listed>(definition: ListView<Item>) {
     const path = definition.path(query, useTimeRange(query));
     const list = useList<Item>(path, definition.pollIntervalMs);
     useNews(list.refresh);
-    const suggestions = useSuggestions(list.items, query);
     const isFiltered = noMatch !== undefined && query.size > 0;
-    const empty = isFiltered ? noMatch(query, suggestions) : definition.empty;
+    const empty = isFiltered ? noMatch(query) : definition.empty;
     const close = writeRoute(view, null, query);
     return (
       <Split
@@ -72,7 +66,7 @@ export function listView<Item extends Listed>(definition: ListView<Item>) {
         list={<ListPane of={rows} list={list} open={id} query={query} empty={empty} />}
         detail={id && detail ? detail({ id, close, route, changed: list.refresh }) : null}
       >
-        {filters?.({ route, suggestions })}
+        {filters?.({ route, items: list.items })}
         {action?.(query)}
       </Split>
     );

@@ -16,9 +16,9 @@ export const eventControls = (types: readonly string[]) => ({
   status: { all: "All statuses" },
 });
 
-/** The types of the newest events; none unless they are wanted. */
-export function useNewestTypes(isWanted = true): readonly string[] {
-  const { value } = useLoad<Page<EventItem>>(isWanted ? "v1/events?limit=100" : null);
+/** The types of the newest events. */
+export function useNewestTypes(): readonly string[] {
+  const { value } = useLoad<Page<EventItem>>("v1/events?limit=100");
   return useMemo(() => [...new Set(value?.data.map(({ type }) => type))].toSorted(), [value]);
 }
 

@@ -1,5 +1,3 @@
-import { useRef } from "preact/hooks";
-
 import { eventFilters } from "../../../events/event-filters.ts";
 import { apiQuery, Filters } from "../filters.tsx";
 import { idIn } from "../ids.ts";
@@ -8,6 +6,7 @@ import { writeRoute } from "../route.ts";
 import { providerColumn, timeColumn } from "../rows.tsx";
 import { type Of, Text, words } from "../text.tsx";
 import { Delivery, Empty } from "../ui.tsx";
+import type { ViewParts } from "../views.ts";
 import type { EventItem } from "../wire.ts";
 
 import { eventControls, searchIn, useNewestTypes } from "./event-filters.tsx";
@@ -48,16 +47,13 @@ export const Events = listView<EventItem>({
   ],
   narrow: `"title title outcome" "source kind time" / auto minmax(0, 1fr) auto`,
   isFresh: ({ createdAt }) => Date.now() - Date.parse(createdAt) < freshMs,
-  useSuggestions: (items, query) => useKnownTypes(items, query.size > 0),
-  filters: ({ route, suggestions }) => (
-    <Filters of={eventFilters} route={route} controls={eventControls(suggestions)} />
-  ),
+  filters: ({ route }) => <EventFilters route={route} />,
   action: (query) => (
     <a class="button" href={writeRoute("replays", "new", query)}>
       Replay these…
     </a>
   ),
-  noMatch: (query, types) => <NoMatch query={query} types={types} />,
+  noMatch: (query) => <NoMatch query={query} />,
   empty: (
     <Empty title="No events yet">
       <p>New events appear here automatically. To send a signed sample, run:</p>
@@ -67,19 +63,8 @@ export const Events = listView<EventItem>({
   detail: ({ id, close }) => <EventPane id={id} close={close} />,
 });
 
-/** The types of all events loaded so far and, while a filter is set, of the newest events. */
-function useKnownTypes(items: readonly EventItem[] | null, isFiltered: boolean): readonly string[] {
-  const known = useRef(new Set<string>());
-  const newest = useNewestTypes(isFiltered);
-  for (const type of [...(items ?? []).map((event) => event.type), ...newest])
-    known.current.add(type);
-  return [...known.current].toSorted();
-}
-
-function withType(query: URLSearchParams, type: string): URLSearchParams {
-  const changed = new URLSearchParams(query);
-  changed.set("type", type);
-  return changed;
+function EventFilters({ route }: ViewParts) {
+  return <Filters of={eventFilters} route={route} controls={eventControls(useNewestTypes())} />;
 }
 
 /** Quiet: what an event reports is not whether it was delivered. */
@@ -91,17 +76,7 @@ function Severity({ of: { severity, status } }: Of<EventItem>) {
   );
 }
 
-interface FilterParts {
-  readonly query: URLSearchParams;
-  readonly types: readonly string[];
-}
-
-const maxSuggestions = 5;
-
-function NoMatch({ query, types }: FilterParts) {
-  const typed = query.get("type") ?? "";
-  const isPart = (type: string) => typed !== "" && type.toLowerCase().includes(typed.toLowerCase());
-  const suggestions = types.includes(typed) ? [] : types.filter(isPart).slice(0, maxSuggestions);
+function NoMatch({ query }: { readonly query: URLSearchParams }) {
   const named = idIn(query.get("q") ?? "");
   return (
     <Empty title="No events match these filters">
@@ -112,20 +87,6 @@ function NoMatch({ query, types }: FilterParts) {
             Open the {named.what} <code>{named.id}</code>
           </a>
           .
-        </p>
-      )}
-      {suggestions.length > 0 && (
-        <p>
-          No event type has this name. Did you mean{" "}
-          {suggestions.map((type, index) => (
-            <>
-              {index > 0 && ", "}
-              <a class="mono" href={writeRoute("events", null, withType(query, type))}>
-                <Text of={type} />
-              </a>
-            </>
-          ))}
-          ?
         </p>
       )}
       <p>
