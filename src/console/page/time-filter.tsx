@@ -1,62 +1,26 @@
 import { useMemo } from "preact/hooks";
 
 import { SelectFilter } from "./filters.tsx";
+import { ranges } from "./ranges.ts";
 import { filterAll, type Route } from "./route.ts";
 
-const hourMs = 3_600_000;
 /** The choice that shows the fields of `from` and `to`. */
 const chosen = "custom";
 
-interface Period {
-  readonly label: string;
-  /** When the period starts, on the clock of this browser. */
-  readonly startOf: (now: Date) => Date;
-  /** When it ends, by default now. */
-  readonly endOf?: (now: Date) => Date;
-}
-
-const lastHours = (hours: number, label: string): Period => ({
-  label,
-  startOf: (now) => new Date(now.getTime() - hours * hourMs),
-});
-
-const periods: Readonly<Record<string, Period>> = {
-  "1h": lastHours(1, "Last hour"),
-  "2h": lastHours(2, "Last 2 hours"),
-  today: { label: "Today", startOf: (now) => lastTime(now, 0) },
-  yesterday: {
-    label: "Yesterday",
-    startOf: (now) => dayBefore(lastTime(now, 0)),
-    endOf: (now) => lastTime(now, 0),
-  },
-  noon: { label: "Since noon", startOf: (now) => lastTime(now, 12) },
-  "24h": lastHours(24, "Last 24 hours"),
-  "7d": lastHours(7 * 24, "Last 7 days"),
-  "30d": lastHours(30 * 24, "Last 30 days"),
+/** They end now. */
+const periods: Readonly<Record<string, { readonly label: string; readonly seconds: number }>> = {
+  ...ranges,
+  "30d": { label: "Last 30 days", seconds: 30 * 86_400 },
 };
-
-/** The last time that a clock in this time zone showed an hour: before noon, yesterday's noon. */
-function lastTime(now: Date, hour: number): Date {
-  const at = new Date(now);
-  at.setHours(hour, 0, 0, 0);
-  if (at > now) at.setDate(at.getDate() - 1);
-  return at;
-}
-
-function dayBefore(time: Date): Date {
-  const at = new Date(time);
-  at.setDate(at.getDate() - 1);
-  return at;
-}
 
 /** The parameters `from` and `to` that a view's address asks for. A period keeps the start that it has first. */
 export function useTimeRange(query: URLSearchParams): readonly (readonly [string, string])[] {
-  const [since, from, to] = ["since", "from", "to"].map((name) => query.get(name) ?? "");
+  const [since = "", from, to] = ["since", "from", "to"].map((name) => query.get(name) ?? "");
   return useMemo(() => {
-    const period = periods[since ?? ""];
-    const start = period?.startOf(new Date()).toISOString() ?? from;
-    const end = period?.endOf?.(new Date()).toISOString() ?? to;
-    return Object.entries({ from: start, to: end }).flatMap(([name, value]) =>
+    const seconds = periods[since]?.seconds;
+    const start =
+      seconds === undefined ? from : new Date(Date.now() - seconds * 1_000).toISOString();
+    return Object.entries({ from: start, to }).flatMap(([name, value]) =>
       value === undefined || value === "" ? [] : [[name, value] as const],
     );
   }, [since, from, to]);

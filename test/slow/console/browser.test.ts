@@ -199,18 +199,16 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.shows(".explanation code", "trailing-newline-added");
   });
 
-  test("finds what was rejected since noon, between two times, and for a reason", async () => {
+  test("finds what was rejected in a day, between two times, and for a reason", async () => {
     const requested = () => browser.requestedUrls.filter((url) => url.includes("v1/rejections?"));
     const ends = "[...document.querySelectorAll('input[type=datetime-local]')]";
     await browser.go("#/rejections");
     await browser.until(`${rows} >= 6`);
-    await browser.set("Time", "noon");
-    await browser.until(`location.hash === "#/rejections?since=noon"`);
+    await browser.set("Time", "24h");
+    await browser.until(`location.hash === "#/rejections?since=24h"`);
     await until(() => requested().at(-1)?.includes("from=") === true);
-    const noon = new URL(requested().at(-1) ?? "").searchParams.get("from") ?? "";
-    expect(Date.now() - Date.parse(noon)).toBeWithin(0, 86_400_000 + 3_600_000);
-    const hour = `new Date(${JSON.stringify(noon)}).toLocaleTimeString("en-GB")`;
-    expect(await browser.read(hour)).toBe("12:00:00");
+    const from = new URL(requested().at(-1) ?? "").searchParams.get("from") ?? "";
+    expect(Date.now() - Date.parse(from)).toBeWithin(86_400_000, 86_460_000);
 
     await browser.set("Time", "custom");
     await browser.until(`${ends}.length === 2`);
