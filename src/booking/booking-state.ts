@@ -1,4 +1,4 @@
-import type { Booking, BookingStatus } from "./booking.ts";
+import type { Booking } from "./booking.ts";
 import type { Flight } from "./flight.ts";
 
 /** A stored status. `flown` is derived: a confirmed booking whose flight has departed. */
@@ -68,11 +68,6 @@ function transition<
 >(from: From, to: To, by: By, seats: Seats, money: Money) {
   const event = `booking.${to}` as const;
   return { from, to, by, event, seats, money };
-}
-
-/** Whether a booking with this status has seats of its flight. */
-export function hasSeats(status: BookingStatus): boolean {
-  return status === "held" || status === "confirmed" || status === "flown";
 }
 
 /** The progress of a refund. `none`: nothing is due and nothing was refunded. */
