@@ -14,19 +14,6 @@ setInterval(() => {
   for (const listener of listeners) listener();
 }, 1_000);
 
-/** The text of `textAt` for the present time in milliseconds, which it keeps up to date. */
-function useTicking(textAt: (now: number) => string, at: string): string {
-  const [text, setText] = useState("");
-  useEffect(() => {
-    // Sets text, not the time: Preact renders only if it has changed, and a list may have thousands of times.
-    const tick = () => setText(textAt(Date.now()));
-    tick();
-    listeners.add(tick);
-    return () => void listeners.delete(tick);
-  }, [at]);
-  return text || textAt(Date.now());
-}
-
 interface TimeProps {
   readonly at: string;
   /** The text for the present time in milliseconds. */
@@ -36,10 +23,18 @@ interface TimeProps {
 /** A relative time. Its tooltip has the exact time, in UTC and in the browser's time zone. */
 export function Time({ at, show = ago }: TimeProps) {
   const time = new Date(at);
-  const text = useTicking((now) => show(time, now), at);
+  const textNow = () => show(time, Date.now());
+  const [text, setText] = useState("");
+  useEffect(() => {
+    // Sets text, not the time: Preact renders only if it has changed, and a list may have thousands of times.
+    const tick = () => setText(textNow());
+    tick();
+    listeners.add(tick);
+    return () => void listeners.delete(tick);
+  }, [at]);
   return (
     <time dateTime={at} title={`${at}\n${exact.format(time)} (local time)`}>
-      {text}
+      {text || textNow()}
     </time>
   );
 }
@@ -51,12 +46,10 @@ export function DueTime({ at }: { readonly at: string }) {
 
 /** A countdown. */
 export function TimeLeft({ until }: { readonly until: string }) {
-  const time = new Date(until);
-  const text = useTicking((now) => timeLeft(time.getTime() - now), until);
   return (
-    <time class="left" dateTime={until} title={`${until}\n${exact.format(time)} (local time)`}>
-      {text}
-    </time>
+    <span class="left">
+      <Time at={until} show={(time, now) => timeLeft(time.getTime() - now)} />
+    </span>
   );
 }
 
