@@ -1,13 +1,6 @@
-const secretBytes = 32;
-
-/** 43 random characters. */
+/** 43 random characters. A plain hash of them, which is what is stored, cannot be searched. */
 export function makeSecret(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(secretBytes))).toString("base64url");
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
 }
 
 export const isSecret = (text: string): boolean => /^[\w-]{43}$/.test(text);
-
-/** What is stored of a secret that opens something. It is random, so a plain hash cannot be searched. */
-export function hashOf(secret: string): string {
-  return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
-}

@@ -2,7 +2,7 @@ import { and, asc, desc, sql } from "drizzle-orm";
 
 import type { ItemId, Position } from "../base/page.ts";
 
-import { countInSlices, rowsPerSlice } from "./count.ts";
+import { countInSlices, rowsPerSlice } from "./in-turn.ts";
 import {
   type Conditions,
   conditionsOf,
@@ -141,22 +141,15 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           };
           // A server counts on its own threads. The rows of a selecting filter would be selected for each slice.
           if (storage.dialect !== "sqlite" || isSelecting) return count(null, null);
-          return countInSlices<Position<Id>>({
-            count,
-            async lastOfSlice(from) {
-              const part = partOf({ order: "newest-first", from }, range);
-              const query = remembered(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
-                lastStatement(slicing, part),
-              );
-              const offset = rowsPerSlice - 1;
-              const [row] = await storage.all(query, {
-                ...slicing.values,
-                ...valuesOf(part),
-                offset,
-              });
-              return row;
-            },
-          });
+          return countInSlices<Position<Id>>(async (from) => {
+            const part = partOf({ order: "newest-first", from }, range);
+            const query = remembered(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
+              lastStatement(slicing, part),
+            );
+            const values = { ...slicing.values, ...valuesOf(part), offset: rowsPerSlice - 1 };
+            const [row] = await storage.all(query, values);
+            return row;
+          }, count);
         },
       };
     };

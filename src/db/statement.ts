@@ -202,23 +202,6 @@ export function rowIf(table: Table, condition: SQL): SQL {
   return sql`select ${sql.join(values, sql`, `)} where ${condition}`;
 }
 
-/**
- * Rows with these values for the columns of a table, from what `rest` selects:
- * `insert(t.events).select(rowsFrom(t.events, values, sql`from … where …`))`.
- */
-export function rowsFrom<T extends Table>(
-  table: T,
-  values: { readonly [Field in keyof RowOf<T>]: SQL | Column },
-  rest: SQL,
-): SQL;
-export function rowsFrom(table: Table, values: Record<string, SQL | Column>, rest: SQL): SQL {
-  const fields = Object.keys(getTableColumns(table));
-  return sql`select ${sql.join(
-    fields.map((field) => values[field] ?? sql`null`),
-    sql`, `,
-  )} ${rest}`;
-}
-
 /** All columns of a table, to select them with others: `select({ ...columnsOf(t.events), lines })`. */
 export function columnsOf<T extends Table>(table: T): Pick<T, keyof RowOf<T>>;
 export function columnsOf(table: Table): object {

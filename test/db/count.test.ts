@@ -1,19 +1,15 @@
 import { expect, test } from "bun:test";
 
-import { countInSlices } from "../../src/db/count.ts";
+import { countInSlices } from "../../src/db/in-turn.ts";
 
 /** A list of numbers from 1, in slices of ten. */
 function numbers(length: number, onSlice: () => void) {
-  return countInSlices<number>({
-    async lastOfSlice(from) {
-      onSlice();
-      const last = (from ?? 0) + 10;
-      return last > length ? undefined : last;
-    },
-    async count(from, last) {
-      return (last ?? length) - (from ?? 0);
-    },
-  });
+  const lastOfSlice = async (from: number | null) => {
+    onSlice();
+    const last = (from ?? 0) + 10;
+    return last > length ? undefined : last;
+  };
+  return countInSlices(lastOfSlice, async (from, last) => (last ?? length) - (from ?? 0));
 }
 
 test.each([0, 1, 9, 10, 11, 100, 101])("a list of %d is counted exactly", async (length) => {
@@ -38,10 +34,10 @@ test("each turn of the event loop counts one slice, also when several lists are 
 });
 
 test("a slice that fails ends its count, and no other", async () => {
-  const failing = countInSlices<number>({
-    lastOfSlice: () => Promise.reject(new Error("disk")),
-    count: async () => 0,
-  });
+  const failing = countInSlices<number>(
+    () => Promise.reject(new Error("disk")),
+    async () => 0,
+  );
   const [failed, total] = await Promise.allSettled([failing, numbers(35, () => {})]);
   expect(failed.status).toBe("rejected");
   expect(total).toEqual({ status: "fulfilled", value: 35 });

@@ -1,6 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 
 const inUse = "Another program has locked the database: if it does not end by itself, stop it";
 const diskFails = "The disk failed or is full: free disk space, and check the system log";
@@ -55,10 +55,7 @@ export function storageError(whatToDo: string): DatabaseError {
 }
 
 export function failureOf(error: unknown): DatabaseFailure {
-  return {
-    code: codeOf(error),
-    message: error instanceof Error ? error.message : String(error),
-  };
+  return { code: codeOf(error), message: errorMessage(error) };
 }
 
 export function errorOf({ code, message }: DatabaseFailure): DatabaseError {

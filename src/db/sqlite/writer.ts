@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite";
 
+import { errorMessage } from "../../base/errors.ts";
+
 import type { DatabaseFiles } from "./checkpoint-thread.ts";
 import { checkpointer } from "./checkpointer.ts";
 import { failureOf, storageError } from "./errors.ts";
@@ -66,7 +68,7 @@ export function threadWriter(
         return await thread.run(transactions);
       } catch (error) {
         thread = null;
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorMessage(error);
         onDeath(why);
         const failure = failureOf(storageError(`The storage thread ended (${why}): see the log`));
         return { error: failure, isBegun: true, seconds: 0 };

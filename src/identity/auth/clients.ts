@@ -3,7 +3,8 @@ import { sameText } from "../../base/constant-time.ts";
 import type { Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
-import { hashOf, makeSecret } from "../../base/random-secret.ts";
+import { makeSecret } from "../../base/random-secret.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
@@ -32,7 +33,7 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
       const client: Client = {
         id: makeId("cli", now),
         name,
-        secretHash: hashOf(secret),
+        secretHash: sha256(secret),
         roles,
         createdAt: new Date(now),
       };
@@ -42,7 +43,7 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
     async grant(id, secret) {
       const [client] = isId("cli", id) ? await storage.all(clientById, { id }) : [];
       // Compare for an unknown client too, so that response times do not reveal which clients exist.
-      const isRight = sameText(hashOf(secret), client?.secretHash ?? "");
+      const isRight = sameText(sha256(secret), client?.secretHash ?? "");
       if (client === undefined || !isRight) {
         const detail = "The client id or secret is wrong";
         throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });

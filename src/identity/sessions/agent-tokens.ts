@@ -2,7 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { hashOf, makeSecret } from "../../base/random-secret.ts";
+import { makeSecret } from "../../base/random-secret.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -54,7 +55,7 @@ export function agentTokens(
         createdAt: new Date(now),
         expiresAt: new Date(now + days * dayMs),
       };
-      const row = { ...session, hash: hashOf(token), now: new Date(now), max: maxPerActor };
+      const row = { ...session, hash: sha256(token), now: new Date(now), max: maxPerActor };
       await storage.atomically(
         write(deleteExpiredSessions, { now: new Date(now) }),
         write(insertAgentIfRoom, row, tooMany()),
@@ -63,7 +64,7 @@ export function agentTokens(
       return { ...session, token };
     },
     async find(token) {
-      const [found] = await storage.all(sessionByHash, { hash: hashOf(token), kind: "agent" });
+      const [found] = await storage.all(sessionByHash, { hash: sha256(token), kind: "agent" });
       return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
     },
   };

@@ -10,7 +10,8 @@ import { AppError } from "../../base/errors.ts";
 import type { FiltersOf } from "../../base/filters.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { hashOf, isSecret, makeSecret } from "../../base/random-secret.ts";
+import { isSecret, makeSecret } from "../../base/random-secret.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -70,7 +71,7 @@ const maxUserAgentLength = 200;
 export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
     if (!isSecret(cookie)) return null;
-    const [found] = await storage.all(sessionByHash, { hash: hashOf(cookie), kind: "console" });
+    const [found] = await storage.all(sessionByHash, { hash: sha256(cookie), kind: "console" });
     return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
   }
 
@@ -116,7 +117,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       await storage.atomically(
         write(deleteExpiredSessions, { now: new Date(now) }),
         ...(former === null ? [] : closing(former, `replaced by ${session.id}`)),
-        write(insertSession, { ...session, hash: hashOf(cookie) }),
+        write(insertSession, { ...session, hash: sha256(cookie) }),
         audit.entry(ctx, "session.opened", session.id, address),
       );
       await endOldSessions(actor.id);

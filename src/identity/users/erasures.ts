@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
@@ -37,18 +38,14 @@ export function erasures(storage: Storage, clock: Clock): Erasures {
 
   return {
     async add(userId) {
-      const id = tombstoneOf(userId);
+      const id = sha256(userId);
       await storage.atomically(write(insertErasure, { id, createdAt: new Date(clock.now()) }));
       await read();
       return id;
     },
     async has(userId) {
       const ids = await current();
-      return ids.size > 0 && ids.has(tombstoneOf(userId));
+      return ids.size > 0 && ids.has(sha256(userId));
     },
   };
-}
-
-function tombstoneOf(userId: string): string {
-  return new Bun.CryptoHasher("sha256").update(userId).digest("hex");
 }

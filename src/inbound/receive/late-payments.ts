@@ -1,6 +1,7 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ownTurns } from "../../base/own-turn.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
@@ -129,5 +130,5 @@ function typesOf({ events }: PaymentSource): readonly string[] {
 
 /** Equal for equal descriptions. */
 function sourceOf(payments: PaymentSource): string {
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(payments)).digest("hex");
+  return sha256(JSON.stringify(payments));
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { ProviderStatus } from "../../inbound/provider-status/provider-status.schema.ts";
@@ -189,7 +190,7 @@ function issue(given: Given): FoundIssue {
   const { kind, cause, provider = null, destinationId = null } = given;
   // The number of failures changes while a circuit stays open.
   const key = [kind, kind === "circuit-open" ? "" : cause, provider, destinationId];
-  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(key)).digest("hex");
+  const hash = sha256(JSON.stringify(key));
   return {
     destination: null,
     hasMore: false,

@@ -1,3 +1,5 @@
+import { sha256 } from "../../base/sha256.ts";
+
 import { type AwsSend, awsSender, awsTarget } from "./aws.ts";
 import { endpointOf, type Message, type Transport, TransportError } from "./transport.ts";
 
@@ -81,5 +83,5 @@ function attributesOf({ headers }: Message) {
 /** An id of letters, digits and punctuation; the hash of any other text. */
 function idOf(text: string): string {
   const fits = text.length <= maxIdCharacters && /^[\x21-\x7e]+$/.test(text);
-  return fits ? text : new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return fits ? text : sha256(text);
 }

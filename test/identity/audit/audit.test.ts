@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-import { rowsPerSlice } from "../../../src/db/count.ts";
+import { rowsPerSlice } from "../../../src/db/in-turn.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import type { AuditAction, AuditEntry } from "../../../src/identity/audit/audit-entry.ts";

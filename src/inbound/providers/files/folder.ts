@@ -6,6 +6,7 @@ import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { createFile } from "../../../base/private-file.ts";
+import { sha256 } from "../../../base/sha256.ts";
 import type { Provider } from "../provider.ts";
 
 import { maxFileCharacters } from "./checked-file.ts";
@@ -50,7 +51,7 @@ const parsed = new Map<string, Provider>();
 /** Reads one file as a provider. Throws a `FileError`. */
 export function readProvider(id: string, path: string): Provider {
   const text = textOf(path);
-  const revision = revisionOf(text);
+  const revision = sha256(text);
   const key = `${id} ${revision}`;
   const provider = parsed.get(key) ?? fileProvider(id, path, readProviderFile(path, text));
   setNewest(parsed, key, provider, maxFiles);
@@ -114,11 +115,6 @@ export function providerIdOf(path: string, taken: readonly string[]): string {
     );
   }
   return id;
-}
-
-/** Equal for equal files. */
-function revisionOf(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 function filesIn(folder: string): readonly string[] {
