@@ -8,10 +8,9 @@ import { storageMetrics } from "../db/storage-metrics.ts";
 import type { Storage } from "../db/storage.ts";
 import { type Backlog, sharedBacklog } from "../outbound/backlog.ts";
 import { schema } from "../schema/schema.ts";
-import { logMetrics } from "../telemetry/log-metrics.ts";
 import type { Log, ProgramLog } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { processMetrics } from "../telemetry/process-metrics.ts";
+import { logMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import type { Tracer } from "../telemetry/tracing/tracer.ts";
 import { commitSpan, spanCounter, tracing } from "../telemetry/tracing/tracing.ts";
 

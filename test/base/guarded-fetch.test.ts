@@ -26,9 +26,7 @@ async function errorOf(url: string, addresses: readonly string[], allowsPrivate 
 
 test.each([
   ["a loopback address", "https://127.0.0.1:PORT/key", []],
-  ["a private address", "https://10.0.0.1:PORT/key", []],
   ["the metadata service of a cloud", "https://169.254.169.254/latest", []],
-  ["an IPv6 loopback address", "https://[::1]:PORT/key", []],
   ["a local name", "https://localhost:PORT/key", ["93.184.215.14"]],
   ["a name of a loopback address", "https://keys.example.com:PORT/key", ["127.0.0.1"]],
   ["a name of which one address is private", "https://a.example:PORT/", ["8.8.8.8", "10.0.0.1"]],

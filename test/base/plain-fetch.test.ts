@@ -3,12 +3,7 @@ import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:
 
 import { plainFetch } from "../../src/base/plain-fetch.ts";
 import { responseText } from "../../src/base/response-text.ts";
-
-/** Starts an HTTP server that ends with the test. */
-function serving(fetch: (request: Request) => Response) {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-  return { url: server.url, [Symbol.asyncDispose]: () => server.stop(true) };
-}
+import { serving } from "../support/serving.ts";
 
 const packed = (coding: string, body: Uint8Array<ArrayBuffer>) =>
   serving(() => new Response(body, { headers: { "content-encoding": coding } }));

@@ -5,12 +5,17 @@ import type { Resolve } from "../../base/public-address.ts";
 import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { ExternalTokens } from "../auth/jwks.ts";
+import { type ExternalTokens, jwksVerifier } from "../auth/jwks.ts";
 import { rolesIn } from "../auth/role-claim.ts";
 import { useOnce } from "../idempotency/idempotent.ts";
 
-import { issuerTokens } from "./access-tokens.ts";
-import { type Challenge, type Claims, issuerClient, type IssuerSettings } from "./issuer.ts";
+import {
+  type Challenge,
+  type Claims,
+  type Issuer,
+  issuerClient,
+  type IssuerSettings,
+} from "./issuer.ts";
 
 /** How long the user may take at the issuer. */
 export const attemptSeconds = 600;
@@ -157,4 +162,18 @@ function nameIn({ email, preferred_username: username, sub }: Claims): string {
   const texts = [email, username].filter((value) => typeof value === "string");
   const name = texts.find((value) => value !== "") ?? sub;
   return name.replaceAll(/\p{C}/gu, "").slice(0, maxNameLength);
+}
+
+/** Verifies access tokens of an OpenID provider. Its users have the ids that they have in the console. */
+function issuerTokens(issuer: Issuer, expected: ExternalTokens, clock: Clock): Verify {
+  let known: { readonly url: string; readonly verify: Verify } | null = null;
+  return async (token) => {
+    const url = await issuer.keysUrl();
+    // The issuer's metadata may name other keys later.
+    if (known?.url !== url) {
+      known = { url, verify: jwksVerifier(url, expected, clock, issuer.fetch) };
+    }
+    const { actor, expiresAt } = await known.verify(token);
+    return { actor: { ...actor, id: `${openIdPrefix}${actor.id}` }, expiresAt };
+  };
 }

@@ -5,6 +5,7 @@ import { systemResolve } from "../../../src/base/public-address.ts";
 import { emptyEvent, type Event } from "../../../src/event/event.ts";
 import { sender } from "../../../src/outbound/deliveries/send.ts";
 import { destinationRow } from "../../support/rows.ts";
+import { serving } from "../../support/serving.ts";
 
 const parts = {
   clock: systemClock,
@@ -88,16 +89,11 @@ test.each([
   "with private addresses allowed to %p, a destination of %p receives %d [API7-8]",
   async (privateAllowed, ownerId, count) => {
     let received = 0;
-    const server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response(String((received += 1))),
-    });
+    await using server = serving(() => new Response(String((received += 1))));
     const destination = destinationRow(1, { format: "json", ownerId });
     const secrets = { ...noSecrets, address: server.url.href };
     const { send } = sender({ ...parts, privateAllowed }, destination, secrets);
     const { delivered } = await send([{ notification, event }], null, none);
-    await server.stop(true);
     expect({ delivered, received }).toEqual({ delivered: count === 1, received: count });
   },
 );

@@ -7,16 +7,11 @@ import { poster, PostError } from "../../../src/outbound/transports/post.ts";
 import { until } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { folderForTests } from "../../support/folder.ts";
+import { serving } from "../../support/serving.ts";
 
 const request = { headers: { "content-type": "application/json" }, body: "{}" };
 const never = new AbortController().signal;
 const toLoopback = poster({ clock: systemClock, addressesOf: async () => ["127.0.0.1"] });
-
-/** Starts an HTTP server that ends with the test. */
-function serving(fetch: (request: Request) => Response | Promise<Response>) {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch });
-  return { port: server.port, [Symbol.asyncDispose]: () => server.stop(true) };
-}
 
 test("connects to the checked address, not to what the name resolves to", async () => {
   await using server = serving(
