@@ -7,10 +7,9 @@ import { type Audit, audit } from "../identity/audit/audit.ts";
 import { type Clients, clients } from "../identity/auth/clients.ts";
 import { type ConsoleCodes, consoleCodes } from "../identity/auth/console-codes.ts";
 import { jwksVerifier } from "../identity/auth/jwks.ts";
-import { loggedRefusals } from "../identity/auth/refusal.ts";
+import { loggedRefusals, unlessErased } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { isSignedWithSecret, type Tokens, tokens } from "../identity/auth/token.ts";
-import { unlessErased } from "../identity/auth/unless-erased.ts";
 import {
   type CallerLimiter,
   type CallLimiter,

@@ -1,3 +1,4 @@
+import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -30,15 +31,7 @@ interface Parts {
 }
 
 export function reveals({ storage, audit, clock, log }: Parts): Reveals {
-  /** In order of time: a Map keeps keys in insertion order. */
   const recordedAtMs = new Map<string, number>();
-
-  function remember(name: string): void {
-    recordedAtMs.delete(name);
-    recordedAtMs.set(name, clock.now());
-    const [oldest] = recordedAtMs.keys();
-    if (recordedAtMs.size > maxRemembered && oldest !== undefined) recordedAtMs.delete(oldest);
-  }
 
   return {
     async record(ctx, action, subject) {
@@ -47,7 +40,7 @@ export function reveals({ storage, audit, clock, log }: Parts): Reveals {
       // A negative age: the clock was set back.
       if (age >= 0 && age < repeatMs) return;
       // Before it is stored: the console reads timeline and body at the same time.
-      remember(name);
+      setNewest(recordedAtMs, name, clock.now(), maxRemembered);
       try {
         await storage.atomically(audit.entry(ctx, action, subject));
       } catch (error) {

@@ -6,6 +6,7 @@ import { AppError } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { alikeEntries } from "../../telemetry/alike.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { Erasures } from "../users/erasures.ts";
 
 /** What a token is checked for, in this order. */
 export const tokenChecks = [
@@ -118,5 +119,17 @@ export function loggedRefusals<Verified extends Session>(
       }
       throw error;
     }
+  };
+}
+
+/** Verifies a token as `verify` does, and refuses those of erased users, which are valid until they expire. */
+export function unlessErased<Verified extends Session>(
+  verify: Verify<Verified>,
+  erasures: Pick<Erasures, "has">,
+): Verify<Verified> {
+  return async (token) => {
+    const session = await verify(token);
+    if (!(await erasures.has(session.actor.id))) return session;
+    throw invalidToken(new TokenRefusal("subject", "its user was erased"));
   };
 }

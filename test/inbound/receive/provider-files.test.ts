@@ -10,6 +10,7 @@ import { signedHeaders } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { serving } from "../../support/serving.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -107,13 +108,9 @@ describe("a provider of a file", () => {
     "with %j, a stranger's key id causes %d requests to this machine [API7-9]",
     async (env, count) => {
       let requests = 0;
-      using server = Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch() {
-          requests += 1;
-          return new Response("no", { status: 404 });
-        },
+      await using server = serving(() => {
+        requests += 1;
+        return new Response("no", { status: 404 });
       });
       const own = mkdtempSync(join(tmpdir(), "skyhook-keyed-"));
       const file = readFileSync(join(folder, "keyed.yaml"), "utf8");

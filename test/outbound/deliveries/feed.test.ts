@@ -6,6 +6,7 @@ import { type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { readFeed, serveStream } from "../../support/feed.ts";
+import { serving } from "../../support/serving.ts";
 
 const ends = endsAfterEach();
 
@@ -207,11 +208,7 @@ describe("a follower that does not read", () => {
       }
     }
     let ended = 0;
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => eventStream(manualClock(), endless(), () => (ended += 1)),
-    });
+    await using server = serving(() => eventStream(manualClock(), endless(), () => (ended += 1)));
     const lazy = stalled(server.port ?? 0, "/");
     let turnsWithoutMore = 0;
     let before = 0;
@@ -289,11 +286,9 @@ describe("a stream of events", () => {
       throw new Error("The database cannot be read");
     }
     const errors: unknown[] = [];
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => eventStream(manualClock(), failing(), (error) => errors.push(error)),
-    });
+    await using server = serving(() =>
+      eventStream(manualClock(), failing(), (error) => errors.push(error)),
+    );
     const feed = readFeed(await fetch(server.url));
     expect((await feed.next()).id).toBe("1");
     expect(await feed.ended()).toBe(true);
