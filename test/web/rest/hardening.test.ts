@@ -63,17 +63,6 @@ describe("findings of a review", () => {
     expect((await app.fetch("/v1/feed", { headers })).status).toBe(401);
   });
 
-  test("a Last-Event-ID from another database starts the feed at new notifications", async () => {
-    const stream = await app.as("operator", "/v1/feed", { headers: { "last-event-id": "500" } });
-    const reader = stream.body?.getReader();
-    await reader?.read();
-    await app.deliverSample("task_tracker", "task.created");
-    app.clock.advance(1_000);
-    const { value } = (await reader?.read()) ?? {};
-    expect(new TextDecoder().decode(value)).toStartWith("id: 1\n");
-    await reader?.cancel();
-  });
-
   test("limits the number of recorded rejections of unread bodies", async () => {
     await app.deliver("task_tracker", "{}", { secret: "wrong" });
     const headers = { "content-encoding": "gzip" };
