@@ -29,7 +29,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action(() => demo(env));
 }
 
-/** `skyhook demo`: runs the service in memory, with sample data and a past of three days. */
+/**
+ * `skyhook demo`: runs the service with sample data and a past of three days, in memory unless DATABASE_URL is given.
+ */
 async function demo(given: NodeJS.ProcessEnv): Promise<void> {
   const secrets = new Map(
     catalogue.flatMap(({ id, signature, secretPrefix }) => {
@@ -37,7 +39,8 @@ async function demo(given: NodeJS.ProcessEnv): Promise<void> {
       return made === null ? [] : [[id, made.secret] as const];
     }),
   );
-  const env = { LOG_LEVEL: "error", ...given, ...memory(secrets) };
+  const isKept = given["DATABASE_URL"] !== undefined;
+  const env = { LOG_LEVEL: "error", ...given, ...(!isKept && memory()), ...providers(secrets) };
   const clock = pastClock();
   const { services, log, url } = await serve(env, { clock, makeId, random: Math.random });
   const sender = { url, secrets, now: () => clock.now() };
@@ -47,10 +50,15 @@ async function demo(given: NodeJS.ProcessEnv): Promise<void> {
   const today = new Date(clock.now());
   const flights = demoFlights(today, flightDays).map((plan, index) => ({ line: index + 1, plan }));
   await importFlights(services.storage, flights, new Date(today.getTime() - historyMs));
-  const past = await pastOf(services, sender);
-  clock.setBack(historyMs);
-  await connectReceivers(services);
-  await liveThrough(past, clock, services);
+  // A database that is kept has a past after its first demo, and outlives the demo's receivers.
+  const newest = { limit: 1, withTotal: false, direction: "forward", cursor: null } as const;
+  const { data } = await services.events.list(contextOf("demo", "admin"), newest, {});
+  if (data.length === 0) {
+    const past = await pastOf(services, sender);
+    clock.setBack(historyMs);
+    if (!isKept) await connectReceivers(services);
+    await liveThrough(past, clock, services);
+  }
   log.level = level;
   publishDemo({ ...env, PORT: new URL(url).port }, given);
   const about = `${flights.length} flights in the next ${flightDays} days`;
@@ -85,8 +93,16 @@ const receivers = [
   { name: "warehouse", format: "json", filter: 'event.type == "deploy.error"' },
 ] as const;
 
+/** All providers of the catalogue, with the demo's own secrets. */
+const providers = (secrets: ReadonlyMap<string, string>): NodeJS.ProcessEnv => ({
+  WEBHOOK_PROVIDERS: Array.from(secrets.keys()).join(","),
+  ...Object.fromEntries(
+    Array.from(secrets, ([id, secret]) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]),
+  ),
+});
+
 /** Settings that keep everything in memory, and use no file of a server in the current folder. */
-function memory(secrets: ReadonlyMap<string, string>): NodeJS.ProcessEnv {
+function memory(): NodeJS.ProcessEnv {
   const random = () => crypto.getRandomValues(new Uint8Array(32));
   // The console adds providers to it.
   const folder = mkdtempSync(join(tmpdir(), "skyhook-demo-"));
@@ -98,12 +114,8 @@ function memory(secrets: ReadonlyMap<string, string>): NodeJS.ProcessEnv {
     DATA_DIR: folder,
     SECRETS_DIR: join(folder, "secrets"),
     PROVIDERS_DIR: join(folder, "providers"),
-    WEBHOOK_PROVIDERS: Array.from(secrets.keys()).join(","),
     // The only receivers of the demo are its own, on this machine.
     OPERATOR_GATEWAY_URL: undefined,
     DESTINATIONS_ALLOW_PRIVATE: "true",
-    ...Object.fromEntries(
-      Array.from(secrets, ([id, secret]) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]),
-    ),
   };
 }

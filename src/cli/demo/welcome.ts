@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
 import type { Services } from "../../services.ts";
+import { isInMemory } from "../database.ts";
 import { isCompiled, programName } from "../program.ts";
 
 import { bookingOf, contextOf } from "./story.ts";
@@ -24,7 +25,7 @@ export async function welcome(services: Services, url: string, about: string): P
   const lines = await commands(services, url);
   return `
   Skyhook demo: ${about}, and a webhook every few seconds.
-  Nothing is kept.
+  ${isInMemory(services.config) ? "Nothing is kept; set DATABASE_URL to keep it." : "All of it is kept in DATABASE_URL."}
 
   console             ${url}console
   GraphQL playground  ${url}graphql
@@ -65,8 +66,12 @@ async function commands(services: Services, url: string): Promise<readonly strin
     "# follow events, or send the webhooks to your program on port 3000; Ctrl-C ends each",
     `${command} tail`,
     `${command} listen --to http://localhost:3000`,
-    "# pay a booking that holds its seat, by a webhook of the payment processor",
-    `${command} send payment_processor payment_intent.succeeded --booking ${hold?.reference}`,
+    ...(hold === undefined
+      ? []
+      : [
+          "# pay a booking that holds its seat, by a webhook of the payment processor",
+          `${command} send payment_processor payment_intent.succeeded --booking ${hold.reference}`,
+        ]),
     "# search flights, book a seat on the first one, and query GraphQL",
     `curl -s -w '\\n' "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
     `curl -s -w '\\n' ${url}v1/api/bookings ${bearer("user")} ${json} -d '${booking}'`,

@@ -348,4 +348,23 @@ describe("skyhook demo", () => {
     expect(readdirSync(join(cwd, "data"))).toEqual(["personal_data_key_previous"]);
     for (const folder of ["data", "secrets"]) rmSync(join(cwd, folder), { recursive: true });
   }, 60_000);
+
+  test("has its past once in a database that it is given, with secrets for all providers", async () => {
+    const env = { DATABASE_URL: `sqlite:${join(cwd, "given.db")}` };
+    const counts: number[] = [];
+    for (let start = 1; start <= 2; start += 1) {
+      const server = await startServer({ cwd, env }, "demo");
+      await until(() => server.log().includes("console#code="), 60_000);
+      const headers = { authorization: `Bearer ${await demoToken("operator")}` };
+      const events = await fetch(`${server.url}/v1/events?type=deploy.error&limit=100`, {
+        headers,
+      });
+      const titles = itemsAt(await events.json(), "data").map((event) =>
+        String(at(event, "title")),
+      );
+      counts.push(titles.filter((title) => title.includes("Charge cards")).length);
+      expect(await server.stop()).toBe(0);
+    }
+    expect(counts).toEqual([1, 1]);
+  }, 120_000);
 });
