@@ -37,6 +37,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
   from: [at(3_600_000), at(2e12)],
   to: [at(0), at(2e12)],
   origin: ["LHR"],
+  flight: ["SK1", "SK2", "SK3"],
+  departsFrom: [at(0), at(-9e10)],
+  departsTo: [at(-1e11), at(-2e11)],
 };
 
 /** Parameters that page a list, and what the path of a list needs. */

@@ -154,6 +154,7 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         name: "'name-' || n",
         owner_id: few("case n when 2 then 'test-user' end", "'user-' || n % 10"),
         format: "'json'",
+        transport: "'http'",
         address: "'https://example.com'",
         max_concurrent: "8",
         alerts: sql === onSqlite ? "0" : "false",
@@ -210,6 +211,8 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
       {
         id: id("ses"),
         hash: "'hash' || n",
+        kind: "'console'",
+        allowed: "'[]'",
         actor: "'actor-' || n % 100",
         roles: "'[]'",
         address: "'192.0.2.1'",

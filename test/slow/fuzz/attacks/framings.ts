@@ -113,18 +113,6 @@ export const framingAttacks: readonly Attack[] = [
       }),
   },
   {
-    name: "length-missing",
-    about: "bodies without a length, ended by closing",
-    run: (victim) =>
-      withWires(victim, 50, (wires) =>
-        flood(50, 50, async (n) => {
-          const wire = wires[n];
-          await wire?.send(`${delivery()}{"a":1}`);
-          wire?.halfClose();
-        }),
-      ),
-  },
-  {
     name: "one-byte-chunks",
     about: "5 MB of body in chunks of one byte, in one connection",
     // Bun reads some 12 MB of a socket that is always ready before anything else has its turn: 2 MB of
