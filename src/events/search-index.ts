@@ -87,16 +87,17 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
   }
 
   async function indexOne(number: number): Promise<Batch> {
-    const fromQueue = write(indexQueued, { limit: queuedBatchSize });
+    const limits = { limit: queuedBatchSize };
     if (!readsEvents) {
-      const [{ rows }] = await storage.atomically(fromQueue);
+      // In no group: there it would see the event of another transaction that has yet to write its notifications.
+      const rows = await storage.all(indexQueued, limits);
       return { number, readUntil: 0, hasUnread: false, ...indexedOf(rows) };
     }
     const [read, { rows }] = await storage.atomically(
       isFarBehind
         ? write(queueNext, { limit: queuedAtOnce })
         : write(indexNext, { limit: newBatchSize }),
-      fromQueue,
+      write(indexQueued, limits),
       write(mergeSegments, { pages: mergedPages }),
     );
     const { seq, hasUnread } = read.rows[0] ?? { seq: 0, hasUnread: false };

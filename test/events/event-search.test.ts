@@ -177,6 +177,15 @@ describe("GET /v1/events?delivery=", () => {
     expect((await listed(app, "/v1/events"))[0]).not.toHaveProperty("delivery");
   });
 
+  test("knows the notifications of an event that is indexed while it is stored", async () => {
+    for (let round = 0; round < 50; round += 1) {
+      app.clock.advance(1_000);
+      const stored = app.deliverSample("task_tracker", "task.completed");
+      await Promise.all([stored, found({ q: "task" }), found({ q: "task" })]);
+    }
+    expect(await found({ delivery: "none" })).toEqual([]);
+  });
+
   test("follows each delivery", async () => {
     let answer = 503;
     const gateway = testGateway(() => new Response(null, { status: answer }));
