@@ -70,6 +70,9 @@ export function decidePayment(state: PaymentState, notice: PaymentNotice): Payme
 
 function decideKind(state: PaymentState, notice: PaymentNotice): PaymentDecision {
   const { booking } = state;
+  if (notice.kind === "pending") {
+    return nothing(booking, `the payment of ${booking.id} has not succeeded yet`);
+  }
   if (notice.kind === "paid") return decidePaid(state, notice);
   if (notice.kind === "refunded") return decideRefund(state, notice);
   return { ...nothing(booking, `the payment of ${booking.id} failed`), outcome: "failed" };

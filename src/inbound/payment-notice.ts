@@ -4,7 +4,8 @@ import type { ServiceDecimals } from "../base/money.ts";
 export interface PaymentNotice {
   /** The provider that sent it. */
   readonly provider: string;
-  readonly kind: "paid" | "failed" | "refunded";
+  /** `pending`: the customer has finished, but the money is not there yet. */
+  readonly kind: "paid" | "pending" | "failed" | "refunded";
   /** The id or reference of the booking, not checked yet; null if the event names none. */
   readonly booking: string | null;
   /** The provider's id of the payment. A payment and its refunds have the same; null if unknown. */
@@ -39,8 +40,13 @@ export interface PaymentPlaces {
   /** The type of such events before the provider listed them, if it is another. */
   readonly unlistedType?: string;
   readonly kind: PaymentNotice["kind"];
-  /** Where the id or reference of the booking is. */
-  readonly bookingReference: string;
+  /** Where the payload itself says what it is, and what its values mean. Other values are about something else. */
+  readonly states?: {
+    readonly place: string;
+    readonly kinds: Readonly<Record<string, PaymentNotice["kind"]>>;
+  };
+  /** Where the id or reference of the booking is: the first of these places that has a value. */
+  readonly bookingReference: readonly [string, ...string[]];
   readonly amount: string;
   readonly currency: string;
   /** Where the id of the payment is. */

@@ -7,26 +7,33 @@ export interface Money {
   /** The id of the payment. */
   readonly payment?: string;
   readonly booking?: unknown;
+  /** Further members of the object. */
+  readonly more?: object;
 }
+
+const amountOf: Readonly<Record<string, string>> = {
+  "charge.refunded": "amount_refunded",
+  "checkout.session": "amount_total",
+};
 
 /** The body of an event about a payment: of `payment_processor`, with its id made from `number`. */
 export function paymentEvent(
   app: TestApp,
   number: number,
   type: string,
-  { amount = 49_950, currency = "usd", payment = `pi_${number}`, booking }: Money,
+  { amount = 49_950, currency = "usd", payment = `pi_${number}`, booking, more }: Money,
 ): string {
   const { body } = sample("payment_processor", type, app.clock);
-  const [member, id] =
-    type === "charge.refunded"
-      ? (["amount_refunded", "payment_intent"] as const)
-      : ([type.endsWith("failed") ? "amount" : "amount_received", "id"] as const);
+  const [member, id] = type.startsWith("payment_intent.")
+    ? ([type.endsWith("failed") ? "amount" : "amount_received", "id"] as const)
+    : ([amountOf[type.split(".").slice(0, 2).join(".")] ?? "amount", "payment_intent"] as const);
   const object = {
     ...Object(Object(body["data"])["object"]),
     [member]: amount,
     currency,
     [id]: payment,
     metadata: booking === undefined ? {} : { booking },
+    ...more,
   };
   return JSON.stringify({ ...body, id: `evt_${number}`, data: { object } });
 }

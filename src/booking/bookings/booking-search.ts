@@ -25,13 +25,14 @@ export function bookingsMatching(
   return bookingPages(storage, filters, { from, to });
 }
 
-/** The booking with an id or reference, ignoring case. Of any owner. */
+/** The booking with an id or reference, ignoring case, white space and hyphens. Of any owner. */
 export async function findBooking(
   storage: Storage,
   named: string,
 ): Promise<BookingOnFlight | undefined> {
-  const id = named.toLowerCase();
-  const reference = named.toUpperCase();
+  const name = named.replaceAll(/[\s-]+/g, "");
+  const id = name.toLowerCase();
+  const reference = name.toUpperCase();
   const [found] = isBookingId(id)
     ? await storage.all(bookingById, { id, userId: null })
     : /^[A-Z]{6}$/.test(reference)

@@ -48,7 +48,7 @@ export function paymentSample(
   return (fresh) => {
     const { headers, body } = sample(fresh);
     const copy = structuredClone(body);
-    setAt(copy, pointerKeys(places.bookingReference), booking);
+    setAt(copy, pointerKeys(places.bookingReference[0]), booking);
     setAt(copy, pointerKeys(places.amount), amount);
     setAt(copy, pointerKeys(places.currency), currency.toLowerCase());
     if (places.payment !== undefined) setAt(copy, pointerKeys(places.payment), payment);

@@ -2,7 +2,7 @@ import { isNumber } from "../../base/json.ts";
 import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
-import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
+import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../payment-notice.ts";
 
 import type { Provider } from "./provider.ts";
 
@@ -19,16 +19,20 @@ export function paymentIn(
   if (places === undefined) return null;
   const read = (place: string | undefined) =>
     place === undefined ? undefined : valueAt(payload, pointerKeys(place));
-  const reference = read(places.bookingReference);
+  const kind = kindOf(places, read);
+  if (kind === null) return null;
+  const reference = places.bookingReference.map(read).find((value) => !isMissing(value));
   const payment = idOf(textOf(read(places.payment)));
   // Without either, it belongs to no booking.
   if (isMissing(reference) && payment === null) return null;
   const amount = read(places.amount);
+  // Such as a session that only saves a card.
+  if (places.states !== undefined && payment === null && isMissing(amount)) return null;
   const currency = currencyOf(read(places.currency));
   const amountMinor = currency === null ? null : minorOf(source, amount, currency);
   return {
     provider: id,
-    kind: places.kind,
+    kind,
     booking: isMissing(reference) ? null : shown(reference),
     payment,
     amountMinor,
@@ -40,6 +44,16 @@ export function paymentIn(
         ? `${currency ?? shown(read(places.currency))} ${shown(amount)}`
         : moneyText(moneyOf(amountMinor, currency)),
   };
+}
+
+/** What an event is about; null: nothing. */
+function kindOf(
+  { kind, states }: PaymentPlaces,
+  read: (place: string) => unknown,
+): PaymentNotice["kind"] | null {
+  if (states === undefined) return kind;
+  const state = textOf(read(states.place)) ?? "";
+  return Object.hasOwn(states.kinds, state) ? (states.kinds[state] ?? null) : null;
 }
 
 function isMissing(value: unknown): boolean {

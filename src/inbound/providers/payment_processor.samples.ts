@@ -26,19 +26,30 @@ const request =
     },
   });
 
+const session = {
+  amount_total: 4_200,
+  client_reference_id: null,
+  customer_details: { email: "kim@example.net", name: "Kim" },
+  metadata: {},
+  mode: "payment",
+  payment_intent: null,
+  payment_link: null,
+  status: "complete",
+};
+
 type Row = readonly [type: string, prefix: string, object: string, fields: object];
 
+const dispute = {
+  amount: 4_200,
+  charge: "ch_1",
+  evidence: { customer_email_address: "kim@example.net" },
+  reason: "fraudulent",
+};
+
 const others: readonly Row[] = [
-  [
-    "charge.dispute.funds_withdrawn",
-    "du",
-    "dispute",
-    {
-      amount: 4_200,
-      reason: "fraudulent",
-      evidence: { customer_email_address: "kim@example.net" },
-    },
-  ],
+  ["charge.dispute.funds_withdrawn", "du", "dispute", { ...dispute, status: "needs_response" }],
+  ["charge.dispute.funds_reinstated", "du", "dispute", { ...dispute, status: "won" }],
+  ["charge.dispute.closed", "du", "dispute", { ...dispute, status: "lost" }],
   ["refund.failed", "re", "refund", { amount: 4_200, failure_reason: "expired_or_canceled_card" }],
   [
     "radar.early_fraud_warning.created",
@@ -71,10 +82,16 @@ const others: readonly Row[] = [
     { amount_due: 4_200, number: "ACME-0080", customer: "cus_1" },
   ],
   [
+    "checkout.session.async_payment_succeeded",
+    "cs",
+    "checkout.session",
+    { ...session, payment_status: "paid" },
+  ],
+  [
     "checkout.session.async_payment_failed",
     "cs",
     "checkout.session",
-    { amount_total: 4_200, customer_details: { email: "kim@example.net" } },
+    { ...session, payment_status: "unpaid" },
   ],
   [
     "setup_intent.setup_failed",
@@ -111,10 +128,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     refunded: true,
   }),
   "charge.dispute.created": request("charge.dispute.created", "du", "dispute", {
-    amount: 4_200,
-    charge: "ch_1",
-    evidence: { customer_email_address: "kim@example.net" },
-    reason: "fraudulent",
+    ...dispute,
     status: "needs_response",
   }),
   "invoice.paid": request("invoice.paid", "in", "invoice", {
@@ -133,9 +147,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     status: "open",
   }),
   "checkout.session.completed": request("checkout.session.completed", "cs", "checkout.session", {
-    amount_total: 4_200,
-    customer_details: { email: "kim@example.net", name: "Kim" },
-    mode: "payment",
+    ...session,
     payment_status: "paid",
   }),
   "customer.subscription.deleted": request("customer.subscription.deleted", "sub", "subscription", {

@@ -29,13 +29,15 @@ interface Listed {
 }
 type Row = readonly [type: string, label: string, amount: string | null, severity: Severity];
 
-/** The events that notify operators. The specification lists none; a search of its log names at most 20. */
+/** The events that notify operators. The specification lists none. */
 const rows: readonly Row[] = [
   ["payment_intent.succeeded", "Payment succeeded", "amount_received", "success"],
   ["payment_intent.payment_failed", "Payment failed", "amount", "warning"],
   ["charge.refunded", "Charge refunded", "amount_refunded", "info"],
   ["charge.dispute.created", "Dispute opened", "amount", "error"],
   ["charge.dispute.funds_withdrawn", "Funds withdrawn for a dispute", "amount", "error"],
+  ["charge.dispute.funds_reinstated", "Funds reinstated after a dispute", "amount", "success"],
+  ["charge.dispute.closed", "Dispute closed", "amount", "info"],
   ["refund.failed", "Refund failed", "amount", "error"],
   ["radar.early_fraud_warning.created", "Early fraud warning", null, "error"],
   ["review.opened", "Payment to review", null, "warning"],
@@ -46,6 +48,7 @@ const rows: readonly Row[] = [
   ["invoice.finalization_failed", "Invoice not finalized", "amount_due", "error"],
   ["invoice.marked_uncollectible", "Invoice uncollectible", "amount_due", "warning"],
   ["checkout.session.completed", "Checkout completed", "amount_total", "success"],
+  ["checkout.session.async_payment_succeeded", "Checkout paid", "amount_total", "success"],
   ["checkout.session.async_payment_failed", "Checkout failed", "amount_total", "warning"],
   ["setup_intent.setup_failed", "Setup of a payment method failed", null, "warning"],
   ["customer.subscription.paused", "Subscription paused", null, "warning"],
@@ -59,9 +62,21 @@ const listed: ReadonlyMap<string | null, Listed> = new Map(
 const decimals: ServiceDecimals = { ISK: 2, MGA: 0, UGX: 2 };
 
 const bookingPlaces = {
-  bookingReference: "/data/object/metadata/booking",
+  bookingReference: ["/data/object/metadata/booking"],
   currency: "/data/object/currency",
-};
+} as const;
+
+/**
+ * A session of Checkout or of a Payment Link. Its payment intent has none of its metadata.
+ * https://docs.stripe.com/api/checkout/sessions/object
+ */
+const session = {
+  kind: "paid",
+  bookingReference: [...bookingPlaces.bookingReference, "/data/object/client_reference_id"],
+  currency: bookingPlaces.currency,
+  amount: "/data/object/amount_total",
+  payment: "/data/object/payment_intent",
+} as const;
 
 const data = {
   amount: text("The amount with its currency.", "EUR 42.00"),
@@ -109,6 +124,16 @@ export const paymentProcessor: Provider = {
         amount: "/data/object/amount",
         payment: "/data/object/id",
       },
+      "checkout.session.completed": {
+        ...session,
+        states: {
+          place: "/data/object/payment_status",
+          // `no_payment_required` has the amount 0: it confirms what costs nothing.
+          kinds: { paid: "paid", no_payment_required: "paid", unpaid: "pending" },
+        },
+      },
+      "checkout.session.async_payment_succeeded": session,
+      "checkout.session.async_payment_failed": { ...session, kind: "failed" },
       // A charge has a copy of the metadata of its payment intent.
       "charge.refunded": {
         ...bookingPlaces,

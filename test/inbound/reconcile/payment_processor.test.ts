@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 
+import { paymentProcessor } from "../../../src/inbound/providers/payment_processor.ts";
 import { json, sample, type TestApp } from "../../support/app.ts";
 import {
   run,
@@ -57,6 +58,14 @@ test("recovers the events that were not delivered, over all pages", async () => 
   expect(stripe.requests[0]).toContain("delivery_success=false");
   expect(stripe.requests.length).toBeGreaterThan(1);
   expect((await run(app, "payment_processor")).counts).toMatchObject({ recovered: 0 });
+});
+
+test("recovers events of every listed type, of which one request names 20", async () => {
+  const { app, happens } = await start();
+  const types = Object.keys(paymentProcessor.samples);
+  expect(types.length).toBeGreaterThan(20);
+  for (const type of types) happens(type);
+  expect((await run(app, "payment_processor")).counts).toMatchObject({ recovered: types.length });
 });
 
 test("makes Stripe's later attempt a duplicate", async () => {

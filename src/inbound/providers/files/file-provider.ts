@@ -3,7 +3,7 @@ import type { DataFields } from "../../../event/data-fields.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import { text } from "../../../web/schema.ts";
-import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
+import type { PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
 import {
   coversBodyPlaces,
   headerIn,
@@ -107,7 +107,7 @@ function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource 
     const places: PaymentPlaces = {
       ...(unlistedType !== type && { unlistedType }),
       kind,
-      bookingReference,
+      bookingReference: [bookingReference],
       amount,
       currency,
       ...(id !== undefined && { payment: id }),
@@ -123,7 +123,7 @@ function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource 
 }
 
 function placeFor(
-  kind: PaymentNotice["kind"],
+  kind: FilePayment["kinds"][string],
   places: FilePayment["amount"] | undefined,
 ): string | undefined {
   return typeof places === "object" ? places[kind] : places;

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+
+import { json } from "../../support/app.ts";
+import { bookingsPath as path, eventsAbout } from "../../support/bookings.ts";
+import { addFlight } from "../../support/flights.ts";
+import { holdSeat, type Money, payer } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
+
+const app = appForAll();
+const send = payer(app);
+
+let number = 0;
+
+async function hold() {
+  number += 1;
+  const { id: flight } = await addFlight(app, { flightNumber: `CO${number}` });
+  const id = await holdSeat(app, flight);
+  const { reference } = await read(id);
+  return { id, reference: String(reference), payment: `pi_co_${number}` };
+}
+
+const read = async (id: string) => json(await app.as("admin", `${path}/${id}`));
+
+/** Delivers an event and returns its effect. */
+async function effect(type: string, money: Money): Promise<unknown> {
+  const id = await send(type, money);
+  return (await json(await app.as("operator", `/v1/events/${id}`)))["effect"];
+}
+
+const completed = "checkout.session.completed";
+const succeeded = "checkout.session.async_payment_succeeded";
+const intent = "payment_intent.succeeded";
+
+describe("a Checkout session", () => {
+  test.each([
+    ["client_reference_id", (name: string) => ({ more: { client_reference_id: name } })],
+    ["metadata", (name: string) => ({ booking: name })],
+    [
+      "metadata before client_reference_id",
+      (name: string) => ({ booking: name, more: { client_reference_id: "cart-17" } }),
+    ],
+    [
+      "client_reference_id of a Payment Link",
+      (name: string) => ({ more: { client_reference_id: name, payment_link: "plink_1" } }),
+    ],
+    ["lower case", (name: string) => ({ more: { client_reference_id: name.toLowerCase() } })],
+    ["groups", (name: string) => ({ booking: ` ${name.slice(0, 3)}-${name.slice(3)} ` })],
+  ] as const)("confirms the hold that it names by %s", async (_, naming) => {
+    for (const by of ["id", "reference"] as const) {
+      const booked = await hold();
+      const { payment } = booked;
+      expect(await effect(completed, { payment, ...naming(booked[by]) })).toBe(
+        `confirmed ${booked.id}`,
+      );
+      expect(await read(booked.id)).toMatchObject({ status: "confirmed" });
+    }
+  });
+
+  test.each([
+    ["first", [intent, completed]],
+    ["last", [completed, intent]],
+  ])("is paid once if the event of its intent comes %s", async (_, order) => {
+    const { id, payment } = await hold();
+    for (const type of order) {
+      await send(type, { payment, ...(type === completed && { booking: id }) });
+    }
+    expect(await read(id)).toMatchObject({
+      status: "confirmed",
+      payments: [{ status: "confirmed", amount: 499.5 }],
+    });
+    await app.as("user", `${path}/${id}`, { method: "DELETE" });
+    await send("charge.refunded", { payment, amount: 10_000 });
+    expect(await read(id)).toMatchObject({ refund: { refunded: 100, status: "partial" } });
+    expect(await typesOf(id)).toBe(
+      "booking.held booking.confirmed booking.cancelled booking.refunded",
+    );
+  });
+
+  test.each([
+    ["amount", { amount: 10_000 }, "USD 100.00 was paid"],
+    ["currency", { currency: "eur" }, "EUR 499.50 was paid"],
+    [
+      "discount of all",
+      { amount: 0, more: { payment_intent: null, payment_status: "no_payment_required" } },
+      "USD 0.00 was paid",
+    ],
+  ])("of another %s leaves the hold and notifies operators once", async (_, wrong, why) => {
+    const { id, payment } = await hold();
+    expect(await effect(completed, { booking: id, payment, ...wrong })).toContain(why);
+    // Its intent names no booking.
+    const { amount, currency } = { amount: 49_950, currency: "usd", ...wrong };
+    if (amount > 0) await send(intent, { payment, amount, currency });
+    expect(await read(id)).toMatchObject({ status: "held" });
+    expect(await typesOf(id)).toBe("booking.held payment.mismatch");
+  });
+
+  test("that is not paid yet waits for its payment", async () => {
+    const { id, payment } = await hold();
+    const unpaid = { booking: id, payment, more: { payment_status: "unpaid" } };
+    expect(await effect(completed, unpaid)).toBe(
+      `no effect: the payment of ${id} has not succeeded yet`,
+    );
+    expect(await read(id)).toMatchObject({ status: "held", payments: [] });
+    expect(await effect(succeeded, { booking: id, payment })).toBe(`confirmed ${id}`);
+  });
+
+  test("whose payment fails later leaves the hold", async () => {
+    const { id, payment } = await hold();
+    const failed = "checkout.session.async_payment_failed";
+    expect(await effect(failed, { booking: id, payment })).toBe(
+      `no effect: the payment of ${id} failed`,
+    );
+    expect(await read(id)).toMatchObject({ status: "held", payments: [{ status: "failed" }] });
+  });
+
+  test.each([
+    ["saves a card", { mode: "setup", payment_status: "no_payment_required", currency: null }],
+    ["has a state that is not known", { payment_status: "processing" }],
+  ])("that %s is no payment", async (_, more) => {
+    const { id } = await hold();
+    const nothing = { amount: null, more: { payment_intent: null, ...more } };
+    expect(await effect(completed, { booking: id, ...nothing })).toBeNull();
+    expect(await typesOf(id)).toBe("booking.held");
+  });
+});
+
+const typesOf = async (id: string) =>
+  (await eventsAbout(app, `booking/${id}`)).map(({ type }) => type).join(" ");
