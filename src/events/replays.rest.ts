@@ -25,11 +25,8 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         success: 201,
         response: replaySchema,
         problems: [409, 429],
-        serve: async ({ ctx, body, set }) => {
-          const replay = await replays.start(ctx, body);
-          set.headers["location"] = `/v1/replays/${replay.id}`;
-          return replay;
-        },
+        location: ({ id }) => `/v1/replays/${id}`,
+        serve: ({ ctx, body }) => replays.start(ctx, body),
       }),
     )
     .get(

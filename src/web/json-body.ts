@@ -31,6 +31,16 @@ export async function readJson(request: Request, address: string): Promise<unkno
   return jsonOf(await readBytes(request, maxBodyBytes, address));
 }
 
+/** The JSON of a body that was not asked for; undefined if there is none, or it is something else. */
+export async function strayJson(request: Request, address: string): Promise<unknown> {
+  const bytes = await readBytes(request, maxBodyBytes, address);
+  try {
+    return jsonOf(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses JSON bytes. Throws `invalid-body` for malformed JSON, too deep nesting or a lone surrogate. */
 export function jsonOf(bytes: Uint8Array): unknown {
   const value = parse(bytes);

@@ -131,7 +131,7 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     status: 409,
     title: "Open bookings",
     explanation:
-      "The person has a booking of a flight that has not departed. Cancel it first; `detail` names it.",
+      "The person has bookings of flights that have not departed. Cancel them first; `detail` names all.",
   },
   "replay-running": {
     status: 409,
@@ -164,7 +164,8 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   "booking-closed": {
     status: 422,
     title: "Booking closed",
-    explanation: "The flight departs too soon or has departed. It can no longer be booked.",
+    explanation:
+      "The flight can no longer be booked, or the booking is in a state that does not allow this: cancelled, expired or not paid.",
   },
   "idempotency-key-reused": {
     status: 422,

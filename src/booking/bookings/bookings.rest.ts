@@ -14,6 +14,7 @@ import {
   cancellationSchema,
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
+import { refusePart } from "./own-booking.ts";
 import { refundProgressSchema } from "./payment.schema.ts";
 import { refundRequestSchema } from "./recorded-refund.ts";
 
@@ -68,7 +69,7 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         description: "Changes nothing.",
         params: bookingParams,
         response: cancellationQuoteSchema,
-        problems: [404],
+        problems: [404, 422],
         serve: ({ ctx, params }) => bookings.quote(ctx, params.id),
       }),
     )
@@ -87,11 +88,16 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
     .delete(
       "/:id",
       ...route("cancelBooking", "Cancel a booking", {
-        description: "Releases the seats. A repeated request returns the original response.",
+        description:
+          "Releases the seats of all passengers. A repeated request returns the original response.",
         params: bookingParams,
         response: cancellationSchema,
-        problems: [404],
-        serve: ({ ctx, params }) => bookings.cancel(ctx, params.id),
+        problems: [404, 422],
+        readsStrayBody: true,
+        serve: ({ ctx, params, body }) => {
+          refusePart(body);
+          return bookings.cancel(ctx, params.id);
+        },
       }),
     );
 };

@@ -36,7 +36,7 @@ import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts"
 import { changesShown } from "./change-view.ts";
 import type { BookingChangeView } from "./change.schema.ts";
 import { readAsSold } from "./made-changes.ts";
-import { accessibleTo, ownBooking } from "./own-booking.ts";
+import { accessibleTo, ownBooking, refusePart } from "./own-booking.ts";
 import { type BookingMoney, moneyView } from "./payment-view.ts";
 import type { RefundProgress } from "./payment.schema.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
@@ -74,11 +74,11 @@ export interface Bookings {
    * caller without the role admin filters them or names another user.
    */
   list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
-  /** The refund for a cancellation now. Throws `booking-not-found`, `not-cancellable`. */
+  /** The refund for a cancellation now. Throws `booking-not-found`, `not-cancellable`, `booking-closed`. */
   quote(ctx: Context, id: string): Promise<CancellationQuote>;
   /**
    * Cancels a booking and releases its seats. Idempotent: later calls return the first cancellation.
-   * Throws `booking-not-found`, `not-cancellable`.
+   * Throws `booking-not-found`, `not-cancellable`, `booking-closed`.
    */
   cancel(ctx: Context, id: string): Promise<Cancellation>;
   /**
@@ -210,6 +210,7 @@ export function bookings(parts: Parts): Bookings {
     cancel,
     async recordRefund(ctx, id, body) {
       requireAdmin(ctx);
+      refusePart(body);
       await recordRefund(parts, ctx, readRefundRequest(body), () => findOwn(ctx, id));
       const records = await storage.all(paymentsOfBookings, { ids: [id].filter(isBookingId) });
       const { refund } = moneyView(await find(id), records);

@@ -1,6 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -10,14 +9,14 @@ import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import { departed } from "../flight.ts";
 import { giveSeatsBackAt } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { endingOf } from "./change-making.ts";
 import { openChangeOf } from "./changes.sql.ts";
-import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
+import { requireOpen } from "./own-booking.ts";
+import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts {
   readonly storage: Storage;
@@ -30,27 +29,26 @@ export interface CancellationParts {
 }
 
 /**
- * The refund for cancelling a booking now: a full one if the airline changed its flight. Throws `not-cancellable` after
- * departure, and when the hold has expired.
+ * The refund for cancelling a booking now: a full one if the airline changed its flight. Throws `not-cancellable` and
+ * `booking-closed`.
  */
-export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, now: Date): Refund {
-  if (departed(booking.flight, now)) {
-    throw new AppError("not-cancellable", "The flight has departed");
-  }
-  if (booking.status === "expired") {
-    throw new AppError("not-cancellable", "The hold has expired and its seats were released");
-  }
+export function refundNow(
+  refundPolicy: RefundPolicy,
+  booking: BookingOnFlight,
+  now: Date,
+): RefundNow {
+  requireOpen(booking, now);
   if (booking.status === "held") return nothingPaid;
   if (isFlightChanged(booking)) {
     const reason = `The flight was ${booking.flight.cancelledAt === null ? "changed" : "cancelled"}`;
     // Also what an earlier change made non-refundable.
     const minor = Math.min(booking.totalMinor, booking.chargedMinor - booking.refundDueMinor);
-    return { minor, percent: 100, reason };
+    return { minor, percent: 100, reason, until: null };
   }
   return refundOf(refundPolicy, booking, booking.flight.departureTime, now);
 }
 
-const nothingPaid: Refund = { minor: 0, percent: 0, reason: "Nothing was paid" };
+const nothingPaid: RefundNow = { minor: 0, percent: 0, reason: "Nothing was paid", until: null };
 
 /** A cancellation of all passengers that was offered, with its refund. */
 interface Offered {
@@ -60,7 +58,7 @@ interface Offered {
 
 /**
  * Cancels a confirmed or held booking and releases its seats and those of an open offer, in one transaction. Returns false
- * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`.
+ * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`, `booking-closed`.
  */
 export async function cancelNow(
   { storage, outbox, refundPolicy, clock, makeId, seatsChanged }: CancellationParts,

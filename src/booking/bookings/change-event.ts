@@ -45,14 +45,15 @@ export function changeEvent(
   };
 }
 
-/** `1 seat cancelled`, or `N4003 of 2026-12-08 → N4001 of 2026-12-09`. */
+/** `1 seat cancelled`, or `N4003 of 2026-12-08 → N4001 of 2026-12-09`, with cabins that differ. */
 export function changeTitle(
   { kind, seats }: Pick<BookingChange, "kind" | "seats">,
   before: Flight,
   after: Flight,
 ): string {
   if (kind === "cancellation") return `${seatsText(seats)} cancelled`;
-  const named = ({ flightNumber, departureTime }: Flight) =>
-    `${flightNumber} of ${departureTime.toISOString().slice(0, 10)}`;
+  const isOtherCabin = before.cabinClass !== after.cabinClass;
+  const named = ({ flightNumber, departureTime, cabinClass }: Flight) =>
+    `${flightNumber} of ${departureTime.toISOString().slice(0, 10)}${isOtherCabin ? `, ${cabinClass}` : ""}`;
   return `${named(before)} → ${named(after)}`;
 }

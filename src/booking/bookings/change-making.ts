@@ -7,7 +7,7 @@ import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
 import type { Flight } from "../flight.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
+import { giveSeatsBack, giveSeatsBackAt } from "../flights/flights.sql.ts";
 
 import { bookingNotification } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -52,7 +52,7 @@ export function makingOf(
         write(cancelPassenger, { bookingId, position, cancelledAt: now }),
       ),
       // Those of a new flight are held by the offer.
-      write(giveSeatsBack, { id: booking.flightId, seats: change.seats }),
+      write(giveSeatsBackAt, { ...booking.flight, seats: change.seats }, changedMeanwhile),
       write(insertEvent, event),
       ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
     ],

@@ -6,8 +6,8 @@ import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import { closesAfter, closesAt, departed, type Flight, isOnSale } from "../flight.ts";
-import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
+import { closesAfter, closesAt, type Flight, isOnSale } from "../flight.ts";
+import { flightAt, flightById, takeSeatsAt } from "../flights/flights.sql.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 
 import { type BookingOnFlight, mayHold } from "./bookings.sql.ts";
@@ -18,15 +18,15 @@ import { changeView } from "./change-view.ts";
 import { type BookingChangeView, changeRequestSchema, partRequestSchema } from "./change.schema.ts";
 import { changesOfBookings, insertChange, reviseBooking } from "./changes.sql.ts";
 import { maxHoldsPerFlight, maxOffers, tooManyHolds } from "./hold-limit.ts";
-import { ownBooking } from "./own-booking.ts";
-import { creditOf, type RefundPolicy } from "./refund.ts";
+import { ownBooking, refusePart, requireOpen } from "./own-booking.ts";
+import { creditOf, type RefundNow, type RefundPolicy } from "./refund.ts";
 
 /** Offers to change bookings. Both throw `booking-not-found`, and `change-pending` while a change waits for its payment. */
 export interface ChangeOffers {
-  /** Offers to cancel some of the passengers. Throws `not-cancellable`, `validation-failed`. */
+  /** Offers to cancel some of the passengers. Throws `not-cancellable`, `booking-closed`, `validation-failed`. */
   offerCancellation(ctx: Context, bookingId: string, body: unknown): Promise<BookingChangeView>;
   /**
-   * Offers a change to another flight, and holds its seats. A booking has one open offer: a new one ends it. Throws
+   * Offers to move all passengers to another flight, and holds its seats. A booking has one open offer: a new one ends it. Throws
    * `not-cancellable`, `flight-not-found`, `booking-closed`, `no-seats`, `validation-failed`.
    */
   offerFlight(ctx: Context, bookingId: string, body: unknown): Promise<BookingChangeView>;
@@ -48,11 +48,12 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
   const { storage, clock, makeId, holdMs } = parts;
   const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
 
-  /** Stores an offer in place of the open one. */
+  /** Stores an offer in place of the open one. `rules`: what its terms follow from. */
   async function offer(
     booking: BookingOnFlight,
     offered: Pick<BookingChange, "kind" | "passengers" | "seats"> & ChangeTerms,
     newFlight: Flight | null,
+    rules: readonly RefundNow[],
     now: Date,
   ): Promise<BookingChangeView> {
     const { id: bookingId, userId, flightId, currency } = booking;
@@ -77,7 +78,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       currency,
       createdAt: now,
       updatedAt: now,
-      expiresAt: offerEnds(booking.flight, newFlight, now, holdMs),
+      expiresAt: offerEnds(booking.flight, newFlight, now, holdMs, rules),
       confirmedAt: null,
     };
     // Given back last, because transactions lock flights after bookings.
@@ -87,6 +88,8 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       ...(ended === undefined ? [] : [ended]),
       // A cancellation that does not know this offer is decided again.
       write(reviseBooking, booking, changedMeanwhile),
+      // Nor does an import that changes the flight: the terms depend on it.
+      write(flightAt, booking.flight, changedMeanwhile),
       ...(newFlight === null
         ? []
         : [
@@ -117,21 +120,25 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       const { passengers } = readPart(body);
       return repeated(async () => {
         const now = new Date(clock.now());
-        const booking = changeable(await findOwn(ctx, bookingId), now);
+        const booking = await findOwn(ctx, bookingId);
+        requireOpen(booking, now);
         await requireFlying(booking, passengers);
         const seats = passengers.length;
         const part = { ...booking, totalMinor: partMinor(booking, seats) };
         const refund = refundNow(parts.refundPolicy, part, now);
         const terms = cancellationTerms(booking, seats, refund);
-        return offer(booking, { kind: "cancellation", passengers, seats, ...terms }, null, now);
+        const offered = { kind: "cancellation", passengers, seats, ...terms } as const;
+        return offer(booking, offered, null, [refund], now);
       });
     },
     async offerFlight(ctx, bookingId, body) {
       await findOwn(ctx, bookingId);
+      refusePart(body);
       const { flightId } = readChange(body);
       return repeated(async () => {
         const now = new Date(clock.now());
-        const booking = changeable(await findOwn(ctx, bookingId), now);
+        const booking = await findOwn(ctx, bookingId);
+        requireOpen(booking, now);
         if (booking.status === "held") throw unpaidHold;
         const newFlight = await flightFor(booking, flightId, now);
         const refund = refundNow(parts.refundPolicy, booking, now);
@@ -142,7 +149,8 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         const newTotal = newFlight.priceMinor * seats;
         const terms = flightTerms(booking, newTotal, credit, refund.minor);
         const passengers = await flying(booking);
-        return offer(booking, { kind: "flight", passengers, seats, ...terms }, newFlight, now);
+        const offered = { kind: "flight", passengers, seats, ...terms } as const;
+        return offer(booking, offered, newFlight, [refund, credit], now);
       });
     },
   };
@@ -194,29 +202,21 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
   }
 }
 
-/** An offer ends before sales of the new flight do, and before the present flight departs. */
+/** An offer ends before sales of the new flight do, before the present flight departs, and with the rules of its terms. */
 export function offerEnds(
   flight: Flight,
   newFlight: Flight | null,
   now: Date,
   holdMs: number,
+  rules: readonly RefundNow[] = [],
 ): Date {
   const ends = [
     now.getTime() + holdMs,
     ...(flight.cancelledAt === null ? [flight.departureTime.getTime()] : []),
     ...(newFlight === null ? [] : [closesAt(newFlight.departureTime).getTime()]),
+    ...rules.flatMap(({ until }) => until?.getTime() ?? []),
   ];
   return new Date(Math.min(...ends));
-}
-
-/** The booking, if its seats can be changed now. */
-function changeable(booking: BookingOnFlight, now: Date): BookingOnFlight {
-  const { status, flight } = booking;
-  if (status !== "held" && status !== "confirmed") {
-    throw new AppError("not-cancellable", `The booking is ${status}`);
-  }
-  if (departed(flight, now)) throw new AppError("not-cancellable", "The flight has departed");
-  return booking;
 }
 
 const changePending = new AppError(
@@ -225,7 +225,7 @@ const changePending = new AppError(
 );
 
 const unpaidHold = new AppError(
-  "validation-failed",
+  "booking-closed",
   "The booking is not paid. Pay for it first, or cancel it and book the other flight.",
 );
 

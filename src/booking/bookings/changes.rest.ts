@@ -8,12 +8,14 @@ import { passengerCorrectionSchema } from "./booking-request.ts";
 import { bookingParams, passengerSchema } from "./booking.schema.ts";
 import {
   bookingChangeSchema,
+  type BookingChangeView,
   changeParams,
   changeRequestSchema,
   partRequestSchema,
 } from "./change.schema.ts";
 import type { Changes } from "./changes.ts";
 import type { Corrections } from "./corrections.ts";
+import { refusePart } from "./own-booking.ts";
 
 const passengerParams = documented(
   Type.Object({
@@ -26,7 +28,9 @@ const passengerParams = documented(
 export const changesRest = (changes: Changes, corrections: Corrections, callers: Callers) => {
   const { route } = routes(callers, "Bookings");
   const path = "/:id/changes/:changeId";
-  return new Elysia({ name: "changes", prefix: "/v1/api/bookings" })
+  const prefix = "/v1/api/bookings";
+  const location = ({ bookingId, id }: BookingChangeView) => `${prefix}/${bookingId}/changes/${id}`;
+  return new Elysia({ name: "changes", prefix })
     .post(
       "/:id/cancellation",
       ...route("offerCancellation", "Offer to cancel some passengers", {
@@ -36,6 +40,7 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
         body: partRequestSchema,
         response: bookingChangeSchema,
         success: 201,
+        location,
         problems: [404, 409],
         serve: ({ ctx, params, body }) => changes.offerCancellation(ctx, params.id, body),
       }),
@@ -44,11 +49,12 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
       "/:id/changes",
       ...route("offerChange", "Offer a change to another flight", {
         description:
-          "Holds the seats of the other flight until `expiresAt`, and says what the change costs. Confirm the offer before then. It replaces an open offer of the booking.",
+          "For all passengers who fly. Holds the seats of the other flight until `expiresAt`, and says what the change costs. Confirm the offer before then. It replaces an open offer of the booking.",
         params: bookingParams,
         body: changeRequestSchema,
         response: bookingChangeSchema,
         success: 201,
+        location,
         problems: [404, 409],
         serve: ({ ctx, params, body }) => changes.offerFlight(ctx, params.id, body),
       }),
@@ -69,8 +75,12 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
           "Makes the change, unless something is to be paid: then it is `pending` until the payment's event arrives. A repeated request returns the change.",
         params: changeParams,
         response: bookingChangeSchema,
-        problems: [404, 409],
-        serve: ({ ctx, params }) => changes.confirm(ctx, params.id, params.changeId),
+        problems: [404, 409, 422],
+        readsStrayBody: true,
+        serve: ({ ctx, params, body }) => {
+          refusePart(body);
+          return changes.confirm(ctx, params.id, params.changeId);
+        },
       }),
     )
     .delete(

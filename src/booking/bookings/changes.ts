@@ -5,7 +5,6 @@ import { write } from "../../db/statement.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
-import { departed } from "../flight.ts";
 import { flightById } from "../flights/flights.sql.ts";
 
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -15,7 +14,7 @@ import { type ChangeOffers, changeOffers, offerEnds, type OfferParts } from "./c
 import { changeView } from "./change-view.ts";
 import type { BookingChangeView } from "./change.schema.ts";
 import { awaitPayment, changeById } from "./changes.sql.ts";
-import { ownBooking } from "./own-booking.ts";
+import { ownBooking, requireOpen } from "./own-booking.ts";
 
 /**
  * Changes of bookings, each offered first and made when the owner confirms the offer. All throw `booking-not-found`, and
@@ -75,9 +74,7 @@ export function changes(parts: OfferParts): Changes {
       throw offerEnded(`The offer is ${change.status === "offered" ? "expired" : change.status}`);
     }
     if (booking.revision !== change.revision) throw offerEnded("The booking has changed since");
-    if (departed(booking.flight, now)) {
-      throw new AppError("not-cancellable", "The flight has departed");
-    }
+    requireOpen(booking, now);
     const newFlight =
       change.newFlightId === null
         ? null

@@ -5,7 +5,6 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
-import { departed } from "../flight.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
@@ -15,7 +14,7 @@ import { passengerView } from "./booking-view.ts";
 import type { PassengerView } from "./booking.schema.ts";
 import { correctPassenger } from "./changes.sql.ts";
 import { storedFolding } from "./name-folding.ts";
-import { ownBooking } from "./own-booking.ts";
+import { ownBooking, requireOpen } from "./own-booking.ts";
 
 /** The limit of corrections of a passenger, so that a seat cannot be passed on again and again. */
 const maxCorrections = 5;
@@ -23,7 +22,7 @@ const maxCorrections = 5;
 export interface Corrections {
   /**
    * Corrects fields of a passenger before departure, with an audit entry that names the fields, not the values. Throws
-   * `booking-not-found`, `not-found`, `not-cancellable`, `validation-failed`, and `unavailable` if the key of the
+   * `booking-not-found`, `not-found`, `not-cancellable`, `booking-closed`, `validation-failed`, and `unavailable` if the key of the
    * passenger's data is missing.
    */
   correct(ctx: Context, bookingId: string, position: string, body: unknown): Promise<PassengerView>;
@@ -50,11 +49,7 @@ export function corrections({ storage, clock, seal, audit }: Parts): Corrections
     const now = new Date(clock.now());
     const booking = await ownBooking(storage, ctx, id);
     const correction = readCorrection(body, now);
-    const { status, flight } = booking;
-    if ((status !== "held" && status !== "confirmed") || departed(flight, now)) {
-      const why = departed(flight, now) ? "The flight has departed" : `The booking is ${status}`;
-      throw new AppError("not-cancellable", why);
-    }
+    requireOpen(booking, now);
     const passengers = await storage.all(passengersOf, { bookingId: booking.id });
     const passenger = passengers.find((each) => String(each.position) === position);
     if (passenger === undefined || passenger.cancelledAt !== null) {

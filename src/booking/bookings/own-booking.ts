@@ -1,7 +1,9 @@
 import { type Context, isAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { invalid } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Booking } from "../booking.ts";
+import { departed } from "../flight.ts";
 
 import { isBookingId } from "./booking-details.ts";
 import { bookingById, type BookingOnFlight } from "./bookings.sql.ts";
@@ -21,6 +23,35 @@ export async function ownBooking(
     throw new AppError("booking-not-found", "No booking has this id");
   }
   return booking;
+}
+
+/**
+ * Requires that a booking can be changed or cancelled. Throws `not-cancellable` if its flight has departed, and nothing
+ * else; `booking-closed` in any other state.
+ */
+export function requireOpen({ status, flight }: BookingOnFlight, now: Date): void {
+  if (departed(flight, now)) throw new AppError("not-cancellable", "The flight has departed");
+  if (status === "held" || status === "confirmed") return;
+  const why =
+    status === "expired" ? "hold has expired and its seats were released" : "booking is cancelled";
+  throw new AppError("booking-closed", `The ${why}`);
+}
+
+/** How requests name some of the passengers. */
+const partNames = ["passengers", "passenger", "positions", "position", "seats"];
+
+/**
+ * Throws `validation-failed` if a request names some of the passengers where all are meant. Unknown members are ignored
+ * elsewhere; here, all passengers would be cancelled or moved.
+ */
+export function refusePart(body: unknown): void {
+  if (typeof body !== "object" || body === null) return;
+  const named = Object.entries(body).find(
+    ([name, value]) => partNames.includes(name) && value !== null,
+  );
+  if (named === undefined) return;
+  const [name] = named;
+  throw invalid(`/${name}`, `This is about all passengers. Leave out ${name}.`);
 }
 
 /** The owner whose bookings the caller may access; null for all owners. */

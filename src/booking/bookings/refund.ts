@@ -18,6 +18,12 @@ export interface Refund {
   readonly reason: string;
 }
 
+/** What a rule gives back now. */
+export interface RefundNow extends Refund {
+  /** When the rule ends; null if only the departure or the airline ends it. */
+  readonly until: Date | null;
+}
+
 const hourMs = 3_600_000;
 
 type Sold = Pick<Booking, "totalMinor" | "createdAt">;
@@ -28,7 +34,7 @@ export function refundOf(
   booking: Sold & Charged,
   departureTime: Date,
   now: Date,
-): Refund {
+): RefundNow {
   const credit = creditOf(policy, booking, departureTime, now);
   return { ...credit, minor: Math.min(credit.minor, refundable(booking)) };
 }
@@ -39,9 +45,9 @@ export function creditOf(
   { totalMinor, createdAt }: Sold,
   departureTime: Date,
   now: Date,
-): Refund {
-  const { percent, reason } = termsOf(policy, createdAt, departureTime, now);
-  return { minor: Math.floor((totalMinor * percent) / 100), percent, reason };
+): RefundNow {
+  const terms = termsOf(policy, createdAt, departureTime, now);
+  return { ...terms, minor: Math.floor((totalMinor * terms.percent) / 100) };
 }
 
 export type Charged = Pick<Booking, "chargedMinor" | "refundDueMinor" | "keptMinor">;
@@ -56,17 +62,21 @@ function termsOf(
   bookedAt: Date,
   departureTime: Date,
   now: Date,
-): Omit<Refund, "minor"> {
+): Omit<RefundNow, "minor"> {
   const hoursHeld = (now.getTime() - bookedAt.getTime()) / hourMs;
   const hoursLeft = (departureTime.getTime() - now.getTime()) / hourMs;
-  if (hoursHeld <= freeWithinHours && hoursLeft >= freeBeforeDays * 24) {
+  const freeUntilMs = departureTime.getTime() - freeBeforeDays * 24 * hourMs;
+  if (hoursHeld <= freeWithinHours && now.getTime() <= freeUntilMs) {
     const reason = `Within ${freeWithinHours} h of booking, ${freeBeforeDays} days or more before departure`;
-    return { percent: 100, reason };
+    const endsMs = [bookedAt.getTime() + freeWithinHours * hourMs, freeUntilMs];
+    return { percent: 100, reason, until: new Date(Math.min(...endsMs)) };
   }
   const tier = tiers.find(({ moreThanHours }) => hoursLeft > moreThanHours);
   if (tier === undefined) {
     const least = tiers.at(-1)?.moreThanHours ?? 0;
-    return { percent: 0, reason: `${least} h or less before departure` };
+    return { percent: 0, reason: `${least} h or less before departure`, until: null };
   }
-  return { percent: tier.percent, reason: `More than ${tier.moreThanHours} h before departure` };
+  const { percent, moreThanHours } = tier;
+  const until = new Date(departureTime.getTime() - moreThanHours * hourMs);
+  return { percent, reason: `More than ${moreThanHours} h before departure`, until };
 }

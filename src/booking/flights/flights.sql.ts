@@ -199,6 +199,16 @@ function taking(db: Sql, { flights }: Tables, p: Parameters<Seating>, ...guards:
     .returning({ seatsAvailable: flights.seatsAvailable });
 }
 
+/** Returns a row unless the flight was moved or cancelled since it was read. An import waits for its transaction. */
+export const flightAt = statement<Pick<Flight, "id" | "revision">>()(
+  (db, { flights }, p) =>
+    db
+      .select({ id: flights.id })
+      .from(flights)
+      .where(and(eq(flights.id, p.id), eq(flights.revision, p.revision))),
+  { contended },
+);
+
 export const giveSeatsBack = statement<{ id: number; seats: number }>()(
   (db, { flights }, p) =>
     db

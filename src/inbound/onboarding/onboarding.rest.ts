@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 
-import { documentedHeaders } from "../../web/rest/documented-headers.ts";
 import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 import { acknowledgementSchema } from "../webhook-request.ts";
 
@@ -14,7 +13,6 @@ import type { Onboarding } from "./onboarding.ts";
 import { newProviderSchema, newSecretSchema, testEventSchema } from "./provider-input.ts";
 
 const path = "/v1/providers";
-const locationHeader = { Location: "The URL of the new provider." };
 
 /** Adds providers and connects them, for admins. */
 export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
@@ -34,13 +32,10 @@ export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
           "Writes a provider file into PROVIDERS_DIR and the secret into SECRETS_DIR, and loads both. If anything is wrong, nothing changes.",
         body: newProviderSchema,
         success: 201,
-        response: documentedHeaders(providerSetupWithSecretSchema, locationHeader),
+        response: providerSetupWithSecretSchema,
         problems: [429],
-        serve: async ({ ctx, body, set }) => {
-          const made = await onboarding.add(ctx, body);
-          set.headers["location"] = `${path}/${made.provider}`;
-          return made;
-        },
+        location: ({ provider }) => `${path}/${provider}`,
+        serve: ({ ctx, body }) => onboarding.add(ctx, body),
       }),
     )
     .get(

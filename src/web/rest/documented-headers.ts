@@ -21,8 +21,10 @@ export const totalHeaders = {
   "X-Total-Count": "The number of items in the whole list. Only with `include=total`.",
 };
 
+export const locationHeader = { Location: "The URL of the new resource." };
+
 export const madeHeaders = {
-  Location: "The URL of the new resource.",
+  ...locationHeader,
   "Idempotent-Replayed":
     "`true` if an earlier request with this Idempotency-Key created the resource.",
 };

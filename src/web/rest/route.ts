@@ -6,12 +6,17 @@ import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Authenticated, Exchange } from "../auth.ts";
 import type { AddressOf, Admit, Connection } from "../client-address.ts";
-import { readJson } from "../json-body.ts";
+import { readJson, strayJson } from "../json-body.ts";
 import { type Included, listQuery } from "../page.schema.ts";
 import { documented } from "../schema.ts";
 import { urlOf } from "../url.ts";
 
-import { documentedHeaders, linkHeaders, madeHeaders } from "./documented-headers.ts";
+import {
+  documentedHeaders,
+  linkHeaders,
+  locationHeader,
+  madeHeaders,
+} from "./documented-headers.ts";
 import { idempotencyHeaders, readIdempotencyKey } from "./idempotency-key.ts";
 import { servePage } from "./pagination.ts";
 import { problemResponses, type Problems } from "./problem.schema.ts";
@@ -57,7 +62,7 @@ interface Call<Params extends TSchema> extends Exchange, Connection {
   readonly query: URLSearchParams;
   /** The Idempotency-Key of a creation; null without one. */
   readonly key: string | null;
-  /** The JSON of the body; undefined if the operation has none. */
+  /** The JSON of the body. */
   readonly body: unknown;
 }
 
@@ -110,13 +115,21 @@ export function routes<Given extends Access | undefined = undefined>(
     given: Operation<Response, Params, Query, Body, Status> & {
       readonly headers?: Headers;
       readonly success?: Success;
+      /** The path of what was made. */
+      readonly location?: (made: Static<Response>) => string;
+      /**
+       * For an operation that has no body, but would do for all what a body asks for some: `body` is the JSON of one that was
+       * sent nevertheless.
+       */
+      readonly readsStrayBody?: true;
       readonly serve: (call: Call<Params>) => Static<Response> | Promise<Static<Response>>;
     },
   ): [
     (exchange: Received<Params>) => Promise<Static<Response>>,
     Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
   ] {
-    const { params, query, headers, body, response, success = 200, serve } = given;
+    const { params, query, headers, body, success = 200, location, serve } = given;
+    const { response, readsStrayBody = false } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
       // Elysia's value for a parameter that cannot be decoded, such as `%`.
@@ -132,8 +145,11 @@ export function routes<Given extends Access | undefined = undefined>(
         params: exchange.params,
         query: query ? urlOf(request).searchParams : noQuery,
         key: headers ? readIdempotencyKey(request) : null,
-        body: body && (await readJson(request, addressOf(exchange))),
+        body: body
+          ? await readJson(request, addressOf(exchange))
+          : readsStrayBody && (await strayJson(request, addressOf(exchange))),
       });
+      if (location) set.headers["location"] = location(result);
       if (success !== 200) set.status = success;
       return result;
     };
@@ -144,7 +160,13 @@ export function routes<Given extends Access | undefined = undefined>(
       ...(query && { query }),
       ...(headers && { headers }),
       ...(body && { body: documented(body) }),
-      response: { [success]: response, ...problemResponses(401, ...problems) },
+      response: {
+        [success]:
+          location === undefined || "headers" in response
+            ? response
+            : documentedHeaders(response, locationHeader),
+        ...problemResponses(401, ...problems),
+      },
       detail: describedOperation(tag, access, operationId, summary, given.description),
     };
     // Guarantee: a part that is not given has the type TUnknown; each given one is here under its name.
@@ -211,7 +233,7 @@ export function routes<Given extends Access | undefined = undefined>(
       ) => Promise<{ readonly made: Static<Response>; readonly replayed: boolean }>;
     },
   ) {
-    const { location, response, serve, ...rest } = given;
+    const { response, serve, ...rest } = given;
     return route(operationId, summary, {
       ...rest,
       headers: idempotencyHeaders,
@@ -219,7 +241,6 @@ export function routes<Given extends Access | undefined = undefined>(
       response: documentedHeaders(response, madeHeaders),
       serve: async (call) => {
         const { made, replayed } = await serve(call);
-        call.set.headers["location"] = location(made);
         if (replayed) call.set.headers["idempotent-replayed"] = "true";
         return made;
       },

@@ -251,13 +251,60 @@ describe("a change to another flight", () => {
       [await offerFlight(id, gone), "booking-closed"],
       [await offerFlight(id, 999_999), "flight-not-found"],
       [await offerFlight(id, "1"), "invalid-body"],
-      [await offerFlight(held.id, to), "validation-failed"],
+      [await offerFlight(held.id, to), "booking-closed"],
       [await offerFlight(id, to, "eve"), "booking-not-found"],
       [await confirm(id, "chg_1"), "not-found"],
       [await confirm(id, "x"), "not-found"],
     ] as const) {
       expect(await json(response)).toMatchObject({ code });
     }
+  });
+
+  test("and a cancellation of all are refused for a part", async () => {
+    const [from, to] = [await flightIn(100), await flightIn(120)];
+    const { id } = await booked(from, 2);
+    const { id: change } = await json(await offerPart(id, [2]));
+    const part = post({ flightId: to, passengers: [2] });
+    for (const [path, init] of [
+      [`${id}/changes`, part],
+      [`${id}/changes/${String(change)}/confirm`, part],
+      [id, { ...part, method: "DELETE" }],
+      [id, { method: "DELETE", body: '{"seats":1}' }],
+    ] as const) {
+      expect(await jsonWith(await call(path, init), 422)).toMatchObject({
+        errors: [{ pointer: expect.stringMatching(/passengers|seats/) }],
+      });
+    }
+    expect(await json(await get(id))).toMatchObject({ status: "confirmed", flight: { id: from } });
+    const whole = post({ flightId: to, passengers: null });
+    await jsonWith(await call(`${id}/changes`, whole), 201);
+    await jsonWith(await call(id, { ...post({}), method: "DELETE" }), 200);
+    const refund = await app.as("admin", `${bookingsPath}/${id}/refund`, part);
+    expect(await jsonWith(refund, 422)).toMatchObject({ code: "validation-failed" });
+  });
+
+  test("names the cabin where only that changes, and has an address", async () => {
+    const plan = { flightNumber: "CH900", departureTime: new Date(app.clock.now() + 100 * hourMs) };
+    const [from, to] = [
+      await flightIn(1, 1, plan),
+      await flightIn(1, 1, { ...plan, cabinClass: "first" }),
+    ];
+    const { id } = await booked(from, 1);
+    const response = await offerFlight(id, to);
+    const location = String(response.headers.get("location"));
+    const offered = await jsonWith(response, 201);
+    expect(location).toBe(`${bookingsPath}/${id}/changes/${String(offered["id"])}`);
+    expect(await json(await app.as("user", location, {}, "ada"))).toEqual(offered);
+    expect(await jsonWith(await app.as("user", location, {}, "eve"), 404)).toMatchObject({
+      code: "booking-not-found",
+    });
+    await confirm(id, offered["id"]);
+    await pay("payment_intent.succeeded", {
+      booking: id,
+      amount: Number(offered["changeTotal"]) * 100,
+    });
+    const titles = (await historyOf(id)).map(([, title]) => title);
+    expect(titles.join()).toMatch(/CH900 of [-\d]+, economy → CH900 of [-\d]+, first/);
   });
 
   test("of several confirmations at once is made once", async () => {

@@ -126,13 +126,15 @@ describe("expiry", () => {
     const flight = await addFlight(app, { flightNumber: "HE3" });
     const { bookingId } = await hold(flight.id);
     await expire(app, bookingId);
-    for (const [suffix, method] of [
-      ["", "DELETE"],
-      ["/cancellation", "GET"],
+    for (const [suffix, init] of [
+      ["", { method: "DELETE" }],
+      ["/cancellation", {}],
+      ["/cancellation", post({ passengers: [1] })],
+      ["/changes", post({ flightId: flight.id })],
+      ["/passengers/1", { ...post({ lastName: "X" }), method: "PATCH" }],
     ] as const) {
-      const response = await app.as("user", `${path}/${String(bookingId)}${suffix}`, { method });
-      expect(response.status).toBe(400);
-      expect((await json(response))["code"]).toBe("not-cancellable");
+      const response = await app.as("user", `${path}/${String(bookingId)}${suffix}`, init);
+      expect(await jsonWith(response, 422)).toMatchObject({ code: "booking-closed" });
     }
   });
 

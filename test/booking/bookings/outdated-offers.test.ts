@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
+import { nextTurn } from "../../../src/base/own-turn.ts";
 import type { Flight } from "../../../src/booking/flight.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, changeCalls, flightBookings } from "../../support/bookings.ts";
@@ -70,6 +71,52 @@ test("after a change by the airline, what an earlier change made non-refundable 
   await jsonWith(await confirm(changed, offered), 200);
   // The rest of the price is refundable as before, within the free hours after booking.
   expect(await json(await cancel(changed))).toMatchObject({ refund: { amount: 30 } });
+});
+
+test.each([
+  ["the free hours after booking", 24 * 9, 24],
+  ["the days before departure of the free hours", 24 * 7 + 2, 2],
+  ["a step before departure", 80, 8],
+])("an offer ends with the reason of its terms: %s", async (_, departsIn, endsIn) => {
+  const [from, to] = [await flightAt(departsIn), await flightAt(400)];
+  const { id } = await booked(from.id, 1);
+  app.clock.advance(endsIn * hourMs - 60_000);
+  const expiresAt = new Date(app.clock.now() + 60_000).toISOString();
+  expect(await offerPart(id, [1])).toMatchObject({ expiresAt });
+  const offered = await offerFlight(id, to.id);
+  expect(offered).toMatchObject({ expiresAt });
+  app.clock.advance(60_001);
+  expect(await jsonWith(await confirm(id, offered), 409)).toMatchObject({ code: "offer-ended" });
+  // Another offer has other terms.
+  expect(await offerFlight(id, to.id)).not.toMatchObject({ changeTotal: offered["changeTotal"] });
+});
+
+test("an offer and a move by the airline at the same time leave no offer with the terms of before", async () => {
+  const to = await flightAt(400);
+  // One begins at another moment of the other each time.
+  for (let round = -25; round < 25; round += 1) {
+    const from = await flightAt(60);
+    const { id } = await booked(from.id, 1);
+    app.clock.advance(1);
+    const move = () => changeFlight(app, from, later(from, 5));
+    const begun = [round < 0 ? move() : null, round < 0 ? null : offerFlight(id, to.id)] as const;
+    for (let turn = 0; turn < Math.abs(round); turn += 1) await nextTurn();
+    const [offered] = await Promise.all([begun[1] ?? offerFlight(id, to.id), begun[0] ?? move()]);
+    const { status } = await json(await calls.call(`${id}/changes/${String(offered["id"])}`));
+    if (status === "offered") expect(offered).toMatchObject({ penalty: 0 });
+    await cancel(id);
+  }
+});
+
+test("a free offer ends when the airline moves the flight back", async () => {
+  const [from, to] = [await flightAt(60), await flightAt(400)];
+  const { id } = await booked(from.id, 1);
+  const moved = await changeFlight(app, from, later(from, 5));
+  const offered = await offerFlight(id, to.id);
+  expect(offered).toMatchObject({ penalty: 0 });
+  await changeFlight(app, moved, later(moved, -5));
+  expect(await jsonWith(await confirm(id, offered), 409)).toMatchObject({ code: "offer-ended" });
+  expect(await seatsLeft(app, to.id)).toBe(10);
 });
 
 describe("an offer to change the flight ends when the airline", () => {
