@@ -4,6 +4,7 @@ import type { PaymentNotice } from "../inbound/payment-notice.ts";
 import type { BookingChange } from "./booking-change.ts";
 import type { Booking } from "./booking.ts";
 import { hasCounted, type Payment, type PaymentOutcome } from "./payment.ts";
+import { refundedSum } from "./refunded-sum.ts";
 
 /** What is known when an event about a booking's payment arrives. */
 export interface PaymentState {
@@ -26,6 +27,7 @@ export const paymentProblems = [
   "payment.unseated",
   "payment.surplus",
   "payment.overrefunded",
+  "payment.refund_failed",
 ] as const;
 export type PaymentProblem = (typeof paymentProblems)[number];
 
@@ -55,7 +57,7 @@ export function decidePayment(state: PaymentState, notice: PaymentNotice): Payme
   const hasPayments = hasOffers || booking.expiresAt !== null || booking.paidMinor !== null;
   const decided = notice.isForeign
     ? nothing(booking, "the money is another account's")
-    : !hasPayments && notice.kind !== "refunded"
+    : !hasPayments && !followsPayment(notice)
       ? nothing(booking, `${booking.id} was confirmed without a payment`)
       : paidFor !== null
         ? nothing(booking, `this payment confirmed ${paidFor}`)
@@ -75,6 +77,9 @@ function decideKind(state: PaymentState, notice: PaymentNotice): PaymentDecision
   }
   if (notice.kind === "paid") return decidePaid(state, notice);
   if (notice.kind === "refunded") return decideRefund(state, notice);
+  if (notice.kind === "refund_failed" || notice.kind === "disputed") {
+    return decidePart(state, notice);
+  }
   return { ...nothing(booking, `the payment of ${booking.id} failed`), outcome: "failed" };
 }
 
@@ -91,7 +96,10 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
   );
   if (known !== undefined) return nothing(booking, `${id}: reported before (${known.outcome})`);
   const earlyRefunds = ofSame.filter((record) => isEarlyRefund(record, notice, change !== null));
-  const refundedMinor = Math.max(0, ...earlyRefunds.map(({ amountMinor }) => amountMinor ?? 0));
+  const early = ofSame.map((record) =>
+    earlyRefunds.includes(record) ? { ...record, outcome: "refunded" as const } : record,
+  );
+  const refundedMinor = refundedSum(early, booking.currency);
   if (refundedMinor > 0 && refundedMinor >= (notice.amountMinor ?? 0)) {
     return nothing(booking, `the payment of ${id} was refunded before its event arrived`);
   }
@@ -107,14 +115,14 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
   }
   const transition = status === "held" ? "pay" : "reseat";
   const suffix = transition === "pay" ? "" : " with new seats";
-  const early = moneyText(moneyOf(refundedMinor, booking.currency));
+  const refunded = moneyText(moneyOf(refundedMinor, booking.currency));
   return {
     ...nothing(booking, ""),
     transition,
     outcome: "confirmed",
     // Nothing is due while the booking is confirmed.
     problem: refundedMinor === 0 ? null : "payment.overrefunded",
-    explanation: `confirmed ${id}${suffix}${refundedMinor === 0 ? "" : `; ${early} was refunded before`}`,
+    explanation: `confirmed ${id}${suffix}${refundedMinor === 0 ? "" : `; ${refunded} was refunded before`}`,
     refundedMinor,
     earlyRefunds,
   };
@@ -165,9 +173,12 @@ function decideRefund(state: PaymentState, notice: PaymentNotice): PaymentDecisi
     return problem(booking, "overrefunded", why);
   }
   // An admin may have recorded the same refund.
-  const inAllMinor = Math.max(refundedMinor, refundedWith(records, notice));
-  if (inAllMinor === refundedMinor) {
-    return nothing(booking, `${text(refundedMinor)} of ${id} was refunded before`);
+  const inAllMinor = refundedSum([...records, asReport(notice, "refunded")], currency);
+  if (inAllMinor <= refundedMinor) {
+    const before = nothing(booking, `${text(refundedMinor)} of ${id} was refunded before`);
+    // It may be one that failed.
+    const hasFailed = recordsOf(records, notice).some((one) => one.outcome === "refund_failed");
+    return hasFailed ? { ...before, outcome: "refunded" } : before;
   }
   return {
     ...nothing(booking, ""),
@@ -179,18 +190,46 @@ function decideRefund(state: PaymentState, notice: PaymentNotice): PaymentDecisi
   };
 }
 
-/** What events refunded in all, with this one. Each reports the sum of all refunds of its payment so far. */
-function refundedWith(records: readonly Payment[], notice: PaymentNotice): number {
-  const reported = [
-    ...records.filter(({ outcome, actor }) => outcome === "refunded" && actor === null),
-    { ...asPayment(notice), amountMinor: notice.amountMinor },
-  ];
-  const byPayment = Map.groupBy(reported, ({ provider, reference }) =>
-    JSON.stringify([provider, reference]),
+/** Of a refund that failed, or a dispute. Several events report the same. */
+function decidePart({ booking, records }: PaymentState, notice: PaymentNotice): PaymentDecision {
+  const { id, currency, refundedMinor } = booking;
+  const { amount, kind: outcome, part, note } = notice;
+  const isKnown = recordsOf(records, notice).some(
+    (record) =>
+      record.outcome === outcome &&
+      record.part === part &&
+      (outcome === "refund_failed" || record.note === note),
   );
-  return [...byPayment.values()]
-    .map((ofPayment) => Math.max(...ofPayment.map(({ amountMinor }) => amountMinor ?? 0)))
-    .reduce((sum, minor) => sum + minor, 0);
+  if (isKnown) return nothing(booking, `${id}: reported before (${outcome})`);
+  if (outcome === "disputed") {
+    return { ...nothing(booking, `dispute of ${amount} of ${id} ${note ?? ""}`), outcome };
+  }
+  const inAllMinor = refundedSum([...records, asReport(notice, "refund_failed")], currency);
+  const isCounted = inAllMinor !== refundedMinor;
+  const inAll = moneyText(moneyOf(inAllMinor, currency));
+  return {
+    ...nothing(booking, `a refund of ${amount} of ${id} failed, and was not counted`),
+    ...(isCounted && {
+      transition: "refund",
+      explanation: `a refund of ${amount} of ${id} failed: ${inAll} is refunded`,
+    }),
+    outcome: "refund_failed",
+    problem: "payment.refund_failed",
+    refundedMinor: inAllMinor,
+  };
+}
+
+/** Whether a notice is about a payment that succeeded before, of which a booking may have no record. */
+export function followsPayment({ kind }: PaymentNotice): boolean {
+  return kind === "refunded" || kind === "refund_failed" || kind === "disputed";
+}
+
+/** The record of a notice, as far as its sum depends on it. */
+function asReport(notice: PaymentNotice, outcome: PaymentOutcome) {
+  const { amountMinor, currency, atMs } = notice;
+  // Without a time, it is the last one.
+  const occurredAt = new Date(atMs ?? 8.64e15);
+  return { ...asPayment(notice), outcome, amountMinor, currency, occurredAt };
 }
 
 function sumOf(payments: readonly Payment[]): number {

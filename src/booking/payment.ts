@@ -5,7 +5,7 @@ import { prefixedId, word } from "../web/schema.ts";
 /**
  * What came of an event about a payment: `confirmed` the booking; `changed`: it paid for a change; `mismatch`: another
  * amount or currency than the price; `unseated`: paid too late, and no seats are left; `surplus`: the booking was paid
- * before; `failed`.
+ * before; `failed`; `disputed`: the customer's bank wants it back.
  */
 export const paymentStatuses = [
   "confirmed",
@@ -14,13 +14,20 @@ export const paymentStatuses = [
   "unseated",
   "surplus",
   "failed",
+  "disputed",
 ] as const;
 
 /**
- * What came of an event about a refund: `refunded`; `overrefunded`: more than was paid, not counted; `unmatched`: of
+ * What came of an event about a refund: `refunded`; `refund_failed`; `corrected`: an admin lowered the sum; `overrefunded`: more than was paid, not counted; `unmatched`: of
  * another payment than the one that confirmed the booking, or in another currency.
  */
-export const payoutStatuses = ["refunded", "overrefunded", "unmatched"] as const;
+export const payoutStatuses = [
+  "refunded",
+  "refund_failed",
+  "corrected",
+  "overrefunded",
+  "unmatched",
+] as const;
 
 const paymentOutcomes = [...paymentStatuses, ...payoutStatuses] as const;
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
@@ -33,7 +40,7 @@ export const paymentsTable = defineTable("payments", {
   provider: "text: none",
   /** The provider's id of the payment. */
   reference: "text or null: pseudonym",
-  /** In minor units. A refund's is the sum of all refunds of the payment so far. Null if it cannot be read. */
+  /** In minor units. A refund's is the sum of all refunds of the payment so far, a failed one's its own. Null if it cannot be read. */
   amountMinor: "bigint or null",
   /** ISO 4217 code; null if it cannot be read. */
   currency: "text or null: none",
@@ -42,10 +49,14 @@ export const paymentsTable = defineTable("payments", {
   outcome: word(paymentOutcomes),
   /** Time of receipt. */
   createdAt: "instant",
+  /** When it happened, by the provider's clock. */
+  occurredAt: "instant",
   /** The admin who recorded a refund; null for an event of a provider. */
   actor: "text or null: pseudonym",
-  /** What the admin wrote. */
+  /** What the admin wrote, how a dispute stands, or why a refund failed. */
   note: "text or null: text",
+  /** The provider's id of a refund that failed, or of a dispute. */
+  part: "text or null: pseudonym",
 });
 
 export interface Payment extends Stored<typeof paymentsTable> {}

@@ -12,13 +12,17 @@ interface BookingOptions extends ServerOptions {
 
 /** `skyhook booking refund`: records that a refund was made, on the server, as an admin. */
 export async function recordRefund(
-  options: BookingOptions & { readonly amount?: number; readonly note?: string },
+  options: BookingOptions & {
+    readonly amount?: number;
+    readonly note?: string;
+    readonly reason?: string;
+  },
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const found = await bookingOf(options, env);
-  const { amount, note } = options;
+  const { amount, note, reason } = options;
   const path = `/${encodeURIComponent(textAt(found, "bookingId") ?? "")}/refund`;
-  const refund = await bookingsAt(options, env)("POST", path, { amount, note });
+  const refund = await bookingsAt(options, env)("POST", path, { amount, note, reason });
   const currency = textAt(refund, "currency") ?? "";
   const text = (name: string) => moneyText({ amount: Number(at(refund, name)), currency });
   console.log(

@@ -17,6 +17,7 @@ import { serverOption, type ServerOptions } from "./server-api.ts";
 interface RefundOptions extends ServerOptions {
   readonly amount?: number;
   readonly note?: string;
+  readonly reason?: string;
 }
 
 function parseAmount(text: string): number {
@@ -38,6 +39,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       argument(parseAmount),
     )
     .option("--note <text>", "part of the booking's history", argument(parseLine))
+    .option(
+      "--reason <text>",
+      "why less was refunded than is recorded; required to lower the amount",
+      argument(parseLine),
+    )
     .addOption(serverOption())
     .addHelpText("after", example("skyhook booking refund KXQWZA --note 'bank transfer 2026-117'"))
     .action((named: string, options: RefundOptions) =>

@@ -5,12 +5,21 @@ export interface PaymentNotice {
   /** The provider that sent it. */
   readonly provider: string;
   /** `pending`: the customer has finished, but the money is not there yet. */
-  readonly kind: "paid" | "pending" | "failed" | "refunded";
+  readonly kind: "paid" | "pending" | "failed" | "refunded" | "refund_failed" | "disputed";
   /** The id or reference of the booking, not checked yet; null if the event names none. */
   readonly booking: string | null;
   /** The provider's id of the payment. A payment and its refunds have the same; null if unknown. */
   readonly payment: string | null;
-  /** In minor units. A refund's is the sum of all refunds of the payment. Null if it cannot be read. */
+  /** The provider's id of the refund that failed, or of the dispute; null for other kinds. */
+  readonly part: string | null;
+  /** How a dispute stands, or why a refund failed; null if it says neither. */
+  readonly note: string | null;
+  /** When it happened, in milliseconds since the epoch; null if the event has no time. */
+  readonly atMs: number | null;
+  /**
+   * In minor units. A refund's is the sum of all refunds of the payment that did not fail; that of a failed one is its own.
+   * Null if it cannot be read.
+   */
   readonly amountMinor: number | null;
   /** ISO 4217 code; null if it is not one. */
   readonly currency: string | null;
@@ -51,4 +60,8 @@ export interface PaymentPlaces {
   readonly currency: string;
   /** Where the id of the payment is. */
   readonly payment?: string;
+  /** Where the id of the refund that failed or of the dispute is. */
+  readonly part?: string;
+  /** What happened, and where the payload says more about it. */
+  readonly note?: { readonly text: string; readonly place: string };
 }

@@ -670,9 +670,13 @@ create table payments (
   amount text collate "C" not null,
   outcome text collate "C" not null,
   created_at bigint not null,
+  -- By the clock of the provider.
+  occurred_at bigint not null,
   -- Of a refund that an admin recorded.
   actor text collate "C",
-  note text collate "C"
+  note text collate "C",
+  -- The id of a refund that failed, or of a dispute.
+  part text collate "C"
 );
 create index payments_of_booking on payments (booking_id, created_at);
 create index payments_by_reference on payments (provider, reference) where reference is not null;

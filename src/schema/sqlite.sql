@@ -609,9 +609,13 @@ create table payments (
   amount text not null,
   outcome text not null,
   created_at integer not null,
+  -- By the clock of the provider.
+  occurred_at integer not null,
   -- Of a refund that an admin recorded.
   actor text,
-  note text
+  note text,
+  -- The id of a refund that failed, or of a dispute.
+  part text
 ) strict;
 create index payments_of_booking on payments (booking_id, created_at);
 create index payments_by_reference on payments (provider, reference) where reference is not null;

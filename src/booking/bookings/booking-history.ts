@@ -191,16 +191,13 @@ function reported(
   payment: Payment,
   { events, notifications, kept }: BookingRecords,
 ): HistoryEntry {
-  const { eventId, outcome, amount, createdAt, actor } = payment;
+  const { eventId, createdAt, actor } = payment;
   const keys = keysCausedBy(eventId, booking.id);
   const caused = events.filter(({ idempotencyKey }) => keys.includes(idempotencyKey));
-  const shown =
-    outcome === "refunded"
-      ? refundReport(booking, payment)
-      : { type: `payment.${outcome}` as const, title: paymentTitles[outcome](amount) };
   return {
     at: createdAt,
-    ...shown,
+    type: reportType(booking, payment),
+    title: reportTitle(booking, payment),
     actor,
     eventId,
     webhook: actor === null ? webhookOf(payment, kept) : null,
@@ -209,7 +206,7 @@ function reported(
 }
 
 const paymentTitles: Readonly<
-  Record<Exclude<PaymentOutcome, "refunded">, (amount: string) => string>
+  Record<PaymentOutcome, (amount: string, payment: Payment, due: string) => string>
 > = {
   confirmed: (amount) => `Paid ${amount}`,
   changed: (amount) => `Paid ${amount} for a change`,
@@ -217,18 +214,30 @@ const paymentTitles: Readonly<
   unseated: (amount) => `Paid ${amount} without seats; to be given back`,
   surplus: (amount) => `Paid ${amount} again; to be given back`,
   failed: (amount) => `Payment of ${amount} failed`,
+  disputed: (amount, { note }) => `Dispute of ${amount} ${note ?? ""}`,
+  refunded: (amount, { note }, due) => `Refunded ${amount} in all, ${due}${suffixOf(note)}`,
+  corrected: (amount, { note }, due) =>
+    `Refund corrected to ${amount} in all, ${due}${suffixOf(note)}`,
+  refund_failed: (amount, { note }) => `Refund of ${amount} ${note ?? "failed"}`,
   overrefunded: (amount) => `Refund of ${amount} is more than was paid; not counted`,
   unmatched: (amount) =>
     `Refund of ${amount} does not match the payment of this booking; not counted`,
 };
 
+function reportTitle({ refundDueMinor, currency }: Booking, payment: Payment): string {
+  const due = moneyText(moneyOf(refundDueMinor, currency));
+  const of = refundDueMinor === 0 ? "none was due" : `of ${due} due`;
+  return paymentTitles[payment.outcome](payment.amount, payment, of);
+}
+
+const suffixOf = (note: string | null) => (note === null ? "" : `: ${note}`);
+
 /** What a refund is now: one before the cancellation counts towards what became due then. */
-function refundReport(booking: Booking, { amount, amountMinor, note }: Payment) {
-  const due = booking.refundDueMinor;
-  const type = (amountMinor ?? 0) < due ? "refund.partial" : "refund.succeeded";
-  const of = due === 0 ? "none was due" : `of ${moneyText(moneyOf(due, booking.currency))} due`;
-  const suffix = note === null ? "" : `: ${note}`;
-  return { type, title: `Refunded ${amount} in all, ${of}${suffix}` } as const;
+function reportType({ refundDueMinor }: Booking, { outcome, amountMinor }: Payment) {
+  if (outcome === "refund_failed") return "refund.failed";
+  if (outcome === "corrected") return "refund.corrected";
+  if (outcome !== "refunded") return `payment.${outcome}` as const;
+  return (amountMinor ?? 0) < refundDueMinor ? "refund.partial" : "refund.succeeded";
 }
 
 function webhookOf({ provider, eventId }: Payment, kept: ReadonlySet<Event["id"]>): Webhook {

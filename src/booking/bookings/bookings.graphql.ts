@@ -227,13 +227,17 @@ export function bookingsGraphql(
       type: BookingType,
       nullable: true,
       description:
-        "Records that a refund was made, for admins. The amount is the sum of all refunds so far: a repeated request changes nothing.",
+        "Records that a refund was made, for admins. The amount is the sum of all refunds so far: a repeated request changes nothing, and less than what is recorded needs a reason.",
       args: {
         bookingId: t.arg.id({ required: true, description: "Id of the booking." }),
         input: t.arg({ type: RecordRefundInput, description: "Default: all that is due." }),
       },
       async resolve(_, { bookingId, input }, ctx) {
-        const body = { amount: input?.amount ?? undefined, note: input?.note ?? undefined };
+        const body = {
+          amount: input?.amount ?? undefined,
+          note: input?.note ?? undefined,
+          reason: input?.reason ?? undefined,
+        };
         await bookings.recordRefund(ctx.signedIn(), bookingId, body);
         return loadBooking(ctx, bookingId);
       },

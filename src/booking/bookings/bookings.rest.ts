@@ -77,7 +77,7 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
       "/:id/refund",
       ...adminRoute("recordRefund", "Record a refund", {
         description:
-          "Records that a refund was made, so that it is no longer `pending`. Moves no money. The amount is the sum of all refunds of the booking so far: a repeated request changes nothing.",
+          "Records that a refund was made, so that it is no longer `pending`. Moves no money. The amount is the sum of all refunds of the booking so far: a repeated request changes nothing, and less than what is recorded needs a `reason`.",
         params: bookingParams,
         body: refundRequestSchema,
         response: refundProgressSchema,

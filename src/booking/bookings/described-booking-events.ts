@@ -98,6 +98,9 @@ const noticeOf = (amount: string): PaymentNotice => ({
   kind: "paid",
   booking: exampleBooking.reference,
   payment: "pi_1",
+  part: null,
+  note: null,
+  atMs: null,
   amountMinor: null,
   currency: "USD",
   isForeign: false,
@@ -123,6 +126,7 @@ export function bookingEvents(): readonly DescribedEvent[] {
     "payment.unseated": [{ ...exampleBooking, status: "expired" }, "USD 999.00"],
     "payment.surplus": [paid, "USD 999.00"],
     "payment.overrefunded": [refunded, "USD 1200.00"],
+    "payment.refund_failed": [refunded, "USD 999.00"],
   };
   const events = [
     ...bookingEventTypes

@@ -15,7 +15,7 @@ import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter, isOnSale } from "../flight.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
-import { decidePayment, type PaymentDecision } from "../payment-decision.ts";
+import { decidePayment, followsPayment, type PaymentDecision } from "../payment-decision.ts";
 import { hasCounted, type Payment } from "../payment.ts";
 
 import { bookingEvent, bookingNotification } from "./booking-event.ts";
@@ -68,7 +68,7 @@ function effects(parts: Parts): EffectOf {
         ? []
         : await storage.all(paymentsByReference, { provider, reference: payment });
     // A refund belongs to its payment, whatever its text says.
-    const refunded = notice.kind === "refunded" && hasCounted(holder) ? holder.bookingId : null;
+    const refunded = followsPayment(notice) && hasCounted(holder) ? holder.bookingId : null;
     const named = refunded ?? notice.booking ?? holder?.bookingId ?? null;
     const isTest = notice.isTest && !testMode;
     if (named === null) return isTest ? null : waitingEffect(parts, event, notice);
@@ -136,8 +136,8 @@ function waitingEffect(
   { id: eventId }: Pick<Event, "id">,
   notice: PaymentNotice,
 ): Effect | null {
-  const { kind, provider, payment: reference, isForeign } = notice;
-  if (kind !== "refunded" || reference === null || isForeign) return null;
+  const { provider, payment: reference, isForeign } = notice;
+  if (!followsPayment(notice) || reference === null || isForeign) return null;
   const createdAt = new Date(clock.now());
   return {
     explanation: `no effect yet: waits for the payment ${reference} of a booking`,
@@ -178,8 +178,10 @@ function decidedBy(
     amount: notice.amount,
     outcome,
     createdAt: now,
+    occurredAt: notice.atMs === null ? now : new Date(notice.atMs),
     actor: null,
-    note: null,
+    note: notice.note,
+    part: notice.part,
   };
   const events = eventsOf(parts, booking, event, notice, decision, now);
   return {
@@ -223,10 +225,10 @@ function transitionWrites(
   return [
     ...(transition === "reseat" ? [write(takeSeats, seating, changedMeanwhile)] : []),
     write(confirm, { id, updatedAt: now, confirmedAt: now }, changedMeanwhile),
-    ...(refundedMinor === 0
+    ...(refundedMinor === 0 ? [] : [write(setRefunded, refunded, changedMeanwhile)]),
+    ...(earlyRefunds.length === 0
       ? []
       : [
-          write(setRefunded, refunded, changedMeanwhile),
           write(countEarlyRefunds, payment),
           ...earlyRefunds.map(({ eventId, amount }) =>
             write(replaceEffect, { id: eventId, effect: `refunded ${amount} of ${id}` }),
@@ -245,9 +247,10 @@ function eventsOf(
   now: Date,
 ): readonly { readonly own: StoredEvent; readonly ownerId: string | null }[] {
   const isConfirmed = transition === "pay" || transition === "reseat";
-  const isRefunded = transition === "refund" || (isConfirmed && refundedMinor > 0);
+  const isRefunded =
+    (transition === "refund" && notice.kind === "refunded") || (isConfirmed && refundedMinor > 0);
   const paid = { paidMinor: booking.totalMinor, chargedMinor: booking.totalMinor };
-  const after = isConfirmed ? { ...booking, ...paid } : booking;
+  const after = isConfirmed ? { ...booking, ...paid } : { ...booking, refundedMinor };
   const refunded = moneyText(moneyOf(refundedMinor, booking.currency));
   // Of a payment whose refund arrived first, what follows is about that refund.
   const about = isConfirmed && isRefunded ? { ...notice, amount: refunded } : notice;

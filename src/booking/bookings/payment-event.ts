@@ -29,6 +29,8 @@ const problemTitles: Readonly<
     `Booking ${reference} is ${status} and has no seats: refund ${amount}`,
   "payment.surplus": ({ reference }, amount) =>
     `Booking ${reference} was paid twice: refund ${amount}`,
+  "payment.refund_failed": (booking, amount) =>
+    `Refund of ${amount} of booking ${booking.reference} failed: ${refundedOf(booking)} of ${dueOf(booking)} due is refunded`,
   "payment.overrefunded": (booking, amount) =>
     `Booking ${booking.reference} was refunded ${amount}; ${dueOf(booking)} was due and ${paidOf(booking)} paid`,
 };
@@ -75,4 +77,6 @@ export function refundEvent(
 }
 
 const paidOf = ({ chargedMinor, currency }: Booking) => moneyText(moneyOf(chargedMinor, currency));
+const refundedOf = (booking: Booking) =>
+  moneyText(moneyOf(booking.refundedMinor, booking.currency));
 const dueOf = (booking: Booking) => moneyText(moneyOf(booking.refundDueMinor, booking.currency));

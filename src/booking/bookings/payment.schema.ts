@@ -26,7 +26,7 @@ export const paymentSchema = resource("Payment", "A payment that a provider repo
   ...reportedFields,
   status: word(
     paymentStatuses,
-    "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
+    "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before. `disputed`: the customer's bank wants it back.",
   ),
 });
 
@@ -43,7 +43,7 @@ export const payoutSchema = resource(
     ),
     status: word(
       payoutStatuses,
-      "`overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
+      "`refund_failed`: it no longer counts; the amount is its own. `corrected`: an admin lowered the sum. `overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
     ),
   },
 );

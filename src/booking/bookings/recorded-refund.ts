@@ -33,6 +33,11 @@ export const refundRequestSchema = Type.Object(
         examples: [899.1],
       }),
     ),
+    reason: Type.Optional({
+      ...nameSchema(200, "the bank returned the transfer"),
+      description:
+        "Why less was refunded than is recorded: required to lower the amount. Part of the booking's history. Do not write personal data here.",
+    }),
     note: Type.Optional({
       ...nameSchema(200, "bank transfer 2026-117"),
       description: "Part of the booking's history. Do not write personal data here.",
@@ -55,8 +60,9 @@ export interface RefundParts {
 }
 
 /**
- * Records that a refund was made, as an admin says. The amount is the sum so far, so a repeated request changes nothing.
- * Throws `validation-failed` if it is more than what is due. `read` reads the booking.
+ * Records that a refund was made, as an admin says, or corrects what was recorded. The amount is the sum so far, so a
+ * repeated request changes nothing. Throws `validation-failed` if it is more than what is due, or less than what is
+ * recorded without a reason. `read` reads the booking.
  */
 export async function recordRefund(
   parts: RefundParts,
@@ -83,10 +89,15 @@ async function record(
   const { id, currency } = booking;
   const refundedMinor = sumOf(booking, request);
   // As much was recorded before. The response must not precede that commit.
-  if (refundedMinor <= booking.refundedMinor) return storage.settled();
+  if (refundedMinor === booking.refundedMinor) return storage.settled();
+  const isLower = refundedMinor < booking.refundedMinor;
   const now = new Date(clock.now());
   const amount = moneyText(moneyOf(refundedMinor, currency));
-  const event = refundEvent(booking, amount, { actor: ctx.actor }, makeId, now);
+  const before = moneyText(moneyOf(booking.refundedMinor, currency));
+  const from = isLower ? `, corrected from ${before}` : "";
+  const note = (request.reason ?? request.note)?.trim() ?? null;
+  const made = refundEvent(booking, amount, { actor: ctx.actor }, makeId, now);
+  const event = { ...made, title: `${made.title}${from}` };
   const payment: Payment = {
     eventId: event.id,
     bookingId: id,
@@ -95,10 +106,12 @@ async function record(
     amountMinor: refundedMinor,
     currency,
     amount,
-    outcome: "refunded",
+    outcome: isLower ? "corrected" : "refunded",
     createdAt: now,
+    occurredAt: now,
     actor: ctx.actor.id,
-    note: request.note?.trim() ?? null,
+    note,
+    part: null,
   };
   await storage.atomically(
     // First, because what was read holds only if nothing changed since.
@@ -107,15 +120,19 @@ async function record(
     write(insertPayment, payment),
     write(insertEvent, event),
     ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
-    audit.entry(ctx, "booking.refunded", id, `${amount} in all`),
+    audit.entry(ctx, "booking.refunded", id, `${amount} in all${from}`),
   );
   outbox.committed(event);
 }
 
 /** What is refunded in all then, in minor units. */
-function sumOf({ currency, refundDueMinor }: Booking, { amount }: RefundRequest): number {
-  if (refundDueMinor === 0) throw invalid("/amount", "No refund of this booking is due");
-  if (amount === undefined) return refundDueMinor;
+function sumOf(
+  { currency, refundDueMinor, refundedMinor }: Booking,
+  { amount, reason }: RefundRequest,
+): number {
+  const mostMinor = Math.max(refundDueMinor, refundedMinor);
+  if (mostMinor === 0) throw invalid("/amount", "No refund of this booking is due");
+  if (amount === undefined) return mostMinor;
   const minor = minorOf({ amount, currency });
   if (minor === null) {
     throw invalid(
@@ -123,7 +140,11 @@ function sumOf({ currency, refundDueMinor }: Booking, { amount }: RefundRequest)
       `An amount in ${currency} has at most ${decimalsOf(currency)} decimals`,
     );
   }
-  if (minor > refundDueMinor) {
+  if (minor < refundedMinor && reason === undefined) {
+    const recorded = moneyText(moneyOf(refundedMinor, currency));
+    throw invalid("/reason", `${recorded} is recorded. To correct it to less, say why in "reason"`);
+  }
+  if (minor > mostMinor) {
     throw invalid("/amount", `Only ${moneyText(moneyOf(refundDueMinor, currency))} is due in all`);
   }
   return minor;

@@ -69,7 +69,8 @@ function interpreted(
 ): Interpreted {
   const interpretation = provider.interpret(request);
   const isListed = interpretation.status === "accepted";
-  const payment = isListed ? paymentIn(provider, interpretation.type, request.payload) : null;
+  const { type, occurredAt } = interpretation;
+  const payment = isListed ? paymentIn(provider, type, request.payload, occurredAt) : null;
   return { ...interpretation, text, context, item, payment };
 }
 

@@ -13,6 +13,7 @@ export function paymentIn(
   { id, payments: source }: Pick<Provider, "id" | "payments">,
   type: string,
   payload: JsonObject,
+  occurredAt: Date | null,
 ): PaymentNotice | null {
   if (source === undefined) return null;
   const places = Object.hasOwn(source.events, type) ? source.events[type] : undefined;
@@ -35,6 +36,9 @@ export function paymentIn(
     kind,
     booking: isMissing(reference) ? null : shown(reference),
     payment,
+    part: idOf(textOf(read(places.part))),
+    note: places.note === undefined ? null : noted(places.note.text, read(places.note.place)),
+    atMs: occurredAt?.getTime() ?? null,
     amountMinor,
     currency,
     isTest: source.test !== undefined && read(source.test.place) === source.test.value,
@@ -44,6 +48,11 @@ export function paymentIn(
         ? `${currency ?? shown(read(places.currency))} ${shown(amount)}`
         : moneyText(moneyOf(amountMinor, currency)),
   };
+}
+
+/** Such as `closed: lost`. */
+function noted(text: string, more: unknown): string {
+  return typeof more === "string" ? `${text}: ${shown(more).replaceAll("_", " ")}` : text;
 }
 
 /** What an event is about; null: nothing. */

@@ -42,15 +42,28 @@ type Row = readonly [type: string, prefix: string, object: string, fields: objec
 const dispute = {
   amount: 4_200,
   charge: "ch_1",
+  metadata: {},
+  payment_intent: null,
   evidence: { customer_email_address: "kim@example.net" },
   reason: "fraudulent",
+};
+
+const failedRefund = {
+  amount: 4_200,
+  charge: "ch_1",
+  failure_reason: "expired_or_canceled_card",
+  metadata: {},
+  payment_intent: null,
+  status: "failed",
 };
 
 const others: readonly Row[] = [
   ["charge.dispute.funds_withdrawn", "du", "dispute", { ...dispute, status: "needs_response" }],
   ["charge.dispute.funds_reinstated", "du", "dispute", { ...dispute, status: "won" }],
   ["charge.dispute.closed", "du", "dispute", { ...dispute, status: "lost" }],
-  ["refund.failed", "re", "refund", { amount: 4_200, failure_reason: "expired_or_canceled_card" }],
+  ["refund.failed", "re", "refund", failedRefund],
+  ["refund.updated", "re", "refund", failedRefund],
+  ["charge.refund.updated", "re", "refund", failedRefund],
   [
     "radar.early_fraud_warning.created",
     "issfr",

@@ -39,6 +39,9 @@ const rows: readonly Row[] = [
   ["charge.dispute.funds_reinstated", "Funds reinstated after a dispute", "amount", "success"],
   ["charge.dispute.closed", "Dispute closed", "amount", "info"],
   ["refund.failed", "Refund failed", "amount", "error"],
+  // Of these, only those about a refund that failed.
+  ["refund.updated", "Refund failed", "amount", "error"],
+  ["charge.refund.updated", "Refund failed", "amount", "error"],
   ["radar.early_fraud_warning.created", "Early fraud warning", null, "error"],
   ["review.opened", "Payment to review", null, "warning"],
   ["payout.failed", "Payout failed", "amount", "error"],
@@ -77,6 +80,31 @@ const session = {
   amount: "/data/object/amount_total",
   payment: "/data/object/payment_intent",
 } as const;
+
+const failedRefund = {
+  kind: "refund_failed",
+  ...bookingPlaces,
+  amount: "/data/object/amount",
+  payment: "/data/object/payment_intent",
+  part: "/data/object/id",
+  note: { text: "failed", place: "/data/object/failure_reason" },
+} as const;
+
+/** A cancelled refund pays nothing back either. */
+const updatedRefund = {
+  ...failedRefund,
+  states: {
+    place: "/data/object/status",
+    kinds: { failed: "refund_failed", canceled: "refund_failed" },
+  },
+} as const;
+
+const disputed = (text: string, place: "reason" | "status") =>
+  ({
+    ...failedRefund,
+    kind: "disputed",
+    note: { text, place: `/data/object/${place}` },
+  }) as const;
 
 const data = {
   amount: text("The amount with its currency.", "EUR 42.00"),
@@ -141,6 +169,13 @@ export const paymentProcessor: Provider = {
         amount: "/data/object/amount_refunded",
         payment: "/data/object/payment_intent",
       },
+      "refund.failed": failedRefund,
+      "refund.updated": updatedRefund,
+      "charge.refund.updated": updatedRefund,
+      "charge.dispute.created": disputed("opened", "reason"),
+      "charge.dispute.funds_withdrawn": disputed("funds withdrawn", "reason"),
+      "charge.dispute.funds_reinstated": disputed("funds reinstated", "status"),
+      "charge.dispute.closed": disputed("closed", "status"),
     },
   },
   notify: [notifyPayment],
@@ -151,9 +186,9 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
   const name = eventNameAt(payload, "type", listed);
   // Thin events (`v2.core.event`) reference an object and do not contain it.
   const isThin = (at(payload, "object") ?? "event") !== "event";
-  const entry = isThin ? undefined : listed.get(name);
   const id = idAt(payload, "id");
   const thing = objectAt(payload, "data", "object");
+  const entry = isThin || isOtherUpdate(name, thing) ? undefined : listed.get(name);
   const thingId = idAt(thing, "id");
   const isTest = at(payload, "livemode") === false;
   const amount = entry?.amount ? amountAt(thing, entry.amount) : null;
@@ -186,6 +221,13 @@ function interpret({ payload }: VerifiedRequest): Interpretation {
       test: isTest ? true : null,
     }),
   };
+}
+
+/** Whether a refund was updated otherwise than by its failure. */
+function isOtherUpdate(name: string | null, refund: JsonObject): boolean {
+  const status = textAt(refund, "status");
+  const isUpdate = name === "refund.updated" || name === "charge.refund.updated";
+  return isUpdate && status !== null && !Object.hasOwn(updatedRefund.states.kinds, status);
 }
 
 /** The amount as `EUR 1,234.50`, or null. */

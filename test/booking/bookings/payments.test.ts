@@ -391,6 +391,8 @@ describe("a payment", () => {
       amountMinor: 49_950,
       currency: "USD",
       amount: "USD 499.50",
+      occurredAt: new Date(app.clock.now()),
+      part: null,
       outcome: "confirmed",
       actor: null,
       note: null,

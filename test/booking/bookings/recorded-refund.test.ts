@@ -60,17 +60,37 @@ describe("a refund that an admin records", () => {
     expect(audit["data"]).toMatchObject([{ actor: "root", subject: id }]);
   });
 
-  test("is the sum so far: more counts, less changes nothing", async () => {
+  test("is the sum so far: more counts, less is a correction with a reason", async () => {
     const id = await booked();
-    for (const [amount, sum] of [
-      [100, 100],
-      [250.5, 250.5],
-      [100, 250.5],
-      [undefined, 499.5],
-    ]) {
-      expect(await jsonWith(await record(id, { amount }), 200)).toMatchObject({ refunded: sum });
+    const reason = "the bank returned it";
+    for (const [body, sum] of [
+      [{ amount: 100 }, 100],
+      [{ amount: 250.5 }, 250.5],
+      [{ amount: 100, note: "again" }, null],
+      [{ amount: 100, reason }, 100],
+      [{ amount: 100, reason }, 100],
+      [{}, 499.5],
+      [{ amount: 0, reason }, 0],
+    ] as const) {
+      const answer = await jsonWith(await record(id, body), sum === null ? 422 : 200);
+      expect(answer).toMatchObject(
+        sum === null ? { errors: [{ pointer: "/reason" }] } : { refunded: sum },
+      );
     }
-    expect(await refundEvents()).toHaveLength(3);
+    const titles = Object(await refundEvents()).map(({ title }: { title: string }) => title);
+    expect(titles).toHaveLength(5);
+    expect(titles[0]).toEndWith("refunded: USD 0.00 of USD 499.50, corrected from USD 499.50");
+    const { refund, history } = await read(id);
+    expect(refund).toMatchObject({ refunded: 0, status: "pending" });
+    expect(Object(history).at(-1)).toMatchObject({
+      type: "refund.corrected",
+      title: `Refund corrected to USD 0.00 in all, of USD 499.50 due: ${reason}`,
+      actor: "root",
+    });
+    const audit = await json(await app.as("admin", "/v1/audit?action=booking.refunded"));
+    expect(Object(audit["data"])[0]).toMatchObject({
+      detail: "USD 0.00 in all, corrected from USD 499.50",
+    });
   });
 
   test.each([
@@ -101,8 +121,13 @@ describe("a refund that an admin records", () => {
       const { errors } = await ask(app, who, mutation, { id: bookingId });
       expect(errors).toMatchObject([{ extensions: { code } }]);
     }
-    for (const input of [{ amount: 1, note: "x" }, { amount: null, note: null }, undefined]) {
-      const [sum, status] = input?.amount === 1 ? [1, "partial"] : [499.5, "succeeded"];
+    for (const input of [
+      { amount: 2, note: "x" },
+      { amount: 1, reason: "y" },
+      { amount: null, note: null, reason: null },
+      undefined,
+    ]) {
+      const [sum, status] = input?.amount ? [input.amount, "partial"] : [499.5, "succeeded"];
       expect(await dataOf(app, "admin", mutation, { id, input })).toEqual({
         recordRefund: { refund: { refunded: sum, status } },
       });

@@ -23,6 +23,6 @@ test.each([
 ] as const)("an amount in %s units of %s is %p", (unit, amount, amountMinor, shown) => {
   const payments = { events: { paid: places }, unit, decimals: {} } as const;
   const payload = parseJson(`{"booking":"bkg_1","amount":${amount},"in":"usd"}`);
-  const read = paymentIn({ id: "bank", payments }, "paid", Object(payload));
+  const read = paymentIn({ id: "bank", payments }, "paid", Object(payload), null);
   expect(read).toMatchObject({ amountMinor, amount: shown });
 });

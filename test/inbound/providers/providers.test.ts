@@ -48,6 +48,8 @@ test("every provider has a unique id, which differs from that of booking events"
 
 /** Their payloads name no customer. */
 const ofNobody = new Set([
+  "refund.updated",
+  "charge.refund.updated",
   "refund.failed",
   "radar.early_fraud_warning.created",
   "review.opened",

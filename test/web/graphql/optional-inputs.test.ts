@@ -59,6 +59,7 @@ describe("null for an optional input", () => {
         "firstName",
         "lastName",
         "passportNumber",
+        "reason",
         "expectedPrice",
         "hold",
         "idempotencyKey",

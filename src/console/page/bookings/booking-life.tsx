@@ -58,9 +58,12 @@ const kinds: Readonly<Partial<Record<HistoryEntry["type"], "good" | "bad" | "ale
   "payment.surplus": "alert",
   "payment.overrefunded": "alert",
   "payment.unmatched": "alert",
+  "payment.disputed": "alert",
   "refund.pending": "wait",
   "refund.partial": "wait",
   "refund.succeeded": "good",
+  "refund.failed": "bad",
+  "refund.corrected": "wait",
   "flight.changed": "wait",
   "flight.cancelled": "alert",
 };

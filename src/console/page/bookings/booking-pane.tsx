@@ -1,7 +1,5 @@
 import { useState } from "preact/hooks";
 
-import { attempt, Confirmed, useAction } from "../action.tsx";
-import { callApi } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { LoadedDetail } from "../layout.tsx";
 import { useInterval, useNews } from "../live.ts";
@@ -10,7 +8,6 @@ import { useName } from "../names.ts";
 import { writeRoute } from "../route.ts";
 import { counted, money, Mono, type Of, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { notify } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
 
 import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";
@@ -19,6 +16,7 @@ import { BookingMark } from "./booking-mark.tsx";
 import { dayText } from "./days.tsx";
 import { type Offer, OfferForm, offers, offersFor } from "./offer-form.tsx";
 import { Passengers } from "./passengers.tsx";
+import { RecordRefund, RefundCorrection } from "./refund-actions.tsx";
 
 const openPollMs = 3_000;
 
@@ -54,8 +52,9 @@ interface ActedParts extends Of<BookingDetail> {
 }
 
 function Header({ of: booking, done }: ActedParts) {
-  const [asked, setAsked] = useState<Offer | null>(null);
+  const [asked, setAsked] = useState<Offer | "refund" | null>(null);
   const possible = offersFor(booking);
+  const close = () => setAsked(null);
   return (
     <header>
       <h2>
@@ -68,42 +67,22 @@ function Header({ of: booking, done }: ActedParts) {
         <CopyButton label="Copy ID" text={() => booking.id} />
         <CopyButton label="Copy reference" text={() => booking.reference} />
         <RecordRefund of={booking} done={done} />
+        {booking.refund !== null && booking.refund.refunded > 0 && (
+          <button type="button" onClick={() => setAsked("refund")}>
+            Correct refund
+          </button>
+        )}
         {possible.map((offer) => (
           <button key={offer} type="button" onClick={() => setAsked(offer)}>
             {offers[offer]}
           </button>
         ))}
       </div>
-      {asked !== null && possible.includes(asked) && (
-        <OfferForm
-          key={asked}
-          booking={booking}
-          offer={asked}
-          close={() => setAsked(null)}
-          offered={done}
-        />
+      {asked === "refund" && <RefundCorrection of={booking} done={done} close={close} />}
+      {asked !== null && asked !== "refund" && possible.includes(asked) && (
+        <OfferForm key={asked} booking={booking} offer={asked} close={close} offered={done} />
       )}
     </header>
-  );
-}
-
-/** Records that all that is due was refunded. */
-function RecordRefund({ of: { id, refund }, done }: ActedParts) {
-  const { isBusy, run } = useAction();
-  if (refund === null || refund.refunded >= refund.amount || isBusy) return null;
-  const path = `v1/api/bookings/${encodeURIComponent(id)}/refund`;
-  const record = async () => {
-    await callApi(path, { method: "POST", body: { amount: refund.amount } });
-    notify("Refund recorded");
-    done();
-  };
-  return (
-    <Confirmed
-      label="Record refund"
-      title={`Was ${money(refund.amount, refund.currency)} refunded in all?`}
-      text="Skyhook moves no money. Record the refund after you made it; it cannot be undone."
-      confirm={() => void run(() => attempt("Record refund", record))}
-    />
   );
 }
 

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+
+import { json } from "../../support/app.ts";
+import { bookingsPath as path, eventsAbout } from "../../support/bookings.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { holdSeat, type Money, payer } from "../../support/payments.ts";
+import { appForAll } from "../../support/running-app.ts";
+
+const app = appForAll();
+const send = payer(app);
+
+let number = 0;
+
+/** A booking that was paid and cancelled, with the id of its payment. */
+async function cancelled() {
+  number += 1;
+  const { id: flight } = await addFlight(app, { flightNumber: `FR${number}` });
+  const id = await holdSeat(app, flight);
+  const payment = `pi_fr_${number}`;
+  await send("payment_intent.succeeded", { booking: id, payment });
+  await app.as("user", `${path}/${id}`, { method: "DELETE" });
+  return { id, payment };
+}
+
+const read = async (id: string) => json(await app.as("admin", `${path}/${id}`));
+
+async function effect(type: string, money: Money): Promise<unknown> {
+  const id = await send(type, money);
+  return (await json(await app.as("operator", `/v1/events/${id}`)))["effect"];
+}
+
+/** A failed refund. Its events name no booking. */
+const failed = (payment: string, part: string, amount: number, more: object = {}) => ({
+  payment,
+  amount,
+  more: { id: part, status: "failed", ...more },
+});
+
+const events = (id: string) => eventsAbout(app, `booking/${id}`);
+
+describe("a refund that fails", () => {
+  test.each([
+    ["refund.failed", {}],
+    ["refund.updated", {}],
+    ["charge.refund.updated", {}],
+    ["refund.updated", { status: "canceled" }],
+    ["charge.refund.updated", { status: "canceled" }],
+  ])("lowers the sum by a %s %j, and notifies with the booking", async (type, more) => {
+    const { id, payment } = await cancelled();
+    await send("charge.refunded", { payment, amount: 49_950 });
+    expect((await read(id))["refund"]).toMatchObject({ status: "succeeded" });
+    expect(await effect(type, failed(payment, "re_1", 20_000, more))).toBe(
+      `a refund of USD 200.00 of ${id} failed: USD 299.50 is refunded`,
+    );
+    const { refund, reference, history } = await read(id);
+    expect(refund).toMatchObject({ status: "partial", refunded: 299.5 });
+    const last = (await events(id)).at(-1);
+    expect(last).toMatchObject({
+      type: "payment.refund_failed",
+      title: `Refund of USD 200.00 of booking ${String(reference)} failed: USD 299.50 of USD 499.50 due is refunded`,
+    });
+    expect(Object(history).at(-1)).toMatchObject({
+      type: "refund.failed",
+      title: "Refund of USD 200.00 failed: expired or canceled card",
+      webhook: { provider: "payment_processor" },
+      notifications: [{ status: "delivered" }],
+    });
+  });
+
+  test("counts once, however many events report it", async () => {
+    const { id, payment } = await cancelled();
+    await send("charge.refunded", { payment, amount: 49_950 });
+    for (const type of ["refund.failed", "refund.updated", "charge.refund.updated"]) {
+      await send(type, failed(payment, "re_1", 20_000));
+    }
+    expect((await read(id))["refund"]).toMatchObject({ refunded: 299.5 });
+    await send("refund.failed", failed(payment, "re_2", 29_950));
+    expect((await read(id))["refund"]).toMatchObject({ refunded: 0, status: "pending" });
+  });
+
+  test("and then succeeds counts again", async () => {
+    const { id, payment } = await cancelled();
+    for (const [type, money] of [
+      ["charge.refunded", { payment, amount: 49_950 }],
+      ["refund.failed", failed(payment, "re_1", 49_950)],
+      ["charge.refunded", { payment, amount: 49_950 }],
+    ] as const) {
+      await send(type, money);
+      app.clock.advance(2_000);
+    }
+    expect((await read(id))["refund"]).toMatchObject({ refunded: 499.5, status: "succeeded" });
+  });
+
+  test("counts if its event comes before those of the refund and the payment", async () => {
+    number += 1;
+    const { id: flight } = await addFlight(app, { flightNumber: `FR${number}` });
+    const id = await holdSeat(app, flight);
+    const payment = `pi_fr_${number}`;
+    expect(await effect("refund.failed", failed(payment, "re_1", 10_000))).toBe(
+      `no effect yet: waits for the payment ${payment} of a booking`,
+    );
+    await send("charge.refunded", { payment, amount: 10_000 });
+    await send("payment_intent.succeeded", { booking: id, payment });
+    await send("charge.refunded", { payment, amount: 30_000 });
+    expect(await read(id)).toMatchObject({ status: "confirmed", refund: { refunded: 300 } });
+    expect((await events(id)).map(({ type }) => type)).toContain("payment.refund_failed");
+  });
+
+  test("that was not counted is notified too", async () => {
+    const { id, payment } = await cancelled();
+    expect(await effect("refund.failed", failed(payment, "re_1", 100))).toBe(
+      `no effect: a refund of USD 1.00 of ${id} failed, and was not counted`,
+    );
+    expect((await events(id)).at(-1)?.type).toBe("payment.refund_failed");
+  });
+
+  test.each(["succeeded", "pending", "requires_action"])(
+    "is no update of a refund that is %s",
+    async (status) => {
+      const { id, payment } = await cancelled();
+      await send("charge.refunded", { payment, amount: 49_950 });
+      expect(
+        await effect("refund.updated", failed(payment, "re_1", 49_950, { status })),
+      ).toBeNull();
+      expect((await read(id))["refund"]).toMatchObject({ refunded: 499.5 });
+    },
+  );
+});
+
+describe("a dispute", () => {
+  test.each([true, false])("is in the booking's history (paid by an event: %p)", async (hold) => {
+    number += 1;
+    const { id: flight } = await addFlight(app, { flightNumber: `FR${number}` });
+    const booked = await json(
+      await app.as("user", path, post({ ...bookingBody(flight), hold: false })),
+    );
+    const id = hold ? await holdSeat(app, flight) : String(booked["bookingId"]);
+    const payment = `pi_fr_${number}`;
+    if (hold) await send("payment_intent.succeeded", { booking: id, payment });
+    const dispute = (status: string) => ({
+      payment,
+      ...(!hold && { booking: id }),
+      more: { id: "du_1", status, payment_intent: payment },
+    });
+    await send("charge.dispute.created", dispute("needs_response"));
+    await send("charge.dispute.funds_withdrawn", dispute("needs_response"));
+    await send("charge.dispute.closed", dispute("lost"));
+    await send("charge.dispute.closed", dispute("lost"));
+    const { history, payments, status } = await read(id);
+    const entries = Object(history).filter(
+      ({ type }: { type: string }) => type === "payment.disputed",
+    );
+    expect(entries.map(({ title }: { title: string }) => title)).toEqual([
+      "Dispute of USD 499.50 opened: fraudulent",
+      "Dispute of USD 499.50 funds withdrawn: fraudulent",
+      "Dispute of USD 499.50 closed: lost",
+    ]);
+    expect(payments).toContainEqual(expect.objectContaining({ status: "disputed" }));
+    expect(status).toBe("confirmed");
+  });
+});
