@@ -1,4 +1,5 @@
 import { AppError, type FieldError } from "./errors.ts";
+import { isoTime } from "./iso-time.ts";
 
 export function invalidParameter(parameter: string, detail: string): AppError {
   return parameterError("invalid-parameter", parameter, detail);
@@ -20,29 +21,12 @@ export function single(query: URLSearchParams, name: string): string | undefined
   return values[0];
 }
 
-/** An instant in ISO 8601 with an offset. Digits beyond milliseconds are dropped. */
+/** An instant in ISO 8601 with an offset (see `isoTime`). */
 export function checkedInstant(name: string, text: string): Date {
-  const at = instantIn(text);
-  if (at === null) {
-    const detail = "Must be an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
-    // In a query string, + is a space.
-    const isPlusLost = instantIn(text.replace(" ", "+")) !== null;
-    throw invalidParameter(name, isPlusLost ? `${detail}. In a URL, write + as %2B` : detail);
-  }
-  return at;
-}
-
-const instantPattern =
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
-
-/** Null if the text is not an instant in ISO 8601 with an offset, or the time does not exist. */
-export function instantIn(text: string): Date | null {
-  if (!instantPattern.test(text)) return null;
-  try {
-    return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  } catch {
-    return null;
-  }
+  // An unescaped + in a query string is a space.
+  const at = isoTime(text.replace(/ (?=\d\d(?::?\d\d)?$)/, "+"));
+  if (at !== null) return at;
+  throw invalidParameter(name, "Must be an instant in ISO 8601, such as 2026-11-21T09:00:00Z");
 }
 
 /** One of the given values; undefined if it is missing. */

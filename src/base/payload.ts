@@ -1,6 +1,7 @@
 // Readers for untrusted payloads. They return null instead of throwing, limit the length of what they copy
 // and remove control characters, so that stored text is safe to print.
 
+import { isoTime } from "./iso-time.ts";
 import { ExactNumber, isNumber } from "./json.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -139,9 +140,7 @@ export function webUrl(text: string): string | null {
 /** The ISO 8601 time at a path, or null. A time without an offset is ambiguous and returns null. */
 export function isoTimeAt(payload: unknown, ...path: readonly string[]): Date | null {
   const value = at(payload, ...path);
-  if (typeof value !== "string") return null;
-  const isMoment = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,20}(?:Z|[+-]\d{2}:\d{2})$/.test(value);
-  return isMoment ? validTime(Date.parse(value)) : null;
+  return typeof value === "string" ? validTime(isoTime(value)?.getTime() ?? Number.NaN) : null;
 }
 
 /** The time at a path in seconds since the epoch, with or without a fraction, or null. */

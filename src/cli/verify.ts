@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { systemClock } from "../base/clock.ts";
-import { instantIn } from "../base/parameters.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/errors.ts";
 import { knownProviders, providersFetch, registeredProviders } from "../config/providers.ts";
@@ -55,7 +55,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function parseTime(text: string): Date {
-  const time = instantIn(text);
+  const time = isoTime(text);
   if (time !== null) return time;
   throw new Error("Write a time that exists, with its offset, like 2026-11-21T09:00:00Z.");
 }

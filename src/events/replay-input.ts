@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { jsonFilters, readFilters } from "../base/filters.ts";
-import { instantIn } from "../base/parameters.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { type BodyError, bodyReader } from "../base/validation.ts";
 import { filterInputs, instantDetail } from "../web/filters.schema.ts";
 
@@ -43,11 +43,11 @@ function rules(body: unknown): readonly BodyError[] {
   }));
   for (const name of ["from", "to"]) {
     const value = fields[name];
-    if (typeof value !== "string" || instantIn(value) !== null) continue;
+    if (typeof value !== "string" || isoTime(value) !== null) continue;
     errors.push({ pointer: `/${name}`, kind: "rule", detail: instantDetail });
   }
   const [start, end] = [fields["from"], fields["to"]].map((value) =>
-    typeof value === "string" ? instantIn(value) : null,
+    typeof value === "string" ? isoTime(value) : null,
   );
   if (start && end && start > end) {
     errors.push({ pointer: "/to", kind: "rule", detail: "Must not be before from" });

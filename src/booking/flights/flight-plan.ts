@@ -1,4 +1,5 @@
 import { AppError, badRequest } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { isCurrency, parseMinor } from "../../base/money.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
@@ -135,19 +136,16 @@ function otherThan(origin: string, destination: string): string {
   return destination;
 }
 
-/** Parses ISO 8601. The UTC offset is required, because the time zone is unknown without it. */
 function timeOf(text: string): Date {
-  const [, year, offset] =
-    /^(\d{4})-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];
-  if (year === undefined) throw badRequest("must have the format 2026-12-01T18:25:00-05:00");
-  if (offset === undefined)
-    throw badRequest("has no UTC offset: append Z or an offset such as -05:00");
-  if (year < "2000" || year > "2100") throw badRequest("must be in the years 2000 to 2100");
-  try {
-    return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  } catch {
-    throw badRequest("is not a time that exists");
+  const time = isoTime(text);
+  if (time === null) {
+    const lacksOffset = isoTime(`${text}Z`) !== null;
+    if (lacksOffset) throw badRequest("has no UTC offset: append Z or an offset such as -05:00");
+    throw badRequest("must be a time that exists, written like 2026-12-01T18:25:00-05:00");
   }
+  const year = time.getUTCFullYear();
+  if (year < 2_000 || year > 2_100) throw badRequest("must be in the years 2000 to 2100");
+  return time;
 }
 
 function soonAfter(departure: Date, arrival: Date): Date {

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { instantIn } from "../../base/parameters.ts";
+import { isoTime } from "../../base/iso-time.ts";
 
 import { maxMuteDays } from "./issue.ts";
 
@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 /** When a mute ends, from the body of a request. Throws `validation-failed`. */
 export function muteEnd(body: unknown, nowMs: number): Date {
   const { until }: { until?: unknown } = typeof body === "object" && body !== null ? body : {};
-  const time = typeof until === "string" ? instantIn(until) : null;
+  const time = typeof until === "string" ? isoTime(until) : null;
   const aheadMs = (time?.getTime() ?? 0) - nowMs;
   if (time !== null && aheadMs > 0 && aheadMs <= maxMuteDays * dayMs) return time;
   const detail = `Must be an ISO 8601 instant within the next ${maxMuteDays} days`;

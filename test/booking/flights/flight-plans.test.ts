@@ -75,7 +75,11 @@ describe("a flight that changes", () => {
     [row.departureTime, "cancelled", { isCancelled: true }],
     [before, "cancelled", "status must not be cancelled for a flight that is moved"],
     ["", "gone", "status must be one of: scheduled, cancelled"],
-    ["yesterday", "", "previousDepartureTime must have the format 2026-12-01T18:25:00-05:00"],
+    [
+      "yesterday",
+      "",
+      "previousDepartureTime must be a time that exists, written like 2026-12-01T18:25:00-05:00",
+    ],
     [
       "2026-12-01T16:25:00",
       "",
@@ -104,7 +108,9 @@ describe("a flight that changes", () => {
 
 describe("CSV", () => {
   test("yields plans with their line number", async () => {
-    const text = csv(csvLine(), csvLine({ flightNumber: "ba 117", cabinClass: "First" }));
+    const exported = { departureTime: "2026-12-01 18:25:00-05", arrivalTime: "20261202T0630Z" };
+    const other = { flightNumber: "ba 117", cabinClass: "First", ...exported };
+    const text = csv(csvLine(), csvLine(other));
     expect(await read(text)).toEqual([
       { line: 2, plan },
       { line: 3, plan: { ...plan, flightNumber: "BA117", cabinClass: "first" } },
@@ -231,12 +237,13 @@ describe("a flight plan", () => {
     [{ origin: "QQQ" }, "origin is not a known airport: QQQ"],
     [{ destination: "jfk" }, "destination must differ from origin"],
     [{ departureTime: "2026-12-01T18:25:00" }, "departureTime has no UTC offset: append Z"],
-    [{ departureTime: "2026-12-01" }, "departureTime must have the format"],
-    [{ departureTime: "01/12/2026 18:25" }, "departureTime must have the format"],
-    [{ departureTime: "2026-12-01T18:25:00-05:00[America/New_York]" }, "must have the format"],
-    [{ departureTime: "2026-02-30T18:25:00Z" }, "departureTime is not a time that exists"],
-    [{ departureTime: "2026-12-01T24:25:00Z" }, "departureTime is not a time that exists"],
-    [{ departureTime: "2026-12-01T18:25:00+25:00" }, "departureTime is not a time that exists"],
+    [{ departureTime: "2026-12-01" }, "departureTime must be a time that exists"],
+    [{ departureTime: "01/12/2026 18:25" }, "departureTime must be a time that exists"],
+    [
+      { departureTime: "2026-12-01T18:25:00-05:00[America/New_York]" },
+      "must be a time that exists",
+    ],
+    [{ departureTime: "2026-02-30T18:25:00Z" }, "departureTime must be a time that exists"],
     [{ departureTime: "1999-12-01T18:25:00Z" }, "departureTime must be in the years 2000 to 2100"],
     [{ arrivalTime: "2026-12-01T23:25:00Z" }, "arrivalTime must be after departureTime"],
     [{ arrivalTime: "2026-12-02T23:25:01Z" }, "arrivalTime must be at most 24 hours after"],

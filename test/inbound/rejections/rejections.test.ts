@@ -44,6 +44,7 @@ describe("GET /v1/rejections", () => {
     ["from=2026-11-21T09:02:00.001Z", [fourth]],
     ["to=2026-11-21T09:02:00Z", [second, first]],
     ["from=2026-11-21T10:01:00%2B01:00&to=2026-11-21T09:03:00Z", [third, second]],
+    ["from=2026-11-21T10:01:00+01:00&to=2026-11-21 10:03:00 +01", [third, second]],
     ["from=2026-11-21T09:02:00Z&to=2026-11-21T09:02:00Z", []],
     ["reason=missing-signature", [fourth, second]],
     ["reason=missing-signature&provider=task_tracker", [second]],
@@ -85,11 +86,5 @@ describe("GET /v1/rejections", () => {
       code: "invalid-parameter",
       errors: [{ parameter }],
     });
-  });
-
-  test("says how to write an offset in a URL", async () => {
-    const path = "/v1/rejections?from=2026-11-21T10:00:00+01:00";
-    const { detail } = await json(await app.as("operator", path));
-    expect(detail).toEndWith("In a URL, write + as %2B");
   });
 });
