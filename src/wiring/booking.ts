@@ -1,3 +1,4 @@
+import { urlHere } from "../base/loopback.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
 import { type Changes, changes } from "../booking/bookings/changes.ts";
@@ -35,8 +36,9 @@ interface Parts {
 /** Flights, bookings and what payments change of them. */
 export function bookingServices(platform: Platform, { seats, outbox, audit, hashKeys }: Parts) {
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
+  const consoleUrl = `${config.publicUrl ?? urlHere(config.host, config.port)}/console`;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
-  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
+  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, consoleUrl, seatsChanged });
   const sending = flightChangeSending({ storage, outbox, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
@@ -45,6 +47,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     clock,
     log,
     makeId,
+    consoleUrl,
     testMode,
     seatsChanged,
   });
@@ -56,7 +59,8 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const changePolicy = { ...freely, tiers: config.changeSteps };
   const holdMs = config.holdMinutes * 60_000;
   const held = () => expiring.wake();
-  const common = { storage, outbox, clock, makeId, refundPolicy, holdMs, seatsChanged, held };
+  const making = { makeId, consoleUrl };
+  const common = { storage, outbox, clock, ...making, refundPolicy, holdMs, seatsChanged, held };
   const seal = personalDataSeal(keys);
   const services: BookingServices = {
     changes: changes({ ...common, changePolicy }),
@@ -64,7 +68,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     flightLoads: flightLoads(storage),
     seats,
     bookings: bookings({ ...common, audit, tracer, seal, hashKeys, makeReference }),
-    corrections: corrections({ storage, clock, seal, audit }),
+    corrections: corrections({ storage, outbox, clock, ...making, seal, audit }),
   };
   return {
     services,

@@ -1,15 +1,18 @@
 import type { Actor } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
+import { insertEvent } from "../../event/events.sql.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
-import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
-import { amount, count, currencySchema, signedAmount, text } from "../../web/schema.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { amount, count, currencySchema, signedAmount, text, word } from "../../web/schema.ts";
+import { refundStatuses } from "../booking-state.ts";
 import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
 import { seatsOnFlight } from "../flight.ts";
+import { type EventMaking, ownEvent } from "../own-event.ts";
 import type { PaymentProblem } from "../payment-decision.ts";
 
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -21,6 +24,7 @@ export const bookingEventTypes = [
   "booking.cancelled",
   "booking.changed",
   "booking.refunded",
+  "booking.corrected",
 ] as const;
 export type BookingEventType = (typeof bookingEventTypes)[number];
 
@@ -31,6 +35,7 @@ const severityOf: Readonly<Record<BookingEventType, Severity>> = {
   "booking.cancelled": "warning",
   "booking.changed": "info",
   "booking.refunded": "info",
+  "booking.corrected": "info",
 };
 
 /** The data of booking events. Events about a refund or a mismatched payment also describe the payment. */
@@ -49,14 +54,18 @@ export const bookingData = {
   previousTotal: amount("Its price before the change, in major units.", 1_498.5),
   penalty: amount("What was kept of that price, in major units.", 49.95),
   changeTotal: signedAmount("What was paid, or refunded if negative, in major units.", -449.55),
+  passenger: count("The passenger whose data was corrected, by position.", 2),
+  corrected: text("What was corrected of it.", "last name"),
+  refundDue: amount("What is still to be refunded, in major units.", 899.1),
+  refundStatus: word(refundStatuses, "The progress of the refund."),
   amount: text("What was paid or refunded, if it does not fit.", "USD 900.00"),
   refunded: text("What was refunded.", "USD 999.00"),
   provider: text("Who reported the payment.", "payment_processor"),
-  payment: text("The payment at the provider.", "pi_3Pq1"),
+  payment: text("The payment at the provider, or those of the booking.", "pi_3Pq1"),
   eventId: text("The provider's event.", "evt_019377b07d4070008000000000000002"),
 } as const satisfies DataFields;
 
-/** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds and changes. */
+/** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds, changes and corrections. */
 export function bookingEventKey(
   type: BookingEventType | PaymentProblem,
   id: Booking["id"],
@@ -73,33 +82,45 @@ export function bookingEvent(
   type: BookingEventType | PaymentProblem,
   { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
   actor: Actor | null,
-  makeId: MakeId,
+  making: EventMaking,
   now: Date,
 ): StoredEvent {
   const status = type.replace("booking.", "");
-  return {
-    ...emptyEvent,
-    id: makeId("evt", now.getTime()),
-    provider: bookingsProvider,
-    type,
-    status: "accepted",
-    idempotencyKey: bookingEventKey(type, id),
-    occurredAt: now,
-    createdAt: now,
-    subject: `booking/${id}`,
-    title: `Booking ${reference} ${status}: ${seatsOnFlight(seats, flight)}`,
-    actor: actor === null || actor.id === userId ? null : actor.id,
-    data: dataOf(bookingData, {
-      bookingId: id,
-      reference,
-      seats,
-      flightId: flight.id,
-      flightNumber: flight.flightNumber,
-      total: moneyOf(totalMinor, currency).amount,
-      currency,
-    }),
-    headers: withTrace(null),
-  };
+  const { consoleUrl } = making;
+  return ownEvent(
+    making,
+    {
+      type,
+      idempotencyKey: bookingEventKey(type, id),
+      subject: `booking/${id}`,
+      title: `Booking ${reference} ${status}: ${seatsOnFlight(seats, flight)}`,
+      url: consoleUrl === null ? null : `${consoleUrl}#/bookings/${id}`,
+      actor: actor === null || actor.id === userId ? null : actor.id,
+      data: dataOf(bookingData, {
+        bookingId: id,
+        reference,
+        seats,
+        flightId: flight.id,
+        flightNumber: flight.flightNumber,
+        total: moneyOf(totalMinor, currency).amount,
+        currency,
+      }),
+    },
+    now,
+  );
+}
+
+/** The writes of a booking's event with its notification. `ownerId`: whose destinations receive it too; null for nobody's. */
+export function bookingEventWrites(
+  outbox: Outbox,
+  event: StoredEvent,
+  ownerId: Booking["userId"] | null,
+): readonly Write<unknown>[] {
+  const concerned = ownerId === null ? {} : { ownerId };
+  return [
+    write(insertEvent, event),
+    ...outbox.writesFor(event, [bookingNotification(event)], concerned),
+  ];
 }
 
 /** The notification about a booking event, or about money that does not fit a booking. */

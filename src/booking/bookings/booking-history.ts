@@ -11,12 +11,13 @@ import { flightChangeKey, flightChangeText } from "../flights/flight-change-even
 import { paymentProblems } from "../payment-decision.ts";
 import type { Payment, PaymentOutcome } from "../payment.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
-import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
+import { disclosuresOf, passengersOf } from "../personal-data/personal-data.sql.ts";
 
 import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
 import type { HistoryEntry, Webhook } from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEventKey } from "./change-event.ts";
+import { correctionKeys } from "./correction-event.ts";
 import { asSold, changesMade, madeTitle } from "./made-changes.ts";
 import { paymentEventKey } from "./payment-event.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
@@ -38,15 +39,17 @@ export async function readHistory(
   booking: BookingOnFlight,
 ): Promise<readonly HistoryEntry[]> {
   const { id } = booking;
-  const [payments, changes] = await Promise.all([
+  const [payments, changes, passengers] = await Promise.all([
     booking.paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
     changesMade(storage, booking),
+    storage.all(passengersOf, { bookingId: id }),
   ]);
   const keys = [
     ...bookingEventTypes.map((type) => bookingEventKey(type, id)),
     ...payments.flatMap(({ eventId }) => keysCausedBy(eventId, id)),
     flightChangeKey(booking.flight),
     ...changes.map((change) => changeEventKey(id, change.id)),
+    ...correctionKeys(id, passengers),
   ];
   const [events, reports, disclosures] = await Promise.all([
     storage.all(eventsByKeys, { keys }),
@@ -86,6 +89,7 @@ function historyOf(booking: BookingOnFlight, records: BookingRecords): readonly 
     ...(cancelledAt === null || confirmedAt === null ? [] : [refund(booking, cancelledAt)]),
     ...reports.filter(isRefund),
     ...flightChanged(booking, records),
+    ...corrected(booking, records),
     ...records.disclosures.map(revealed),
   ].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
@@ -123,6 +127,16 @@ function sale(booking: Booking, records: BookingRecords): HistoryEntry {
     `${verb}: ${saleOf(asSold(booking, records.changes))}`,
   );
   return { ...entry, actor: entry.actor ?? userId };
+}
+
+/** The corrections of passengers whose events retention has not deleted. The audit list keeps them longer. */
+function corrected(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
+  return records.events
+    .filter(({ type }) => type === "booking.corrected")
+    .map(({ createdAt, data, idempotencyKey }) => {
+      const title = `Corrected: ${String(data["corrected"])} of passenger ${String(data["passenger"])}`;
+      return own(booking, records, "booking.corrected", createdAt, title, idempotencyKey);
+    });
 }
 
 /** The last change of the flight by the airline. */

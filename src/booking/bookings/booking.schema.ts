@@ -134,6 +134,7 @@ const historyTypes = [
   "booking.confirmed",
   "booking.cancelled",
   "booking.changed",
+  "booking.corrected",
   "payment.confirmed",
   "payment.changed",
   "payment.mismatch",

@@ -1,29 +1,29 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { giveSeatsBackAt } from "../flights/flights.sql.ts";
+import type { EventMaking } from "../own-event.ts";
 
-import { bookingEvent, bookingNotification } from "./booking-event.ts";
+import { bookingEventWrites } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { endingOf } from "./change-making.ts";
 import { openChangeOf } from "./changes.sql.ts";
 import { requireOpen } from "./own-booking.ts";
+import { cancelledEvent } from "./payment-event.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
 import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "./refund.ts";
 
-export interface CancellationParts {
+export interface CancellationParts extends EventMaking {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly refundPolicy: RefundPolicy;
   readonly clock: Clock;
-  readonly makeId: MakeId;
   /** Called after a commit that changed the number of seats left on a flight. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
@@ -61,11 +61,12 @@ interface Offered {
  * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`, `booking-closed`.
  */
 export async function cancelNow(
-  { storage, outbox, refundPolicy, clock, makeId, seatsChanged }: CancellationParts,
+  parts: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
   offered?: Offered,
 ): Promise<boolean> {
+  const { storage, outbox, refundPolicy, clock, seatsChanged } = parts;
   const now = new Date(clock.now());
   const current = refundNow(refundPolicy, booking, now);
   const { minor, percent, reason } = offered?.refund ?? current;
@@ -74,8 +75,9 @@ export async function cancelNow(
   const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);
   // Another request, the payment or the expiry of the hold came first.
   const onNoRows = ended === undefined ? "stop" : changedMeanwhile;
-  const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
-  const { id } = booking;
+  const { id, paymentCount } = booking;
+  const payments = paymentCount === 0 ? [] : await storage.all(paymentsOfBookings, { ids: [id] });
+  const event = cancelledEvent(booking, minor, payments, ctx.actor, parts, now);
   const results = await storage
     .atomically(
       ...(ended === undefined ? [] : [ended]),
@@ -95,8 +97,7 @@ export async function cancelNow(
       ...held,
       // The refund depends on the flight's revision.
       write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
-      write(insertEvent, event),
-      ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+      ...bookingEventWrites(outbox, event, booking.userId),
     )
     .catch((error: unknown) => {
       if (error === changedMeanwhile) return null;

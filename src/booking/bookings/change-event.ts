@@ -1,11 +1,11 @@
 import type { Actor } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { moneyOf } from "../../base/money.ts";
 import type { StoredEvent } from "../../event/event.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
 import { type Flight, seatsText } from "../flight.ts";
+import type { EventMaking } from "../own-event.ts";
 
 import { bookingData, bookingEvent, bookingEventKey } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -21,10 +21,10 @@ export function changeEvent(
   after: BookingOnFlight,
   change: BookingChange,
   actor: Actor | null,
-  makeId: MakeId,
+  making: EventMaking,
   now: Date,
 ): StoredEvent {
-  const event = bookingEvent("booking.changed", after, actor, makeId, now);
+  const event = bookingEvent("booking.changed", after, actor, making, now);
   const money = (minor: number) => moneyOf(minor, change.currency).amount;
   return {
     ...event,

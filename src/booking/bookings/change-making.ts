@@ -1,15 +1,14 @@
 import type { Actor } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { StoredEvent } from "../../event/event.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
 import type { Flight } from "../flight.ts";
 import { giveSeatsBack, giveSeatsBackAt } from "../flights/flights.sql.ts";
+import type { EventMaking } from "../own-event.ts";
 
-import { bookingNotification } from "./booking-event.ts";
+import { bookingEventWrites } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
 import { cancelPassenger, endChange, reviseBooking } from "./changes.sql.ts";
@@ -32,7 +31,7 @@ interface Caller {
  * the one that was read. `newFlight`: null for a cancellation of some passengers.
  */
 export function makingOf(
-  { makeId, outbox }: { readonly makeId: MakeId; readonly outbox: Outbox },
+  making: EventMaking & { readonly outbox: Outbox },
   booking: BookingOnFlight,
   change: BookingChange,
   newFlight: Flight | null,
@@ -40,7 +39,7 @@ export function makingOf(
   now: Date,
 ): Making {
   const after = changedBooking(booking, change, newFlight, paidMinor, now);
-  const event = changeEvent(booking, after, change, actor, makeId, now);
+  const event = changeEvent(booking, after, change, actor, making, now);
   const { id: bookingId } = booking;
   const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
   return {
@@ -53,8 +52,7 @@ export function makingOf(
       ),
       // Those of a new flight are held by the offer.
       write(giveSeatsBackAt, { ...booking.flight, seats: change.seats }, changedMeanwhile),
-      write(insertEvent, event),
-      ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+      ...bookingEventWrites(making.outbox, event, booking.userId),
     ],
   };
 }

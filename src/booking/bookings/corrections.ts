@@ -5,14 +5,18 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { EventMaking } from "../own-event.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
 import { openedPassenger } from "./booking-details.ts";
+import { bookingEventWrites } from "./booking-event.ts";
 import { normalizedPassenger, readCorrection } from "./booking-request.ts";
 import { passengerView } from "./booking-view.ts";
 import type { PassengerView } from "./booking.schema.ts";
 import { correctPassenger } from "./changes.sql.ts";
+import { correctionEvent } from "./correction-event.ts";
 import { storedFolding } from "./name-folding.ts";
 import { ownBooking, requireOpen } from "./own-booking.ts";
 
@@ -21,21 +25,23 @@ const maxCorrections = 5;
 
 export interface Corrections {
   /**
-   * Corrects fields of a passenger before departure, with an audit entry that names the fields, not the values. Throws
+   * Corrects fields of a passenger before departure, with an event and an audit entry that name the fields, not the values. Throws
    * `booking-not-found`, `not-found`, `not-cancellable`, `booking-closed`, `validation-failed`, and `unavailable` if the key of the
    * passenger's data is missing.
    */
   correct(ctx: Context, bookingId: string, position: string, body: unknown): Promise<PassengerView>;
 }
 
-interface Parts {
+interface Parts extends EventMaking {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly seal: PersonalDataSeal;
   readonly audit: Audit;
+  readonly outbox: Outbox;
 }
 
-export function corrections({ storage, clock, seal, audit }: Parts): Corrections {
+export function corrections(parts: Parts): Corrections {
+  const { storage, clock, seal, audit, outbox } = parts;
   return {
     correct: (...request) => repeated(() => correct(...request)),
   };
@@ -80,10 +86,15 @@ export function corrections({ storage, clock, seal, audit }: Parts): Corrections
       sealed: seal.seal(passenger, { dateOfBirth, passportNumber }),
     };
     const detail = `passenger ${position}: ${fields.join(", ")}`;
+    const number = passenger.corrections + 1;
+    const at = passenger.position;
+    const event = correctionEvent(booking, at, number, fields, ctx.actor, parts, now);
     await storage.atomically(
       write(correctPassenger, stored, changedMeanwhile),
+      ...bookingEventWrites(outbox, event, booking.userId),
       audit.entry(ctx, "booking.corrected", booking.id, detail),
     );
+    outbox.committed(event);
     return passengerView({ ...stored, dateOfBirth, passportNumber });
   }
 }

@@ -15,16 +15,13 @@ import {
 } from "../flights/flight-change-event.ts";
 import { cancelledFlight, updatedFlight } from "../flights/flight-change.ts";
 import { type PaymentProblem, paymentProblems } from "../payment-decision.ts";
+import type { Payment } from "../payment.ts";
 
-import {
-  bookingData,
-  bookingEvent,
-  bookingEventTypes,
-  bookingNotification,
-} from "./booking-event.ts";
+import { bookingData, bookingEvent, bookingNotification } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
-import { problemEvent, refundEvent } from "./payment-event.ts";
+import { correctionEvent } from "./correction-event.ts";
+import { cancelledEvent, problemEvent, refundEvent } from "./payment-event.ts";
 
 const { createdAt: now } = exampleTimes;
 const uuid = exampleTimes.id.slice("evt_".length);
@@ -67,6 +64,7 @@ export const exampleBooking: BookingOnFlight = {
 const cause = { id: "evt_019377b07d4070008000000000000002" } as const;
 // Guarantee: every id begins with its prefix.
 const makeId = ((prefix: string) => `${prefix}_${uuid}`) as MakeId;
+const making = { makeId, consoleUrl: "https://skyhook.example.com/console" };
 
 const exampleOffer: BookingChange = {
   id: "chg_019377b07d4070008000000000000003",
@@ -128,15 +126,27 @@ export function bookingEvents(): readonly DescribedEvent[] {
     "payment.overrefunded": [refunded, "USD 1200.00"],
     "payment.refund_failed": [refunded, "USD 999.00"],
   };
+  const plain = ["booking.held", "booking.expired", "booking.confirmed"] as const;
+  const payment: Payment = {
+    ...noticeOf("USD 999.00"),
+    eventId: cause.id,
+    bookingId: paid.id,
+    reference: "pi_1",
+    amountMinor: paid.totalMinor,
+    outcome: "confirmed",
+    createdAt: now,
+    occurredAt: now,
+    actor: null,
+  };
   const events = [
-    ...bookingEventTypes
-      .filter((type) => type !== "booking.refunded" && type !== "booking.changed")
-      .map((type) => bookingEvent(type, exampleBooking, actor, makeId, now)),
-    changeEvent(before, exampleBooking, exampleOffer, actor, makeId, now),
-    refundEvent(refunded, "USD 999.00", { cause, actor: null }, makeId, now),
+    ...plain.map((type) => bookingEvent(type, exampleBooking, actor, making, now)),
+    cancelledEvent(paid, 89_910, [payment], actor, making, now),
+    changeEvent(before, exampleBooking, exampleOffer, actor, making, now),
+    refundEvent(refunded, "USD 999.00", { cause, actor: null }, making, now),
+    correctionEvent(paid, 2, 1, ["lastName"], actor, making, now),
     ...paymentProblems.map((type) => {
       const [booking, amount] = noticed[type];
-      return problemEvent(type, booking, noticeOf(amount), booking.totalMinor, cause, makeId, now);
+      return problemEvent(type, booking, noticeOf(amount), booking.totalMinor, cause, making, now);
     }),
   ];
   return events.map((stored) => {

@@ -1,9 +1,7 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -11,18 +9,18 @@ import type { BookingChange } from "../booking-change.ts";
 import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
+import type { EventMaking } from "../own-event.ts";
 
-import { bookingEvent, bookingNotification } from "./booking-event.ts";
+import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
 import { type BookingOnFlight, expiredHolds, expireHold, nextExpiry } from "./bookings.sql.ts";
 import { endingOf } from "./change-making.ts";
 import { expiredChanges, nextChangeExpiry } from "./changes.sql.ts";
 
-interface Parts {
+interface Parts extends EventMaking {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly log: Log;
-  readonly makeId: MakeId;
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
@@ -83,17 +81,14 @@ async function expireOffer(
 }
 
 /** Ends one hold, unless it was paid, cancelled or expired by another process. */
-async function expire(
-  { storage, outbox, clock, log, makeId, seatsChanged }: Parts,
-  booking: BookingOnFlight,
-): Promise<void> {
+async function expire(parts: Parts, booking: BookingOnFlight): Promise<void> {
+  const { storage, outbox, clock, log, seatsChanged } = parts;
   const now = new Date(clock.now());
-  const event = bookingEvent(transitions.expire.event, booking, null, makeId, now);
+  const event = bookingEvent(transitions.expire.event, booking, null, parts, now);
   const [expired] = await storage.atomically(
     write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
     write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-    write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+    ...bookingEventWrites(outbox, event, booking.userId),
   );
   if (expired.changes === 0) return;
   log.info({ id: booking.id, reference: booking.reference }, "hold expired");

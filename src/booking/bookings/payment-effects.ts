@@ -1,10 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import { changedMeanwhile, type Effect, type EffectOf } from "../../inbound/receive/effects.ts";
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
@@ -15,10 +13,11 @@ import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter, isOnSale } from "../flight.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import type { EventMaking } from "../own-event.ts";
 import { decidePayment, followsPayment, type PaymentDecision } from "../payment-decision.ts";
 import { hasCounted, type Payment } from "../payment.ts";
 
-import { bookingEvent, bookingNotification } from "./booking-event.ts";
+import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
 import { findBooking } from "./booking-search.ts";
 import { type BookingOnFlight, confirmHold, reseatBooking } from "./bookings.sql.ts";
 import { type Making, makingOf } from "./change-making.ts";
@@ -36,12 +35,11 @@ import {
 import { insertWaitingRefund, waitingRefundsOf } from "./waiting-refunds.sql.ts";
 import { settleRefund, type WaitingRefunds, waitingRefunds } from "./waiting-refunds.ts";
 
-interface Parts {
+interface Parts extends EventMaking {
   readonly waiting: Pick<WaitingRefunds, "committed">;
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly clock: Clock;
-  readonly makeId: MakeId;
   readonly log: Log;
   /** Whether test payments count. */
   readonly testMode: boolean;
@@ -192,14 +190,7 @@ function decidedBy(
       write(countPayment, booking, changedMeanwhile),
       ...(made?.writes ?? transitionWrites(booking, payment, decision, now)),
       write(insertPayment, payment, changedMeanwhile),
-      ...events.flatMap(({ own, ownerId }) => [
-        write(insertEvent, own),
-        ...parts.outbox.writesFor(
-          own,
-          [bookingNotification(own)],
-          ownerId === null ? {} : { ownerId },
-        ),
-      ]),
+      ...events.flatMap(({ own, ownerId }) => bookingEventWrites(parts.outbox, own, ownerId)),
     ],
     committed() {
       for (const { own } of events) parts.outbox.committed(own);
@@ -239,7 +230,7 @@ function transitionWrites(
 
 /** The events that follow, with whom they concern beside operators. */
 function eventsOf(
-  { makeId }: Parts,
+  making: EventMaking,
   booking: BookingOnFlight,
   cause: Pick<Event, "id">,
   notice: PaymentNotice,
@@ -256,14 +247,14 @@ function eventsOf(
   const about = isConfirmed && isRefunded ? { ...notice, amount: refunded } : notice;
   const changed = [
     ...(isConfirmed
-      ? [bookingEvent(transitions[transition].event, booking, null, makeId, now)]
+      ? [bookingEvent(transitions[transition].event, booking, null, making, now)]
       : []),
-    ...(isRefunded ? [refundEvent(after, about.amount, { cause, actor: null }, makeId, now)] : []),
+    ...(isRefunded ? [refundEvent(after, about.amount, { cause, actor: null }, making, now)] : []),
   ];
   const wrong =
     problem === null
       ? []
-      : [problemEvent(problem, after, about, expectedMinor, cause, makeId, now)];
+      : [problemEvent(problem, after, about, expectedMinor, cause, making, now)];
   return [
     ...changed.map((own) => ({ own, ownerId: booking.userId })),
     ...wrong.map((own) => ({ own, ownerId: null })),

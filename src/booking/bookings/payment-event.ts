@@ -1,11 +1,13 @@
 import type { Actor } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
+import { refundStatus } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
+import type { EventMaking } from "../own-event.ts";
 import type { PaymentProblem } from "../payment-decision.ts";
+import { hasCounted, type Payment } from "../payment.ts";
 
 import { bookingData, bookingEvent, bookingEventKey } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -42,10 +44,10 @@ export function problemEvent(
   { provider, payment, amount }: PaymentNotice,
   expectedMinor: number,
   cause: Pick<Event, "id">,
-  makeId: MakeId,
+  making: EventMaking,
   now: Date,
 ): StoredEvent {
-  const event = bookingEvent(type, booking, null, makeId, now);
+  const event = bookingEvent(type, booking, null, making, now);
   const expected = moneyText(moneyOf(expectedMinor, booking.currency));
   return {
     ...event,
@@ -63,10 +65,10 @@ export function refundEvent(
   booking: BookingOnFlight,
   refunded: string,
   { cause, actor }: { readonly cause?: Pick<Event, "id">; readonly actor: Actor | null },
-  makeId: MakeId,
+  making: EventMaking,
   now: Date,
 ): StoredEvent {
-  const event = bookingEvent("booking.refunded", booking, actor, makeId, now);
+  const event = bookingEvent("booking.refunded", booking, actor, making, now);
   const data = cause === undefined ? { refunded } : { refunded, eventId: cause.id };
   return {
     ...event,
@@ -74,6 +76,28 @@ export function refundEvent(
     title: `Booking ${booking.reference} refunded: ${refunded} of ${paidOf(booking)}`,
     data: { ...event.data, ...dataOf(bookingData, data) },
   };
+}
+
+/** Makes the event about a cancellation, with what is to be refunded of which payments. */
+export function cancelledEvent(
+  booking: BookingOnFlight,
+  refundMinor: number,
+  payments: readonly Payment[],
+  actor: Actor,
+  making: EventMaking,
+  now: Date,
+): StoredEvent {
+  const event = bookingEvent("booking.cancelled", booking, actor, making, now);
+  const { currency, refundedMinor } = booking;
+  const refundDueMinor = booking.refundDueMinor + refundMinor;
+  const counted = payments.filter(hasCounted);
+  const data = {
+    refundDue: moneyOf(Math.max(0, refundDueMinor - refundedMinor), currency).amount,
+    refundStatus: refundStatus({ refundDueMinor, refundedMinor }),
+    provider: counted[0]?.provider ?? null,
+    payment: counted.flatMap(({ reference }) => reference ?? []).join(", ") || null,
+  };
+  return { ...event, data: { ...event.data, ...dataOf(bookingData, data) } };
 }
 
 const paidOf = ({ chargedMinor, currency }: Booking) => moneyText(moneyOf(chargedMinor, currency));

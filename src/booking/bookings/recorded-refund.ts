@@ -2,21 +2,20 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { decimalsOf, minorOf, moneyOf, moneyText } from "../../base/money.ts";
 import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { nameSchema } from "../../identity/users/fields.ts";
 import { changedMeanwhile, maxAttempts } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
+import type { EventMaking } from "../own-event.ts";
 import type { Payment } from "../payment.ts";
 
-import { bookingNotification } from "./booking-event.ts";
+import { bookingEventWrites } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { refundEvent } from "./payment-event.ts";
 import { countPayment, insertPayment, setRefunded } from "./payments.sql.ts";
@@ -51,12 +50,11 @@ export type RefundRequest = Static<typeof refundRequestSchema>;
 /** Throws `invalid-body` for wrong types and `validation-failed` for broken rules. */
 export const readRefundRequest = bodyReader(refundRequestSchema, "validation-failed");
 
-export interface RefundParts {
+export interface RefundParts extends EventMaking {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly audit: Pick<Audit, "entry">;
   readonly clock: Clock;
-  readonly makeId: MakeId;
 }
 
 /**
@@ -81,11 +79,12 @@ export async function recordRefund(
 }
 
 async function record(
-  { storage, outbox, audit, clock, makeId }: RefundParts,
+  parts: RefundParts,
   ctx: Context,
   booking: BookingOnFlight,
   request: RefundRequest,
 ): Promise<void> {
+  const { storage, outbox, audit, clock } = parts;
   const { id, currency } = booking;
   const refundedMinor = sumOf(booking, request);
   // As much was recorded before. The response must not precede that commit.
@@ -96,7 +95,7 @@ async function record(
   const before = moneyText(moneyOf(booking.refundedMinor, currency));
   const from = isLower ? `, corrected from ${before}` : "";
   const note = (request.reason ?? request.note)?.trim() ?? null;
-  const made = refundEvent(booking, amount, { actor: ctx.actor }, makeId, now);
+  const made = refundEvent(booking, amount, { actor: ctx.actor }, parts, now);
   const event = { ...made, title: `${made.title}${from}` };
   const payment: Payment = {
     eventId: event.id,
@@ -118,8 +117,7 @@ async function record(
     write(countPayment, booking, changedMeanwhile),
     write(setRefunded, { id, refundedMinor, updatedAt: now }, changedMeanwhile),
     write(insertPayment, payment),
-    write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+    ...bookingEventWrites(outbox, event, booking.userId),
     audit.entry(ctx, "booking.refunded", id, `${amount} in all${from}`),
   );
   outbox.committed(event);

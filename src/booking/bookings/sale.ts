@@ -1,32 +1,30 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { moneyOf } from "../../base/money.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertEvent } from "../../event/events.sql.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { transitions } from "../booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
 import { closesAfter, closesAt, type Flight, isOnSale } from "../flight.ts";
 import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
+import type { EventMaking } from "../own-event.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
-import { bookingEvent, bookingNotification } from "./booking-event.ts";
+import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
 import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
 import { requirePrice } from "./expected-price.ts";
 import { maxHoldsPerFlight, tooManyHolds } from "./hold-limit.ts";
 import { storedFolding } from "./name-folding.ts";
 
-export interface SaleParts {
+export interface SaleParts extends EventMaking {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly seal: PersonalDataSeal;
   readonly clock: Clock;
-  readonly makeId: MakeId;
   readonly makeReference: () => string;
   /** How long seats are held for a payment. */
   readonly holdMs: number;
@@ -53,7 +51,7 @@ export async function sell(
   keyed: KeyedRequest | null,
   now: Date,
 ): Promise<BookingOnFlight> {
-  const { storage, outbox, seal, makeId } = parts;
+  const { storage, outbox, seal } = parts;
   const isHold = request.hold === true;
   const seats = request.passengers.length;
 
@@ -62,7 +60,7 @@ export async function sell(
     if (attempt > maxAttempts) throw tooManyRivals();
     const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
-    const event = bookingEvent(type, { ...booking, flight }, ctx.actor, makeId, now);
+    const event = bookingEvent(type, { ...booking, flight }, ctx.actor, parts, now);
     try {
       const [taken] = await storage.atomically(
         write(takeSeatsAt, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),
@@ -73,8 +71,7 @@ export async function sell(
         ...passengersFor(booking, request, seal).map((passenger) =>
           write(insertPassenger, passenger),
         ),
-        write(insertEvent, event),
-        ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
+        ...bookingEventWrites(outbox, event, booking.userId),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
       outbox.committed(event);

@@ -1,12 +1,12 @@
 import type { MakeId } from "../../base/ids.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
-import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { count, text } from "../../web/schema.ts";
 import { bookingsProvider } from "../booking-words.ts";
 import { type Flight, flightChangeTypes } from "../flight.ts";
+import { ownEvent } from "../own-event.ts";
 
 /** A cancelled flight has no new times and airports. */
 export const flightChangeData = {
@@ -42,25 +42,18 @@ export function flightChangeEvent(
     origin,
     destination,
   };
-  return {
-    ...emptyEvent,
-    id: makeId("evt", now.getTime()),
-    provider: bookingsProvider,
-    type,
-    status: "accepted",
-    idempotencyKey: flightChangeKey(flight),
-    occurredAt: now,
-    createdAt: now,
-    subject: `flight/${flightId}`,
-    title: flightChangeText(flight, change),
-    data: dataOf(flightChangeData, {
-      flightId,
-      flightNumber,
-      ...previous,
-      ...(type === "flight.changed" && present),
-    }),
-    headers: withTrace(null),
-  };
+  const data = { flightId, flightNumber, ...previous, ...(type === "flight.changed" && present) };
+  return ownEvent(
+    { makeId },
+    {
+      type,
+      idempotencyKey: flightChangeKey(flight),
+      subject: `flight/${flightId}`,
+      title: flightChangeText(flight, change),
+      data: dataOf(flightChangeData, data),
+    },
+    now,
+  );
 }
 
 /** Such as `N4003 departs 2026-12-08 15:05 UTC instead of 2026-12-08 13:05 UTC`. */

@@ -381,6 +381,21 @@ describe("correcting a passenger", () => {
     expect(audit["data"]).toMatchObject([
       { subject: id, detail: "passenger 2: lastName, passportNumber" },
     ]);
+    const event = (await eventsAbout(app, `booking/${id}`)).at(-1);
+    expect(event).toMatchObject({
+      type: "booking.corrected",
+      data: { passenger: 2, corrected: "last name, passport number" },
+    });
+    expect(String(event?.["title"])).toEndWith(
+      "corrected: last name, passport number of passenger 2",
+    );
+    expect(JSON.stringify(event)).not.toMatch(/byron|lovelace|12345/i);
+    const { history } = await json(await app.as("admin", `/v1/api/bookings/${id}`));
+    expect(Object(history).at(-1)).toMatchObject({
+      type: "booking.corrected",
+      title: "Corrected: last name, passport number of passenger 2",
+      eventId: event?.["id"],
+    });
   });
 
   test("is rejected for a stranger, a wrong value, another's passport and too many times", async () => {

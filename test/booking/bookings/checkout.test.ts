@@ -69,6 +69,16 @@ describe("a Checkout session", () => {
       payments: [{ status: "confirmed", amount: 499.5 }],
     });
     await app.as("user", `${path}/${id}`, { method: "DELETE" });
+    expect((await eventsAbout(app, `booking/${id}`)).at(-1)).toMatchObject({
+      url: `http://localhost:3111/console#/bookings/${id}`,
+      data: {
+        refundDue: 499.5,
+        currency: "USD",
+        refundStatus: "pending",
+        provider: "payment_processor",
+        payment,
+      },
+    });
     await send("charge.refunded", { payment, amount: 10_000 });
     expect(await read(id)).toMatchObject({ refund: { refunded: 100, status: "partial" } });
     expect(await typesOf(id)).toBe(
