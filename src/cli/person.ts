@@ -41,9 +41,15 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .description("delete it, and rewrite what accounting needs; cannot be undone")
     .argument("<person>", "an e-mail address, or the id of a user")
     .option("--yes", "do not ask before")
-    .option("--no-vacuum", "SQLite: leave old copies in the database file until the next run")
+    .option("--no-vacuum", "SQLite: leave old copies in the database file, for `person vacuum`")
     .addHelpText("after", example("skyhook person erase ada@example.com"))
     .action((given: string, options: EraseOptions) => erase(given, options, env));
+  person
+    .command("vacuum")
+    .description(
+      "SQLite: rewrite the database file without old copies of rows; stop the server before",
+    )
+    .action(() => removeCopies(env));
 }
 
 /** `skyhook person export`. */
@@ -72,15 +78,26 @@ async function erase(
   const server = file === null ? null : serverOf(file);
   const { erased } = await withPersons(env, (service, ctx) => service.erase(ctx, given));
   const rows = Object.entries(erased).map(([name, count]) => [name, String(count)]);
-  console.log(rows.length === 0 ? "no rows of this person" : table([["table", "rows"], ...rows]));
+  console.log(table([["table", "rows"], ...rows]));
   if (file === null) note("PostgreSQL removes the old versions of the rows with its next vacuum");
-  else if (server !== null) {
-    // Rewriting the files takes seconds, in which the server could not write.
-    note(
-      `Old copies stay in the files of the database, which a server uses (process ${server.pid}): stop it, and erase again.`,
-    );
-  } else if (isVacuumed === true) await rewriteFile(file);
+  else if (server !== null)
+    note(`Old copies stay in the files of the database. ${afterStop(server)}`);
+  else if (isVacuumed === true) await rewriteFile(file);
   note("Backups from before still contain the person: delete them when they expire.");
+}
+
+/** Rewriting the files takes seconds, in which a server could not write. */
+function afterStop({ pid }: { readonly pid: number }): string {
+  return `A server uses them (process ${pid}): stop it, and run \`skyhook person vacuum\`.`;
+}
+
+/** `skyhook person vacuum`. */
+async function removeCopies(env: NodeJS.ProcessEnv): Promise<void> {
+  const file = databaseFile(readConfig(env).databaseUrl);
+  if (file === null) throw new UsageError("PostgreSQL removes old versions of rows by itself");
+  const server = serverOf(file);
+  if (server !== null) throw new Error(afterStop(server));
+  await rewriteFile(file);
 }
 
 async function rewriteFile(file: string): Promise<void> {

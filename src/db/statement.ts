@@ -131,6 +131,8 @@ interface ContendedRows {
   readonly table: Definition;
   /** Two texts may share a lock. */
   readonly ids: readonly (number | string)[];
+  /** For a statement that only relies on them: it waits for those that change them, not for others like it. */
+  readonly isShared?: true;
 }
 
 /** A query, defined once. Each dialect compiles it on first use and runs it with `Values`. */

@@ -4,11 +4,12 @@ import { isId, type MakeId } from "../base/ids.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Erasures } from "../identity/users/erasures.ts";
+import { changedMeanwhile, repeated } from "../inbound/receive/effects.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
 
 import type { TableName } from "./links.ts";
 import { batchSize, ownLinks, type Person, valuesOf } from "./person.ts";
-import { linksBy, openBookings, type Row } from "./persons.sql.ts";
+import { linksBy, openBookings, requireNoneOpen, type Row } from "./persons.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
@@ -20,31 +21,40 @@ interface Parts {
 /** The number of rows that were deleted or rewritten, by table. */
 export type ErasedCounts = Readonly<Partial<Record<TableName, number>>>;
 
-/** Throws `open-bookings` if the person has a booking that is neither flown nor cancelled. */
-async function requireNoOpenBooking(
-  { storage, clock }: Pick<Parts, "storage" | "clock">,
-  person: Person,
-): Promise<void> {
-  const values = { ...valuesOf(person, [], 1), now: new Date(clock.now()) };
-  for (const statement of openBookings) {
-    const [open] = await storage.all(statement, values);
-    if (open === undefined) continue;
-    const detail = `Booking ${open.reference} is for a flight that departs at ${open.departureTime.toISOString()}. Cancel it first, or wait until it has departed.`;
-    throw new AppError("open-bookings", detail);
-  }
+/** Throws `open-bookings`, which names all bookings of the person that are neither flown nor cancelled. */
+async function requireNoOpenBooking({ storage }: Pick<Parts, "storage">, values: Row) {
+  const found = await Promise.all(openBookings.map((each) => storage.all(each, values, "long")));
+  // By reference: a booking may be found by several of them.
+  const open = new Map(found.flat().map((each) => [each.reference, each]));
+  if (open.size === 0) return;
+  const named = [...open.values()].map(
+    ({ reference, departureTime }) => `${reference} (departs ${departureTime.toISOString()})`,
+  );
+  const detail = `Open bookings: ${named.join(", ")}. Cancel them first, or wait until they have departed.`;
+  throw new AppError("open-bookings", detail);
 }
 
 /**
  * Deletes the rows of a person, or rewrites those that accounting needs, in batches. Repeatable: what was interrupted is
- * done again. Throws `open-bookings`, and erases nothing then.
+ * done again. `entry`: stored with what is erased first. Throws `open-bookings`, and `not-found` if there is no row of the
+ * person, and erases nothing then.
  */
-export async function eraseRows(parts: Parts, person: Person): Promise<ErasedCounts> {
+export async function eraseRows(
+  parts: Parts,
+  person: Person,
+  entry: Write<unknown>,
+): Promise<ErasedCounts> {
   const { storage } = parts;
-  await requireNoOpenBooking(parts, person);
-  // From now on, no token of the user is accepted, so nothing is added under the ids. If a booking was added just before,
-  // only an admin can cancel it.
-  for (const id of person.ids) await parts.erasures.add(id);
-  await requireNoOpenBooking(parts, person);
+  const begun = [entry];
+  await repeated(async () => {
+    const open = { ...valuesOf(person, [], 1), now: new Date(parts.clock.now()) };
+    await requireNoOpenBooking(parts, open);
+    if (person.ids.length === 0) return;
+    // From now on, nothing is written in the name of the user. What was written just before is seen here.
+    const guard = write(requireNoneOpen, open, changedMeanwhile);
+    await parts.erasures.add(person.ids, ...begun, guard);
+    begun.length = 0;
+  });
   /** Stands for the person in what stays. Nothing stores whom it stands for. */
   const pseudonym = parts.makeId("erased", parts.clock.now());
   const counts: Partial<Record<TableName, number>> = {};
@@ -53,23 +63,27 @@ export async function eraseRows(parts: Parts, person: Person): Promise<ErasedCou
     if (by === "email" && person.email === null) continue;
     for (let isDone = link.erasing === null; !isDone;) {
       const rows = await storage.all(link.first, valuesOf(person, [], batchSize), "long");
+      if (rows.length === 0) break;
       // Exactly these rows, even if others are stored meanwhile.
       const values = { ...valuesOf(person, idsIn(rows), rows.length), pseudonym };
       const inner = by === "id" && name === "bookings" ? linksBy("booking") : [];
-      const writes = [...inner, link].flatMap((each) =>
+      // Bookings first: what changes them commits before, and is seen.
+      const writes = [link, ...inner].flatMap((each) =>
         each.erasing === null ? [] : [{ name: each.name, write: write(each.erasing, values) }],
       );
       const results = await storage.atomically(
-        ...(name === "destinations" ? deliveriesTo(rows) : []),
         ...writes.map((each) => each.write),
+        ...(name === "destinations" ? deliveriesTo(rows) : []),
+        ...begun.splice(0),
       );
-      for (const [index, { changes }] of results.slice(-writes.length).entries()) {
-        const of = writes[index]?.name ?? name;
+      for (const [index, { name: of }] of writes.entries()) {
+        const changes = results[index]?.changes ?? 0;
         if (changes > 0) counts[of] = (counts[of] ?? 0) + changes;
       }
-      isDone = rows.length < batchSize || results.at(-1)?.changes === 0;
+      isDone = rows.length < batchSize || results[0]?.changes === 0;
     }
   }
+  if (begun.length > 0) throw new AppError("not-found", "Nothing is stored about this person");
   return counts;
 }
 

@@ -34,10 +34,10 @@ export const personsRest = (persons: Persons, callers: Callers) => {
       "/persons/erase",
       ...route("erasePerson", "Erase a person", {
         description:
-          "Deletes the person's rows, or rewrites those that accounting needs. Repeatable; recorded in the audit list.",
+          "Deletes the person's rows, or rewrites those that accounting needs. Repeatable; recorded in the audit list. An unknown person is 404.",
         body: personSchema,
         response: personErasureSchema,
-        problems: [409],
+        problems: [404, 409],
         serve: ({ ctx, body }) => persons.erase(ctx, personIn(body).person),
       }),
     );

@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, type SQL, sql, type Table } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql, type Table } from "drizzle-orm";
 
 import { beyond, columnList, columnOf } from "../db/columns.ts";
-import { type Dialect, encoded, type Statement, statementsOver } from "../db/statement.ts";
+import { type Dialect, encoded, rowsAs, type Statement, statementsOver } from "../db/statement.ts";
+import type { TablesOf } from "../db/table.ts";
 import { tables } from "../schema/schema.ts";
 
 import { type Link, linkedTables, type LinkKind, type TableName } from "./links.ts";
@@ -77,8 +78,13 @@ function erasingOf(name: TableName, link: Link): Statement<Row, never> | null {
 /** Stands for an erased e-mail address. `.invalid` is the domain of no one (RFC 2606). */
 export const noAddress = "erased@erased.invalid";
 
-/** A booking that holds seats of a flight that has not departed: its passengers are needed. */
-const openBookingBy = (by: "id" | "email" | "passenger") =>
+/** Matches bookings that hold seats of a flight that has not departed: their passengers are needed. */
+function isOpen({ bookings, flights }: Pick<TablesOf<typeof tables>, "bookings" | "flights">): SQL {
+  const { departureTime } = flights;
+  return sql`${bookings.status} in ('held', 'confirmed') and ${departureTime} > ${encoded(sql.placeholder("now"), departureTime)}`;
+}
+
+const openBookingsBy = (by: "id" | "email" | "passenger") =>
   statement<Row>()((db, { bookings, flights, passengers }, _, dialect) => {
     const email = dialect.lower(sql.placeholder("email"));
     const match = {
@@ -90,19 +96,20 @@ const openBookingBy = (by: "id" | "email" | "passenger") =>
       .select({ reference: bookings.reference, departureTime: flights.departureTime })
       .from(bookings)
       .innerJoin(flights, eq(flights.id, bookings.flightId))
-      .where(
-        and(
-          match[by],
-          sql`${bookings.status} in ('held', 'confirmed')`,
-          gt(flights.departureTime, encoded(sql.placeholder("now"), flights.departureTime)),
-        ),
-      )
-      .limit(1);
+      .where(and(match[by], isOpen({ bookings, flights })));
   });
 
 /** What blocks an erasure. */
 export const openBookings = [
-  openBookingBy("id"),
-  openBookingBy("email"),
-  openBookingBy("passenger"),
+  openBookingsBy("id"),
+  openBookingsBy("email"),
+  openBookingsBy("passenger"),
 ];
+
+/** Returns a row unless one of the users has an open booking. */
+export const requireNoneOpen = statement<Row>()((db, t, _, dialect) => {
+  const { bookings, flights } = t;
+  const own = dialect.among(bookings.userId, sql.placeholder("ids"));
+  const row = sql`select 1 where not exists (select 1 from ${bookings} inner join ${flights} on ${flights.id} = ${bookings.flightId} where ${own} and ${isOpen(t)})`;
+  return db.select({ one: sql<number>`1` }).from(rowsAs(bookings, row));
+});

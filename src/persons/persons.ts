@@ -36,7 +36,7 @@ export interface Persons {
   export(ctx: Context, given: string, isRevealed?: boolean): Promise<PersonExport>;
   /** What is stored under the caller's own id. Nothing by e-mail address: nobody checks whose address a user has. */
   exportOwn(ctx: Context): Promise<PersonExport>;
-  /** Records who erased. Throws `insufficient-scope` and `open-bookings`. */
+  /** Records who erased. Throws `insufficient-scope`, `not-found` and `open-bookings`. */
   erase(ctx: Context, given: string): Promise<PersonErasure>;
 }
 
@@ -95,11 +95,7 @@ export function persons(parts: Parts): Persons {
     async erase(ctx, given) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);
-      // It may throw, so it comes before what cannot be undone.
-      const entry = audit.entry(ctx, "person.erased", unnamed);
-      const erased = await eraseRows(parts, person);
-      await storage.atomically(entry);
-      return { erased };
+      return { erased: await eraseRows(parts, person, audit.entry(ctx, "person.erased", unnamed)) };
     },
   };
 }

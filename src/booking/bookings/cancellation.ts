@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
@@ -98,6 +99,7 @@ export async function cancelNow(
       // The refund depends on the flight's revision.
       write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
       ...bookingEventWrites(outbox, event, booking.userId),
+      notErased(ctx),
     )
     .catch((error: unknown) => {
       if (error === changedMeanwhile) return null;

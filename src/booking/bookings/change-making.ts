@@ -1,6 +1,7 @@
 import type { Actor } from "../../base/context.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { StoredEvent } from "../../event/event.ts";
+import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { BookingChange } from "../booking-change.ts";
@@ -53,6 +54,7 @@ export function makingOf(
       // Those of a new flight are held by the offer.
       write(giveSeatsBackAt, { ...booking.flight, seats: change.seats }, changedMeanwhile),
       ...bookingEventWrites(making.outbox, event, booking.userId),
+      ...(actor === null ? [] : [notErased({ actor })]),
     ],
   };
 }

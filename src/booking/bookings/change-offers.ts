@@ -2,6 +2,7 @@ import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
+import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
@@ -50,6 +51,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
 
   /** Stores an offer in place of the open one. `rules`: what its terms follow from. */
   async function offer(
+    ctx: Context,
     booking: BookingOnFlight,
     offered: Pick<BookingChange, "kind" | "passengers" | "seats"> & ChangeTerms,
     newFlight: Flight | null,
@@ -106,6 +108,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
           ]),
       write(insertChange, change),
       ...givenBack,
+      notErased(ctx),
     );
     for (const held of [open?.newFlightId, newFlight?.id]) {
       if (held) parts.seatsChanged(held);
@@ -128,7 +131,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         const refund = refundNow(parts.refundPolicy, part, now);
         const terms = cancellationTerms(booking, seats, refund);
         const offered = { kind: "cancellation", passengers, seats, ...terms } as const;
-        return offer(booking, offered, null, [refund], now);
+        return offer(ctx, booking, offered, null, [refund], now);
       });
     },
     async offerFlight(ctx, bookingId, body) {
@@ -150,7 +153,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
         const terms = flightTerms(booking, newTotal, credit, refund.minor);
         const passengers = await flying(booking);
         const offered = { kind: "flight", passengers, seats, ...terms } as const;
-        return offer(booking, offered, newFlight, [refund, credit], now);
+        return offer(ctx, booking, offered, newFlight, [refund, credit], now);
       });
     },
   };

@@ -119,6 +119,7 @@ export const awaitPayment = statement<
 type Revision = Pick<
   Booking,
   | "id"
+  | "userId"
   | "status"
   | "revision"
   | "flightId"
@@ -133,7 +134,7 @@ type Revision = Pick<
 >;
 
 /**
- * Changes a booking. Touches no row if its status or its revision is no longer the one that was read, so that the sums
+ * Changes a booking. Touches no row if its owner, its status or its revision is no longer the one that was read, so that the sums
  * that were made from it are right.
  */
 export const reviseBooking = statement<Revision>()(
@@ -155,6 +156,7 @@ export const reviseBooking = statement<Revision>()(
       .where(
         and(
           eq(bookings.id, p.id),
+          eq(bookings.userId, p.userId),
           eq(bookings.status, p.status),
           eq(bookings.revision, p.revision),
         ),

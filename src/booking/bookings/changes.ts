@@ -2,6 +2,7 @@ import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
+import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
@@ -54,7 +55,7 @@ export function changes(parts: OfferParts): Changes {
         if (change.status === "confirmed") throw offerEnded("The change was made");
         if (change.status === "offered" || change.status === "pending") {
           const now = new Date(clock.now());
-          await storage.atomically(...endingOf(change, "withdrawn", now));
+          await storage.atomically(...endingOf(change, "withdrawn", now), notErased(ctx));
           if (change.newFlightId !== null) parts.seatsChanged(change.newFlightId);
         }
         return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));
@@ -84,7 +85,7 @@ export function changes(parts: OfferParts): Changes {
     } else if (change.changeTotalMinor > 0) {
       const expiresAt = offerEnds(booking.flight, newFlight, now, holdMs);
       const waiting = { ...change, updatedAt: now, expiresAt };
-      await storage.atomically(write(awaitPayment, waiting, changedMeanwhile));
+      await storage.atomically(write(awaitPayment, waiting, changedMeanwhile), notErased(ctx));
       parts.held();
     } else {
       const caller = { actor: ctx.actor, paidMinor: 0 };

@@ -5,6 +5,7 @@ import { moneyOf } from "../../base/money.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
+import { notErased } from "../../identity/users/erasures.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { transitions } from "../booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
@@ -73,6 +74,7 @@ export async function sell(
         ),
         ...bookingEventWrites(outbox, event, booking.userId),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
+        notErased(ctx),
       );
       outbox.committed(event);
       // Not the number read above, of which concurrent bookings may have taken some.

@@ -119,6 +119,7 @@ interface ContendedRow {
   readonly lock: number;
   /** Whether the first statement changes it. */
   readonly isFirst: boolean;
+  readonly isShared: boolean;
 }
 
 function contendedRows({ writes }: Transaction): readonly ContendedRow[] {
@@ -126,8 +127,9 @@ function contendedRows({ writes }: Transaction): readonly ContendedRow[] {
     // Guarantee: `write` pairs a statement with values of its type.
     const rows = statement.contended?.(values as never);
     if (rows === undefined) return [];
-    const { table, ids } = rows;
-    return ids.map((id) => ({ table: table.name, lock: lockNumber(id), isFirst: index === 0 }));
+    const { table, ids, isShared = false } = rows;
+    const row = { table: table.name, isFirst: index === 0, isShared };
+    return ids.map((id) => ({ ...row, lock: lockNumber(id) }));
   });
 }
 
@@ -147,26 +149,32 @@ function hasToWait(progress: Progress, all: readonly Progress[]): boolean {
           (own) =>
             own.table === theirs.table &&
             own.lock === theirs.lock &&
+            !(own.isShared && theirs.isShared) &&
             own.isFirst !== theirs.isFirst,
         ),
       ),
   );
 }
 
-const lockText =
-  "select pg_advisory_xact_lock($1::regclass::oid::int4, id) from unnest($2::int4[]) as id";
+const lockText = `select case is_shared
+    when 0 then pg_advisory_xact_lock($1::regclass::oid::int4, id)::text
+    else pg_advisory_xact_lock_shared($1::regclass::oid::int4, id)::text end
+  from unnest($2::int4[], $3::int4[]) as contended(id, is_shared)`;
 
 /** Locks the contended rows of a group, in the same order in all instances, to prevent deadlocks. */
 function lockContended(connection: ReservedSQL, all: readonly Progress[]): Sent[] {
-  const wanted = new Map<string, Set<number>>();
-  for (const { table, lock } of all.flatMap(({ contended }) => contended)) {
-    wanted.set(table, (wanted.get(table) ?? new Set()).add(lock));
+  const wanted = new Map<string, Map<number, boolean>>();
+  for (const { table, lock, isShared } of all.flatMap(({ contended }) => contended)) {
+    const locks = wanted.get(table) ?? new Map<number, boolean>();
+    wanted.set(table, locks.set(lock, isShared && locks.get(lock) !== false));
   }
   return [...wanted]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([table, ids]) =>
-      send(connection, lockText, [table, [...ids].toSorted((one, other) => one - other)]),
-    );
+    .map(([table, locks]) => {
+      const inOrder = [...locks].toSorted(([one], [other]) => one - other);
+      const shared = inOrder.map(([, isShared]) => Number(isShared));
+      return send(connection, lockText, [table, inOrder.map(([id]) => id), shared]);
+    });
 }
 
 /** An advisory lock has room for 32 bits. */

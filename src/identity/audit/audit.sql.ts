@@ -1,15 +1,21 @@
 import { sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import { encoded, rowIf, statementsOver } from "../../db/statement.ts";
+import { erasuresTable } from "../users/erasure.ts";
+import { besideErasures, isNotErased } from "../users/erasures.sql.ts";
 
 import { type AuditEntry, auditTable } from "./audit-entry.ts";
 
 const tables = { audit: auditTable };
 const statement = statementsOver(tables);
 
-export const insertAudit = statement<AuditEntry>()((db, { audit }) =>
-  db.insert(audit).values(allColumns(audit)),
+/** Touches no row if the actor was erased. */
+export const insertAudit = statementsOver({ ...tables, erasures: erasuresTable })<
+  AuditEntry & { readonly tombstones: readonly string[] }
+>()(
+  (db, t, p, dialect) => db.insert(t.audit).select(rowIf(t.audit, isNotErased(t, p, dialect))),
+  besideErasures,
 );
 
 /** Deletes at most `limit` entries up to a time. */

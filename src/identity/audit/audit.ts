@@ -2,11 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import { sha256 } from "../../base/sha256.ts";
 import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { CallerLimiter } from "../limiter.ts";
+import { erasedCaller } from "../users/erasures.ts";
 
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
 import type { AuditFilters } from "./audit-filters.ts";
@@ -20,8 +22,8 @@ interface EntryFilters extends Omit<AuditFilters, "action"> {
 /** The list of who did what. */
 export interface Audit {
   /**
-   * The write that records an action, for the transaction of that action. Throws `too-many-requests` if the caller
-   * made too many; calls of agents, reading bodies and ending sessions are always possible.
+   * The write that records an action, for the transaction of that action, which fails if the actor was erased. Throws
+   * `too-many-requests` if the caller made too many; calls of agents, reading bodies and ending sessions are always possible.
    */
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
@@ -50,14 +52,15 @@ export function audit(
       if (!unlimited.includes(action)) writes.count(ctx);
       const { actor } = ctx;
       const now = clock.now();
-      return write(insertAudit, {
+      const entry = {
         id: makeId("aud", now),
         createdAt: new Date(now),
         actor: actor.id,
         action,
         subject,
         detail: detail?.slice(0, maxDetailLength) ?? null,
-      });
+      };
+      return write(insertAudit, { ...entry, tombstones: [sha256(actor.id)] }, erasedCaller);
     },
     list(ctx, request, { actions, actor, subject, from, to } = {}) {
       requireAdmin(ctx);

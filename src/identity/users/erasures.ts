@@ -1,15 +1,31 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
-import { erasuresSince, insertErasure } from "./erasures.sql.ts";
+import { erasuresSince, insertErasure, requireNotErased } from "./erasures.sql.ts";
 
 /** The ids of erased users, so that a token from before creates nothing under one. */
 export interface Erasures {
-  /** Returns the tombstone. Repeatable. */
-  add(userId: string): Promise<string>;
+  /** Stores tombstones, in one transaction with other writes. Repeatable. */
+  add(userIds: readonly string[], ...others: readonly Write<unknown>[]): Promise<void>;
   has(userId: string): Promise<boolean>;
+}
+
+/** The error for a caller who was erased after the token was checked. */
+export const erasedCaller = new AppError(
+  "invalid-token",
+  "The access token is not valid. Get a new one.",
+);
+
+/**
+ * The last write of a transaction in the name of a caller. Throws `erasedCaller` if the caller was erased, on whatever
+ * instance. Entries of the audit list check it too.
+ */
+export function notErased({ actor }: Pick<Context, "actor">): Write<unknown> {
+  return write(requireNotErased, { tombstones: [sha256(actor.id)] }, erasedCaller);
 }
 
 /** How long another process may accept tokens of a user that this one has erased, and the reverse. */
@@ -37,11 +53,13 @@ export function erasures(storage: Storage, clock: Clock): Erasures {
   }
 
   return {
-    async add(userId) {
-      const id = sha256(userId);
-      await storage.atomically(write(insertErasure, { id, createdAt: new Date(clock.now()) }));
+    async add(userIds, ...others) {
+      const createdAt = new Date(clock.now());
+      const tombstones = userIds.map((userId) =>
+        write(insertErasure, { id: sha256(userId), createdAt }),
+      );
+      await storage.atomically(...others, ...tombstones);
       await read();
-      return id;
     },
     async has(userId) {
       const ids = await current();

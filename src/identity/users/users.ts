@@ -10,6 +10,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 
+import { notErased } from "./erasures.ts";
 import { emailSchema, nameSchema, storedEmail } from "./fields.ts";
 import type { User } from "./user.ts";
 import { insertUser, userByEmail, userById, userPages, usersByIds } from "./users.sql.ts";
@@ -115,6 +116,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
           await storage.atomically(
             write(insertUser, user, emailTaken),
             ...(keyed === null ? [] : reserveKey(keyed, user.id)),
+            notErased(ctx),
           );
           return user;
         },

@@ -173,7 +173,7 @@ describe.each([
     await using run = await started();
     const token = await run.issuer.issue(operator);
     expect(await codeOf(run.app, token)).toBeNull();
-    await run.app.services.erasures.add(id);
+    await run.app.services.erasures.add([id]);
     expect(await codeOf(run.app, token)).toBe("invalid-token");
   });
 

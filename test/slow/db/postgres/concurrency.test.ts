@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
+import { systemClock } from "../../../../src/base/clock.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { emptyBooking } from "../../../../src/booking/booking.ts";
 import {
@@ -20,6 +21,7 @@ import { write } from "../../../../src/db/statement.ts";
 import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { eventPages, indexQueued } from "../../../../src/events/event-search.sql.ts";
+import { erasedCaller, erasures, notErased } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
@@ -109,6 +111,32 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     expect(await read(await seqOf(3))).toEqual([]);
     await late.unsafe("rollback");
     expect(await read(await seqOf(3))).toEqual(titles(5));
+  });
+
+  test("an erasure waits for what is written in the name of the user, which waits for no other such write", async () => {
+    await using both = await openTwo();
+    const [writer, eraser] = both.storages;
+    await writer.atomically(write(insertFlight, flightRow(1)));
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin; update flights set seats_available = seats_available");
+    const ctx = { actor: { id: "ada", roles: [] } };
+    const order: string[] = [];
+    const done = (name: string) => () => order.push(name);
+    const writing = writer
+      .atomically(write(giveSeatsBack, { id: 1, seats: 0 }), notErased(ctx))
+      .then(done("written"));
+    const waiting = async (kind: string) =>
+      shared.run(`select 1 from pg_locks where locktype = '${kind}' and not granted`);
+    await until(async () => (await waiting("transactionid")).length > 0);
+    await eraser.atomically(notErased(ctx)).then(done("written beside it"));
+    const erasing = erasures(eraser, systemClock).add(["ada"]).then(done("erased"));
+    await until(async () => (await waiting("advisory")).length > 0);
+    await other.unsafe("commit");
+    await Promise.all([writing, erasing]);
+    expect(order).toEqual(["written beside it", "written", "erased"]);
+    expect(await writer.atomically(notErased(ctx)).catch((error: unknown) => error)).toBe(
+      erasedCaller,
+    );
   });
 
   test("the stream of events waits for a number whose transaction is open", async () => {
