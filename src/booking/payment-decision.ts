@@ -3,6 +3,15 @@ import type { PaymentNotice } from "../inbound/payment-notice.ts";
 
 import type { BookingChange } from "./booking-change.ts";
 import type { Booking } from "./booking.ts";
+import {
+  asPayment,
+  asReport,
+  followsPayment,
+  isEarlyRefund,
+  isPaidBy,
+  isSamePayment,
+  recordsOf,
+} from "./payment-records.ts";
 import { hasCounted, type Payment, type PaymentOutcome } from "./payment.ts";
 import { refundedSum } from "./refunded-sum.ts";
 
@@ -219,19 +228,6 @@ function decidePart({ booking, records }: PaymentState, notice: PaymentNotice): 
   };
 }
 
-/** Whether a notice is about a payment that succeeded before, of which a booking may have no record. */
-export function followsPayment({ kind }: PaymentNotice): boolean {
-  return kind === "refunded" || kind === "refund_failed" || kind === "disputed";
-}
-
-/** The record of a notice, as far as its sum depends on it. */
-function asReport(notice: PaymentNotice, outcome: PaymentOutcome) {
-  const { amountMinor, currency, atMs } = notice;
-  // Without a time, it is the last one.
-  const occurredAt = new Date(atMs ?? 8.64e15);
-  return { ...asPayment(notice), outcome, amountMinor, currency, occurredAt };
-}
-
 function sumOf(payments: readonly Payment[]): number {
   return payments.reduce((sum, { amountMinor }) => sum + (amountMinor ?? 0), 0);
 }
@@ -254,44 +250,6 @@ function paidBy({ booking, records }: PaymentState, notice: PaymentNotice): numb
   const first = records.find(isOther);
   const isOwn = first === undefined || isSamePayment(first, asPayment(notice));
   return isOwn ? booking.chargedMinor - (booking.paidMinor ?? 0) : null;
-}
-
-/** The payment of a notice, as records name it. */
-function asPayment({ provider, payment }: PaymentNotice): PaymentName {
-  return { provider, reference: payment };
-}
-
-type PaymentName = Pick<Payment, "provider" | "reference">;
-
-/** Without ids, all payments of a provider look the same. */
-function isSamePayment(one: PaymentName, other: PaymentName): boolean {
-  return one.provider === other.provider && one.reference === other.reference;
-}
-
-/** Whether a notice is about this payment, which counted. */
-function isPaidBy(record: Payment, notice: PaymentNotice): boolean {
-  return hasCounted(record) && isSamePayment(record, asPayment(notice));
-}
-
-/** The earlier events about the payment of a notice; none if it has no id. */
-function recordsOf(records: readonly Payment[], { provider, payment }: PaymentNotice) {
-  return payment === null
-    ? []
-    : records.filter((record) => record.reference === payment && record.provider === provider);
-}
-
-/**
- * Whether a recorded refund is one of this payment, which arrives after it. `isOfChange`: the refund may have been taken for
- * one of the booking's own payment, which no event had reported.
- */
-function isEarlyRefund(record: Payment, notice: PaymentNotice, isOfChange: boolean): boolean {
-  const { outcome, amountMinor, currency } = record;
-  const isRefund = outcome === "refunded" || outcome === "overrefunded";
-  return (
-    (outcome === "unmatched" || (isOfChange && isRefund)) &&
-    amountMinor !== null &&
-    currency === notice.currency
-  );
 }
 
 function isPrice({ totalMinor, currency }: Booking, notice: PaymentNotice): boolean {

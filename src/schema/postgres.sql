@@ -684,24 +684,27 @@ create index payments_by_reference on payments (provider, reference) where refer
 create unique index payments_of_paid_booking on payments (booking_id) where outcome = 'confirmed';
 create unique index payments_confirming on payments (provider, reference) where outcome in ('confirmed', 'changed');
 
--- Refunds that name no booking and whose payment is not known yet, until its event arrives.
-create table waiting_refunds (
+-- Payments and refunds that name no booking, until another event says whose the payment is.
+create table waiting_notices (
   event_id text collate "C" not null primary key,
   provider text collate "C" not null,
   reference text collate "C" not null,
   notice json not null,
-  created_at bigint not null
+  created_at bigint not null,
+  -- When operators are notified that a payment names no booking.
+  notify_at bigint
 );
-create index waiting_refunds_by_reference on waiting_refunds (provider, reference);
-create index waiting_refunds_newest on waiting_refunds (created_at, event_id);
+create index waiting_notices_by_reference on waiting_notices (provider, reference);
+create index waiting_notices_newest on waiting_notices (created_at, event_id);
+create index waiting_notices_due on waiting_notices (notify_at) where notify_at is not null;
 
-create function forget_waiting_refund() returns trigger language plpgsql as $$
+create function forget_waiting_notice() returns trigger language plpgsql as $$
 begin
-  delete from waiting_refunds where event_id = old.id;
+  delete from waiting_notices where event_id = old.id;
   return null;
 end $$;
-create trigger waiting_refunds_of_event after delete on events
-  for each row execute function forget_waiting_refund();
+create trigger waiting_notices_of_event after delete on events
+  for each row execute function forget_waiting_notice();
 
 -- How far stored events were searched for payments, for each description of where a provider has them.
 create table payment_searches (

@@ -3,7 +3,7 @@ import { bookingsTable, passengersTable } from "../booking/booking.ts";
 import { flightEventsTable, flightsTable } from "../booking/flight.ts";
 import { paymentsTable } from "../booking/payment.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
-import { waitingRefundsTable } from "../booking/waiting-refund.ts";
+import { waitingNoticesTable } from "../booking/waiting-notice.ts";
 import type { Schema } from "../db/schema.ts";
 import { eventsTable } from "../event/event.ts";
 import { eventStatesTable, searchQueueTable } from "../events/event-index.ts";
@@ -45,7 +45,7 @@ export const tables = {
   clients: clientsTable,
   audit: auditTable,
   payments: paymentsTable,
-  waitingRefunds: waitingRefundsTable,
+  waitingNotices: waitingNoticesTable,
   paymentSearches: paymentSearchesTable,
   sessions: sessionsTable,
   mutes: mutesTable,

@@ -623,19 +623,22 @@ create index payments_by_reference on payments (provider, reference) where refer
 create unique index payments_of_paid_booking on payments (booking_id) where outcome = 'confirmed';
 create unique index payments_confirming on payments (provider, reference) where outcome in ('confirmed', 'changed');
 
--- Refunds that name no booking and whose payment is not known yet, until its event arrives.
-create table waiting_refunds (
+-- Payments and refunds that name no booking, until another event says whose the payment is.
+create table waiting_notices (
   event_id text not null primary key,
   provider text not null,
   reference text not null,
   notice text not null,
-  created_at integer not null
+  created_at integer not null,
+  -- When operators are notified that a payment names no booking.
+  notify_at integer
 ) strict;
-create index waiting_refunds_by_reference on waiting_refunds (provider, reference);
-create index waiting_refunds_newest on waiting_refunds (created_at, event_id);
+create index waiting_notices_by_reference on waiting_notices (provider, reference);
+create index waiting_notices_newest on waiting_notices (created_at, event_id);
+create index waiting_notices_due on waiting_notices (notify_at) where notify_at is not null;
 
-create trigger waiting_refunds_of_event after delete on events begin
-  delete from waiting_refunds where event_id = old.id;
+create trigger waiting_notices_of_event after delete on events begin
+  delete from waiting_notices where event_id = old.id;
 end;
 
 -- How far stored events were searched for payments, for each description of where a provider has them.

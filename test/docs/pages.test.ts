@@ -152,7 +152,12 @@ test("docs/webhooks.md lists every event of every provider, and those of booking
   const events = catalogue.flatMap(({ id, samples }) =>
     Object.keys(samples).map((type) => [id, type]),
   );
-  const types = [...bookingEventTypes, ...paymentProblems, ...flightChangeTypes];
+  const types = [
+    ...bookingEventTypes,
+    ...paymentProblems,
+    "payment.unassigned",
+    ...flightChangeTypes,
+  ];
   const ofBookings = types.map((type) => ["bookings", type]);
   expect(listed).toEqual([...events, ...ofBookings]);
 });

@@ -123,9 +123,10 @@ export function bookingEventWrites(
   ];
 }
 
-/** The notification about a booking event, or about money that does not fit a booking. */
+/** The notification about a booking event, or about money that does not fit a booking or names none. */
 export function bookingNotification({ title, type, data, url }: Event): NewNotification {
   const known = bookingEventTypes.find((each) => each === type);
-  const details = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
+  const total = { amount: Number(data["total"]), currency: String(data["currency"]) };
+  const details = data["bookingId"] === undefined ? String(data["payment"]) : moneyText(total);
   return { title, text: details, url, severity: known === undefined ? "error" : severityOf[known] };
 }

@@ -21,7 +21,7 @@ import { bookingData, bookingEvent, bookingNotification } from "./booking-event.
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
 import { correctionEvent } from "./correction-event.ts";
-import { cancelledEvent, problemEvent, refundEvent } from "./payment-event.ts";
+import { cancelledEvent, problemEvent, refundEvent, unassignedEvent } from "./payment-event.ts";
 
 const { createdAt: now } = exampleTimes;
 const uuid = exampleTimes.id.slice("evt_".length);
@@ -148,6 +148,7 @@ export function bookingEvents(): readonly DescribedEvent[] {
       const [booking, amount] = noticed[type];
       return problemEvent(type, booking, noticeOf(amount), booking.totalMinor, cause, making, now);
     }),
+    unassignedEvent(noticeOf("USD 999.00"), "pi_1", cause.id, making, now),
   ];
   return events.map((stored) => {
     const event = shownOf(stored);

@@ -14,7 +14,8 @@ import type { Booking } from "../booking.ts";
 import { closesAfter, isOnSale } from "../flight.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import type { EventMaking } from "../own-event.ts";
-import { decidePayment, followsPayment, type PaymentDecision } from "../payment-decision.ts";
+import { decidePayment, type PaymentDecision } from "../payment-decision.ts";
+import { followsPayment } from "../payment-records.ts";
 import { hasCounted, type Payment } from "../payment.ts";
 
 import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
@@ -32,11 +33,12 @@ import {
   paymentsOfBookings,
   setRefunded,
 } from "./payments.sql.ts";
-import { insertWaitingRefund, waitingRefundsOf } from "./waiting-refunds.sql.ts";
-import { settleRefund, type WaitingRefunds, waitingRefunds } from "./waiting-refunds.ts";
+import { unassigned, unknownBooking } from "./unassigned-payment.ts";
+import { waitingNoticesOf } from "./waiting-notices.sql.ts";
+import { settleRefund, type WaitingNotices, waitingNotices } from "./waiting-notices.ts";
 
 interface Parts extends EventMaking {
-  readonly waiting: Pick<WaitingRefunds, "committed">;
+  readonly waiting: Pick<WaitingNotices, "committed">;
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -46,13 +48,17 @@ interface Parts extends EventMaking {
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
-interface PaymentEffects extends Pick<WaitingRefunds, "start" | "stop"> {
+interface PaymentEffects extends Pick<WaitingNotices, "start" | "stop"> {
   readonly effectOf: EffectOf;
 }
 
 /** Confirms and refunds bookings by the payment events of providers. */
 export function paymentEffects(parts: Omit<Parts, "waiting">): PaymentEffects {
-  const waiting = waitingRefunds({ ...parts, effectOf: (event, notice) => effect(event, notice) });
+  const waiting = waitingNotices({
+    ...parts,
+    effectOf: (event, notice) => effect(event, notice),
+    notifying: (one, now) => unassigned(parts, one, now),
+  });
   const effect = effects({ ...parts, waiting });
   return { effectOf: effect, start: () => waiting.start(), stop: () => waiting.stop() };
 }
@@ -69,10 +75,11 @@ function effects(parts: Parts): EffectOf {
     const refunded = followsPayment(notice) && hasCounted(holder) ? holder.bookingId : null;
     const named = refunded ?? notice.booking ?? holder?.bookingId ?? null;
     const isTest = notice.isTest && !testMode;
-    if (named === null) return isTest ? null : waitingEffect(parts, event, notice);
-    if (isTest) return testPayment;
-    const booking = await bookingFor(named, notice);
-    if (booking === undefined) return unknownBooking(named);
+    if (isTest) return named === null ? null : testPayment;
+    const booking =
+      (named === null ? undefined : await bookingFor(named, notice)) ??
+      (holder === undefined ? undefined : await bookingFor(holder.bookingId, notice));
+    if (booking === undefined) return unknownBooking(parts, event, notice, named);
     const records = await storage.all(paymentsOfBookings, { ids: [booking.id] });
     const now = new Date(clock.now());
     const isElsewhere = hasCounted(holder) && holder.bookingId !== booking.id;
@@ -113,8 +120,9 @@ function effects(parts: Parts): EffectOf {
   ): Promise<BookingOnFlight | undefined> {
     const booking = await findBooking(storage, named);
     if (booking === undefined || kind !== "paid" || payment === null || isForeign) return booking;
-    const refunds = await storage.all(waitingRefundsOf, { provider, reference: payment });
-    for (const refund of refunds) await settleRefund({ ...parts, effectOf }, refund, booking.id);
+    const refunds = await storage.all(waitingNoticesOf, { provider, reference: payment });
+    for (const refund of refunds.filter((each) => followsPayment(each.notice)))
+      await settleRefund({ ...parts, effectOf }, refund, booking.id);
     return refunds.length === 0 ? booking : findBooking(storage, booking.id);
   }
 
@@ -127,32 +135,6 @@ const testPayment: Effect = {
   writes: [],
   committed() {},
 };
-
-/** A refund that names no booking waits for its payment. Null for everything else, and without an id of the payment. */
-function waitingEffect(
-  { clock, waiting }: Parts,
-  { id: eventId }: Pick<Event, "id">,
-  notice: PaymentNotice,
-): Effect | null {
-  const { provider, payment: reference, isForeign } = notice;
-  if (!followsPayment(notice) || reference === null || isForeign) return null;
-  const createdAt = new Date(clock.now());
-  return {
-    explanation: `no effect yet: waits for the payment ${reference} of a booking`,
-    logged: { effect: "waits" },
-    writes: [write(insertWaitingRefund, { eventId, provider, reference, notice, createdAt })],
-    committed: () => waiting.committed({ provider, reference }),
-  };
-}
-
-function unknownBooking(named: string): Effect {
-  return {
-    explanation: `no effect: there is no booking ${named}`,
-    logged: { effect: "no booking", referenceLength: named.length },
-    writes: [],
-    committed() {},
-  };
-}
 
 function decidedBy(
   parts: Parts,

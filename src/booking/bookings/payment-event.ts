@@ -4,8 +4,9 @@ import type { Event, StoredEvent } from "../../event/event.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { refundStatus } from "../booking-state.ts";
+import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
-import type { EventMaking } from "../own-event.ts";
+import { type EventMaking, ownEvent } from "../own-event.ts";
 import type { PaymentProblem } from "../payment-decision.ts";
 import { hasCounted, type Payment } from "../payment.ts";
 
@@ -98,6 +99,29 @@ export function cancelledEvent(
     payment: counted.flatMap(({ reference }) => reference ?? []).join(", ") || null,
   };
   return { ...event, data: { ...event.data, ...dataOf(bookingData, data) } };
+}
+
+/** Makes the event about a payment that names no booking. */
+export function unassignedEvent(
+  { provider, amount }: PaymentNotice,
+  payment: string,
+  eventId: Event["id"],
+  making: EventMaking,
+  now: Date,
+): StoredEvent {
+  const { consoleUrl } = making;
+  return ownEvent(
+    making,
+    {
+      type: "payment.unassigned",
+      idempotencyKey: `${bookingsProvider}:payment/${provider}/${payment}`,
+      subject: `payment/${payment}`,
+      title: `${amount} was paid, but names no booking, while bookings wait for their payment`,
+      url: consoleUrl === null ? null : `${consoleUrl}#/events/${eventId}`,
+      data: dataOf(bookingData, { amount, provider, payment, eventId }),
+    },
+    now,
+  );
 }
 
 const paidOf = ({ chargedMinor, currency }: Booking) => moneyText(moneyOf(chargedMinor, currency));

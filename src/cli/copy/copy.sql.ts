@@ -50,7 +50,7 @@ const copiesByName = {
   flightEvents: copyOf("flightEvents", ["eventId"]),
   bookingChanges: copyOf("bookingChanges", ["id"]),
   payments: copyOf("payments", ["eventId"]),
-  waitingRefunds: copyOf("waitingRefunds", ["eventId"]),
+  waitingNotices: copyOf("waitingNotices", ["eventId"]),
   paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),

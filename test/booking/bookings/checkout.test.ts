@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { json } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout } from "../../support/bookings.ts";
 import { addFlight } from "../../support/flights.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { holdSeat, type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -132,6 +133,73 @@ describe("a Checkout session", () => {
     expect(await effect(completed, { booking: id, ...nothing })).toBeNull();
     expect(await typesOf(id)).toBe("booking.held");
   });
+});
+
+describe("a payment that names no booking", () => {
+  const unassigned = async (payment: string) =>
+    (await eventsAbout(app, `payment/${payment}`)).map(({ type, title }) => ({ type, title }));
+  const isUnassigned = {
+    type: "payment.unassigned",
+    title: "USD 499.50 was paid, but names no booking, while bookings wait for their payment",
+  };
+
+  test.each([
+    ["none", {}, "no effect yet: the payment names no booking"],
+    [
+      "one that does not exist",
+      { more: { client_reference_id: "cart-17" } },
+      "no effect: there is no booking cart-17",
+    ],
+  ])("is notified once if it names %s", async (_, naming, why) => {
+    const { payment } = await hold();
+    expect(await effect(completed, { payment, ...naming })).toBe(why);
+    await send(intent, { payment });
+    expect(await unassigned(payment)).toEqual([]);
+    await untilLater(app, async () => (await unassigned(payment)).length > 0, 1_000);
+    for (let step = 0; step < 5; step += 1) app.clock.advance(20_000);
+    expect(await unassigned(payment)).toEqual([isUnassigned]);
+  });
+
+  test.each([
+    ["without an event", 1_000],
+    ["after operators were notified", 60_000],
+  ])("waits for the session that names it, and is settled by it: %s", async (_, afterMs) => {
+    const { id, payment } = await hold();
+    const first = await send(intent, { payment });
+    app.clock.advance(afterMs);
+    expect(await effect(completed, { booking: id, payment })).toBe(`confirmed ${id}`);
+    const effectOf = async () =>
+      (await json(await app.as("operator", `/v1/events/${first}`)))["effect"];
+    await untilLater(app, async () => (await effectOf()) === `no effect: already confirmed ${id}`);
+    if (afterMs === 1_000) {
+      app.clock.advance(60_000);
+      expect(await unassigned(payment)).toEqual([]);
+    }
+    expect(await read(id)).toMatchObject({ payments: [{ status: "confirmed" }] });
+  });
+
+  test("is not notified if nobody waits, nor of a test or another account", async () => {
+    const { payment } = await hold();
+    const id = await app.deliver(
+      "payment_processor",
+      JSON.stringify({
+        id: "evt_x",
+        type: intent,
+        livemode: false,
+        data: { object: { id: payment, amount_received: 1, currency: "usd" } },
+      }),
+    );
+    expect(id.status).toBe(200);
+    app.clock.advance(60 * 60_000);
+    await untilLater(app, async () => (await holds()) === 0, 1_000);
+    expect(await effect(intent, { payment: `${payment}_late` })).toBeNull();
+    app.clock.advance(60_000);
+    expect(await unassigned(payment)).toEqual([]);
+    expect(await unassigned(`${payment}_late`)).toEqual([]);
+  });
+
+  const holds = async () =>
+    Object(await json(await app.as("admin", `${path}?status=held`)))["data"].length;
 });
 
 const typesOf = async (id: string) =>

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { insertWaitingRefund } from "../../../src/booking/bookings/waiting-refunds.sql.ts";
+import { insertWaitingNotice } from "../../../src/booking/bookings/waiting-notices.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { emptyEvent } from "../../../src/event/event.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
@@ -128,7 +128,7 @@ describe("a refund that names no booking and arrives before its payment", () => 
       const refunded = await refund({ amount: 10_000, payment: "pi_other" });
       const id = `evt_${refunded.slice(4)}` as const;
       await app.services.storage.atomically(
-        write(insertWaitingRefund, {
+        write(insertWaitingNotice, {
           eventId: "evt_left",
           provider: "payment_processor",
           reference: "pi_1",
@@ -147,6 +147,7 @@ describe("a refund that names no booking and arrives before its payment", () => 
             amount: "USD 100.00",
           },
           createdAt: new Date(app.clock.now()),
+          notifyAt: null,
         }),
       );
       if (when === "after a restart") await restart();

@@ -25,8 +25,8 @@ const steps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the commit, before the answer", { moment: "after commit", sql: insertPayment }, true],
 ];
 
-const insertWaiting = `insert into "waiting_refunds"`;
-const deleteWaiting = `delete from "waiting_refunds"`;
+const insertWaiting = `insert into "waiting_notices"`;
+const deleteWaiting = `delete from "waiting_notices"`;
 
 /** Where the process is killed while a refund waits, or while its payment arrives. */
 const lateSteps: readonly (readonly [string, "refund" | "payment", CrashPoint])[] = [
@@ -88,7 +88,7 @@ describe.each(databases())("on $name", (kind) => {
       expect(refunds.map(([, notified]) => notified.length)).toEqual([1]);
       await service.stop();
       expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 10_000 });
-      expect(await service.left("select event_id from waiting_refunds")).toEqual([]);
+      expect(await service.left("select event_id from waiting_notices")).toEqual([]);
     },
   );
 

@@ -113,6 +113,6 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
         "payment.overrefunded",
       ]);
     }
-    expect(await database.run("select event_id from waiting_refunds")).toEqual([]);
+    expect(await database.run("select event_id from waiting_notices")).toEqual([]);
   });
 });

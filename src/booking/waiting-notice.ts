@@ -4,8 +4,8 @@ import { defineTable, personal, type Stored } from "../db/table.ts";
 import { eventFields } from "../event/event.ts";
 import type { PaymentNotice } from "../inbound/payment-notice.ts";
 
-/** Refunds that name no booking, and whose payments are not known yet. */
-export const waitingRefundsTable = defineTable("waiting_refunds", {
+/** Payments that name no booking, and refunds that name none, until another event says whose the payment is. */
+export const waitingNoticesTable = defineTable("waiting_notices", {
   /** The provider's event. Retention deletes both. */
   eventId: eventFields.id,
   provider: "text: none",
@@ -13,6 +13,8 @@ export const waitingRefundsTable = defineTable("waiting_refunds", {
   reference: "text: pseudonym",
   notice: personal("text", Type.Unsafe<PaymentNotice>({ type: "object" })),
   createdAt: "instant",
+  /** When operators are notified that a payment names no booking; null if they were, or need not be. */
+  notifyAt: "instant or null",
 });
 
-export interface WaitingRefund extends Stored<typeof waitingRefundsTable> {}
+export interface WaitingNotice extends Stored<typeof waitingNoticesTable> {}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { waitingRefundsOf } from "../../../src/booking/bookings/waiting-refunds.sql.ts";
-import { waitingRefunds } from "../../../src/booking/bookings/waiting-refunds.ts";
+import { waitingNoticesOf } from "../../../src/booking/bookings/waiting-notices.sql.ts";
+import { waitingNotices } from "../../../src/booking/bookings/waiting-notices.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { json, until } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
@@ -18,16 +18,17 @@ function otherInstance(onLook: (looks: number) => void) {
   const state = { looks: 0, writes: 0 };
   const all: Storage["all"] = async (statement, parameters) => {
     const rows = await storage.all(statement, parameters);
-    if (Object.is(statement, waitingRefundsOf)) onLook((state.looks += 1));
+    if (Object.is(statement, waitingNoticesOf)) onLook((state.looks += 1));
     return rows;
   };
   const atomically: Storage["atomically"] = (...writes) => {
     state.writes += 1;
     return storage.atomically(...writes);
   };
-  const waiting = waitingRefunds({
+  const waiting = waitingNotices({
     storage: { ...storage, all, atomically },
     effectOf: () => Promise.resolve({ explanation: "", logged: {}, writes: [], committed() {} }),
+    notifying: () => ({ writes: [], committed() {} }),
     clock: app.clock,
     log,
   });
@@ -59,7 +60,7 @@ describe("a refund that waits for its payment", () => {
     await until(() => state.looks === 1);
     await waiting.stop();
     expect(state.writes).toBe(0);
-    expect(await app.services.storage.all(waitingRefundsOf, payment)).toMatchObject([
+    expect(await app.services.storage.all(waitingNoticesOf, payment)).toMatchObject([
       { eventId: refund, isPaymentKnown: false },
     ]);
     await pay("payment_intent.succeeded", {

@@ -3,28 +3,32 @@ import type { Clock } from "../../base/clock.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { decidedEffect, type EffectOf } from "../../inbound/receive/effects.ts";
+import { decidedEffect, type Effect, type EffectOf } from "../../inbound/receive/effects.ts";
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { WaitingRefund } from "../waiting-refund.ts";
+import type { WaitingNotice } from "../waiting-notice.ts";
 
 import {
-  deleteWaitingRefund,
-  waitingRefundsAfter,
-  waitingRefundsOf,
-} from "./waiting-refunds.sql.ts";
+  deleteWaitingNotice,
+  endNotifying,
+  noticesToNotify,
+  waitingNoticesAfter,
+  waitingNoticesOf,
+} from "./waiting-notices.sql.ts";
 
 interface Parts {
   readonly storage: Storage;
+  /** What notifies operators of a payment that names no booking. */
+  readonly notifying: (waiting: WaitingNotice, now: Date) => Pick<Effect, "writes" | "committed">;
   readonly effectOf: EffectOf;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** The payment of a refund, as its provider names it. */
-type PaymentName = Pick<WaitingRefund, "provider" | "reference">;
+type PaymentName = Pick<WaitingNotice, "provider" | "reference">;
 
-export interface WaitingRefunds extends Pick<BackgroundTask, "start" | "stop"> {
+export interface WaitingNotices extends Pick<BackgroundTask, "start" | "stop"> {
   /** Call it after the commit of an event about a payment, or of a refund that waits for one. */
   committed(payment: PaymentName): void;
 }
@@ -41,18 +45,18 @@ const overlapMs = 120_000;
  * not see each other, so both are checked again after their commits. An instance may end before that check. So the first
  * search after a start reads all waiting refunds, and a search each minute reads those stored since.
  */
-export function waitingRefunds(parts: Parts): WaitingRefunds {
+export function waitingNotices(parts: Parts): WaitingNotices {
   const { storage, clock, log } = parts;
   const changed = new Map<string, PaymentName>();
   let searchedUntilMs = 0;
   let nextSearchMs = 0;
 
-  async function settle(refund: WaitingRefund & { readonly isPaymentKnown: boolean }) {
+  async function settle(refund: WaitingNotice & { readonly isPaymentKnown: boolean }) {
     if (refund.isPaymentKnown) await settleRefund(parts, refund);
   }
 
   async function look(payment: PaymentName): Promise<void> {
-    for (const refund of await storage.all(waitingRefundsOf, payment)) await settle(refund);
+    for (const refund of await storage.all(waitingNoticesOf, payment)) await settle(refund);
   }
 
   async function search(signal: AbortSignal): Promise<void> {
@@ -61,7 +65,7 @@ export function waitingRefunds(parts: Parts): WaitingRefunds {
     while (!signal.aborted) {
       // Requests run in between.
       await ownTurn();
-      const found = await storage.all(waitingRefundsAfter, { ...position, limit: batchSize });
+      const found = await storage.all(waitingNoticesAfter, { ...position, limit: batchSize });
       for (const refund of found) await settle(refund);
       const last = found.at(-1);
       if (last === undefined || found.length < batchSize) break;
@@ -84,7 +88,8 @@ export function waitingRefunds(parts: Parts): WaitingRefunds {
         await search(signal);
         nextSearchMs = clock.now() + intervalMs;
       }
-      return Math.max(1, nextSearchMs - clock.now());
+      const nextMs = Math.min(nextSearchMs, await notifyDue(parts));
+      return Math.max(1, nextMs - clock.now());
     } catch (error) {
       log.error({ err: error }, "failed to apply refunds that waited; retrying");
       return retryMs;
@@ -101,13 +106,27 @@ export function waitingRefunds(parts: Parts): WaitingRefunds {
   };
 }
 
+/** Notifies operators of payments that still name no booking. Returns when the next one is due. */
+async function notifyDue({ storage, clock, notifying }: Parts): Promise<number> {
+  const now = new Date(clock.now());
+  const waiting = await storage.all(noticesToNotify, { limit: batchSize });
+  for (const notice of waiting) {
+    const { eventId, notifyAt } = notice;
+    if (notifyAt === null || notifyAt > now) return notifyAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    const { writes, committed } = notifying(notice, now);
+    const [ended] = await storage.atomically(write(endNotifying, { eventId }, "stop"), ...writes);
+    if (ended.changes > 0) committed();
+  }
+  return waiting.length < batchSize ? Number.POSITIVE_INFINITY : now.getTime();
+}
+
 /**
  * Gives a refund that waited its effect, once on all instances: only one deletes its row. `booking`: the booking that
  * its payment names, if that payment is not committed yet.
  */
 export async function settleRefund(
   { storage, effectOf, log }: Pick<Parts, "storage" | "effectOf" | "log">,
-  { eventId, provider, notice }: WaitingRefund,
+  { eventId, provider, notice }: WaitingNotice,
   booking: string | null = null,
 ): Promise<void> {
   const done = await decidedEffect(
@@ -115,7 +134,7 @@ export async function settleRefund(
     async (effect) => {
       if (effect === null) return false;
       const [deleted] = await storage.atomically(
-        write(deleteWaitingRefund, { eventId }, "stop"),
+        write(deleteWaitingNotice, { eventId }, "stop"),
         write(replaceEffect, { id: eventId, effect: effect.explanation }),
         ...effect.writes,
       );

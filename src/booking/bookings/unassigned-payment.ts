@@ -1,0 +1,86 @@
+import type { Clock } from "../../base/clock.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Event } from "../../event/event.ts";
+import { insertEvent } from "../../event/events.sql.ts";
+import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { Effect } from "../../inbound/receive/effects.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { EventMaking } from "../own-event.ts";
+import { followsPayment } from "../payment-records.ts";
+import type { WaitingNotice } from "../waiting-notice.ts";
+
+import { bookingNotification } from "./booking-event.ts";
+import { nextExpiry } from "./bookings.sql.ts";
+import { nextChangeExpiry } from "./changes.sql.ts";
+import { unassignedEvent } from "./payment-event.ts";
+import { insertWaitingNotice } from "./waiting-notices.sql.ts";
+import type { WaitingNotices } from "./waiting-notices.ts";
+
+interface Parts {
+  readonly waiting: Pick<WaitingNotices, "committed">;
+  readonly storage: Storage;
+  readonly clock: Clock;
+}
+
+/**
+ * An event that names no booking. A refund waits for its payment. A payment, while bookings wait for theirs, waits for an
+ * event that says whose it is: a Checkout session names the booking, and its payment intent, which may come first, does not.
+ */
+export async function unknownBooking(
+  { storage, clock, waiting }: Parts,
+  { id: eventId }: Pick<Event, "id">,
+  notice: PaymentNotice,
+  named: string | null,
+): Promise<Effect | null> {
+  const { provider, payment, isForeign } = notice;
+  const isPaid = notice.kind === "paid" && notice.amountMinor !== 0;
+  const mayWait = !isForeign && (isPaid || (followsPayment(notice) && payment !== null));
+  const isWaiting = mayWait && (!isPaid || (await isAnyUnpaid(storage)));
+  if (named === null && !isWaiting) return null;
+  const reference = payment ?? eventId;
+  const createdAt = new Date(clock.now());
+  const notifyAt = isPaid ? new Date(clock.now() + unassignedMs) : null;
+  const row = { eventId, provider, reference, notice, createdAt, notifyAt };
+  const unnamed = isPaid
+    ? "yet: the payment names no booking"
+    : `yet: waits for the payment ${reference} of a booking`;
+  return {
+    explanation:
+      named === null ? `no effect ${unnamed}` : `no effect: there is no booking ${named}`,
+    logged:
+      named === null
+        ? { effect: "waits" }
+        : { effect: "no booking", referenceLength: named.length },
+    writes: isWaiting ? [write(insertWaitingNotice, row)] : [],
+    committed() {
+      if (isWaiting) waiting.committed({ provider, reference });
+    },
+  };
+}
+
+/** Notifies operators of a payment that names no booking, once: another event about it may have done so. */
+export function unassigned(
+  { outbox, ...making }: EventMaking & { readonly outbox: Outbox },
+  { notice, reference, eventId }: WaitingNotice,
+  now: Date,
+): Pick<Effect, "writes" | "committed"> {
+  const event = unassignedEvent(notice, reference, eventId, making, now);
+  const notifications = outbox.writesFor(event, [bookingNotification(event)]);
+  return {
+    writes: [write(insertEvent, event, "stop"), ...notifications],
+    committed: () => outbox.committed(event),
+  };
+}
+
+/** Whether a booking or a change of one waits for its payment. */
+async function isAnyUnpaid(storage: Storage): Promise<boolean> {
+  const [[hold], [offer]] = await Promise.all([
+    storage.all(nextExpiry, {}),
+    storage.all(nextChangeExpiry, {}),
+  ]);
+  return hold !== undefined || offer !== undefined;
+}
+
+/** A payment whose booking no event has named by then is notified. Providers send events about one payment together. */
+const unassignedMs = 10_000;

@@ -1,0 +1,79 @@
+import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
+
+import { allColumns, columnsOf, encoded, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+import { paymentsTable } from "../payment.ts";
+import { type WaitingNotice, waitingNoticesTable } from "../waiting-notice.ts";
+
+const tables = { waitingNotices: waitingNoticesTable, payments: paymentsTable };
+const statement = statementsOver(tables);
+
+export const insertWaitingNotice = statement<WaitingNotice>()((db, { waitingNotices }) =>
+  db.insert(waitingNotices).values(allColumns(waitingNotices)).onConflictDoNothing(),
+);
+
+/** Those of which operators are to be notified, the next one first. */
+export const noticesToNotify = statement<{ limit: number }>()((db, t, p) =>
+  db
+    .select(columnsOf(t.waitingNotices))
+    .from(t.waitingNotices)
+    .where(isNotNull(t.waitingNotices.notifyAt))
+    .orderBy(asc(t.waitingNotices.notifyAt))
+    .limit(p.limit),
+);
+
+/** Touches no row if operators were notified, or it has its effect. */
+export const endNotifying = statement<Pick<WaitingNotice, "eventId">>()(
+  (db, { waitingNotices: { eventId, notifyAt } }, p) =>
+    db
+      .update(eventId.table)
+      .set({ notifyAt: null })
+      .where(and(eq(eventId, p.eventId), isNotNull(notifyAt))),
+);
+
+/** Touches no row if the notice has its effect already. */
+export const deleteWaitingNotice = statement<Pick<WaitingNotice, "eventId">>()(
+  (db, { waitingNotices }, p) =>
+    db.delete(waitingNotices).where(eq(waitingNotices.eventId, p.eventId)),
+);
+
+/** The notices that wait for a payment, oldest first. */
+export const waitingNoticesOf = statement<Pick<WaitingNotice, "provider" | "reference">>()(
+  (db, t, p) =>
+    db
+      .select(waitingColumns(t))
+      .from(t.waitingNotices)
+      .where(
+        and(eq(t.waitingNotices.provider, p.provider), eq(t.waitingNotices.reference, p.reference)),
+      )
+      .orderBy(asc(t.waitingNotices.createdAt), asc(t.waitingNotices.eventId)),
+);
+
+/** The next waiting notices in the order in which they began to wait. */
+export const waitingNoticesAfter = statement<{
+  afterTime: Date;
+  afterId: string;
+  limit: number;
+}>()((db, t, p) => {
+  const { createdAt, eventId } = t.waitingNotices;
+  return db
+    .select(waitingColumns(t))
+    .from(t.waitingNotices)
+    .where(sql`(${createdAt}, ${eventId}) > (${encoded(p.afterTime, createdAt)}, ${p.afterId})`)
+    .orderBy(asc(createdAt), asc(eventId))
+    .limit(p.limit);
+});
+
+/**
+ * With whether an event about a booking has named the payment. Drizzle omits table names in a select, so that they are
+ * written here: without them, each payment would equal itself.
+ */
+function waitingColumns({ waitingNotices, payments }: TablesOf<typeof tables>) {
+  return {
+    ...columnsOf(waitingNotices),
+    isPaymentKnown:
+      sql`exists (select 1 from ${payments} where payments.provider = waiting_notices.provider and payments.reference = waiting_notices.reference)`.mapWith(
+        Boolean,
+      ),
+  };
+}
