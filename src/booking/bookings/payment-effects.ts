@@ -120,9 +120,9 @@ function effects(parts: Parts): EffectOf {
   ): Promise<BookingOnFlight | undefined> {
     const booking = await findBooking(storage, named);
     if (booking === undefined || kind !== "paid" || payment === null || isForeign) return booking;
-    const refunds = await storage.all(waitingNoticesOf, { provider, reference: payment });
-    for (const refund of refunds.filter((each) => followsPayment(each.notice)))
-      await settleRefund({ ...parts, effectOf }, refund, booking.id);
+    const waiting = await storage.all(waitingNoticesOf, { provider, reference: payment });
+    const refunds = waiting.filter((each) => followsPayment(each.notice));
+    for (const refund of refunds) await settleRefund({ ...parts, effectOf }, refund, booking.id);
     return refunds.length === 0 ? booking : findBooking(storage, booking.id);
   }
 

@@ -85,7 +85,7 @@ export function ExternalLink({
 
 /** `wrong-signature` as `Wrong signature`. */
 export function words(code: string): string {
-  const text = code.replaceAll("-", " ");
+  const text = code.replaceAll(/[-_]/g, " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -104,8 +104,15 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await browser.shows(".booking-cards", "by an admin");
     await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
     expect(await browser.read(`document.querySelectorAll("header .actions > button").length`)).toBe(
-      2,
+      3,
     );
+    // A mistake is corrected with a reason.
+    await browser.push("Correct refund", ".detail form h2", "Correct refund");
+    await browser.set("Refunded in all", "100");
+    await browser.set("Reason", "the bank returned it");
+    await browser.click(".detail form button.primary");
+    await browser.shows(".booking-cards", "USD\u00a0100.00 of USD\u00a0499.50, partial");
+    await browser.shows(".life h3", "Refund corrected to USD 100.00 in all");
   });
 
   test("shows an expired hold, and that retention deleted the event of a late payment", async () => {

@@ -460,7 +460,9 @@ const cancel = step(
     const booking = world.booking(index);
     if (booking === null) return;
     const isCancelled = modelCancels(world, booking);
-    equal((await cancelRequest(world, at, booking)).status, isCancelled ? 200 : 400);
+    const refused =
+      booking.status === "expired" && booking.flight.departureMs > world.clock.now() ? 422 : 400;
+    equal((await cancelRequest(world, at, booking)).status, isCancelled ? 200 : refused);
   },
 );
 

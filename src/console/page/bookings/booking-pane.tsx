@@ -188,6 +188,12 @@ function Money({ of: booking }: Of<BookingDetail>) {
   );
 }
 
+const reportWords: Readonly<Record<string, string>> = {
+  confirmed: "Paid",
+  changed: "Paid",
+  corrected: "Corrected to",
+};
+
 function Reported({ of: report }: Of<BookingDetail["payments"][number] | Payout>) {
   const { amount, currency, provider, eventId, status } = report;
   const name = useName(provider);
@@ -195,7 +201,7 @@ function Reported({ of: report }: Of<BookingDetail["payments"][number] | Payout>
   return (
     <p>
       <a href={writeRoute("events", eventId)}>
-        {status === "confirmed" || status === "changed" ? "Paid" : words(status)}{" "}
+        {reportWords[status] ?? words(status)}{" "}
         {isKnown ? money(amount, currency) : "an unreadable amount"}
         {status === "changed" && " for a change"}
       </a>{" "}
