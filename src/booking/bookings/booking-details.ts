@@ -9,8 +9,7 @@ import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 import { bookingDetails, passengerView } from "./booking-view.ts";
 import type { BookingDetails, PassengerView } from "./booking.schema.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
-import { moneyView } from "./payment-view.ts";
-import { paymentsOfBookings } from "./payments.sql.ts";
+import { moneyView, paymentsOf } from "./payment-view.ts";
 
 interface DetailsParts {
   readonly storage: Storage;
@@ -23,10 +22,9 @@ export async function detailsOf(
   { storage, seal, clock }: DetailsParts,
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
-  const { id, paymentCount } = booking;
   const [passengers, records] = await Promise.all([
-    storage.all(passengersOf, { bookingId: id }),
-    paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
+    storage.all(passengersOf, { bookingId: booking.id }),
+    paymentsOf(storage, booking),
   ]);
   const opened = passengers.map((passenger) => openedPassenger(seal, passenger));
   const now = new Date(clock.now());

@@ -20,7 +20,7 @@ import { changeEventKey } from "./change-event.ts";
 import { correctionKeys } from "./correction-event.ts";
 import { asSold, changesMade, madeTitle } from "./made-changes.ts";
 import { paymentEventKey } from "./payment-event.ts";
-import { paymentsOfBookings } from "./payments.sql.ts";
+import { paymentsOf } from "./payment-view.ts";
 
 /** The stored records that belong to a booking. */
 interface BookingRecords {
@@ -40,7 +40,7 @@ export async function readHistory(
 ): Promise<readonly HistoryEntry[]> {
   const { id } = booking;
   const [payments, changes, passengers] = await Promise.all([
-    booking.paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
+    paymentsOf(storage, booking),
     changesMade(storage, booking),
     storage.all(passengersOf, { bookingId: id }),
   ]);

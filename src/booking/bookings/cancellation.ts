@@ -11,13 +11,13 @@ import type { Booking } from "../booking.ts";
 import { giveSeatsBackAt } from "../flights/flights.sql.ts";
 import type { EventMaking } from "../own-event.ts";
 
-import { bookingEventWrites } from "./booking-event.ts";
+import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { endingOf } from "./change-making.ts";
 import { openChangeOf } from "./changes.sql.ts";
 import { requireOpen } from "./own-booking.ts";
-import { cancelledEvent } from "./payment-event.ts";
-import { paymentsOfBookings } from "./payments.sql.ts";
+import { refundData } from "./payment-event.ts";
+import { paymentsOf } from "./payment-view.ts";
 import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts extends EventMaking {
@@ -76,9 +76,11 @@ export async function cancelNow(
   const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);
   // Another request, the payment or the expiry of the hold came first.
   const onNoRows = ended === undefined ? "stop" : changedMeanwhile;
-  const { id, paymentCount } = booking;
-  const payments = paymentCount === 0 ? [] : await storage.all(paymentsOfBookings, { ids: [id] });
-  const event = cancelledEvent(booking, minor, payments, ctx.actor, parts, now);
+  const { id, refundDueMinor } = booking;
+  const made = bookingEvent("booking.cancelled", booking, ctx.actor, parts, now);
+  const due = { ...booking, refundDueMinor: refundDueMinor + minor };
+  const refund = refundData(due, await paymentsOf(storage, booking));
+  const event = { ...made, data: { ...made.data, ...refund } };
   const results = await storage
     .atomically(
       ...(ended === undefined ? [] : [ended]),

@@ -6,20 +6,23 @@ import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
 import { type Flight, seatsText } from "../flight.ts";
 import type { EventMaking } from "../own-event.ts";
+import type { Payment } from "../payment.ts";
 
 import { bookingData, bookingEvent, bookingEventKey } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
+import { refundData } from "./payment-event.ts";
 
 /** The idempotency key of the event about a change. */
 export function changeEventKey(bookingId: Booking["id"], changeId: BookingChange["id"]): string {
   return `${bookingEventKey("booking.changed", bookingId)}:${changeId}`;
 }
 
-/** Makes the event about a change, with the booking before and after. `actor`: null if a payment caused it. */
+/** Makes the event about a change, with the booking before and after. `actor`: null if a payment caused it. `payments`: what a refund is of. */
 export function changeEvent(
   before: BookingOnFlight,
   after: BookingOnFlight,
   change: BookingChange,
+  payments: readonly Payment[],
   actor: Actor | null,
   making: EventMaking,
   now: Date,
@@ -41,6 +44,7 @@ export function changeEvent(
         penalty: money(change.penaltyMinor),
         changeTotal: money(change.changeTotalMinor),
       }),
+      ...(change.changeTotalMinor < 0 && refundData(after, payments)),
     },
   };
 }

@@ -8,6 +8,7 @@ import type { BookingChange } from "../booking-change.ts";
 import type { Flight } from "../flight.ts";
 import { giveSeatsBack, giveSeatsBackAt } from "../flights/flights.sql.ts";
 import type { EventMaking } from "../own-event.ts";
+import type { Payment } from "../payment.ts";
 
 import { bookingEventWrites } from "./booking-event.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
@@ -25,6 +26,8 @@ interface Caller {
   readonly actor: Actor | null;
   /** What a payment event paid, in minor units. */
   readonly paidMinor: number;
+  /** The payments of the booking, of which a refund is. */
+  readonly payments: readonly Payment[];
 }
 
 /**
@@ -36,11 +39,11 @@ export function makingOf(
   booking: BookingOnFlight,
   change: BookingChange,
   newFlight: Flight | null,
-  { actor, paidMinor }: Caller,
+  { actor, paidMinor, payments }: Caller,
   now: Date,
 ): Making {
   const after = changedBooking(booking, change, newFlight, paidMinor, now);
-  const event = changeEvent(booking, after, change, actor, making, now);
+  const event = changeEvent(booking, after, change, payments, actor, making, now);
   const { id: bookingId } = booking;
   const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
   return {

@@ -16,6 +16,7 @@ import { changeView } from "./change-view.ts";
 import type { BookingChangeView } from "./change.schema.ts";
 import { awaitPayment, changeById } from "./changes.sql.ts";
 import { ownBooking, requireOpen } from "./own-booking.ts";
+import { paymentsOf } from "./payment-view.ts";
 
 /**
  * Changes of bookings, each offered first and made when the owner confirms the offer. All throw `booking-not-found`, and
@@ -88,7 +89,8 @@ export function changes(parts: OfferParts): Changes {
       await storage.atomically(write(awaitPayment, waiting, changedMeanwhile), notErased(ctx));
       parts.held();
     } else {
-      const caller = { actor: ctx.actor, paidMinor: 0 };
+      const payments = await paymentsOf(storage, booking);
+      const caller = { actor: ctx.actor, paidMinor: 0, payments };
       const making = makingOf(parts, booking, change, newFlight, caller, now);
       await storage.atomically(...making.writes);
       parts.outbox.committed(making.event);

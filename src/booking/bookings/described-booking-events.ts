@@ -21,7 +21,7 @@ import { bookingData, bookingEvent, bookingNotification } from "./booking-event.
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { changeEvent } from "./change-event.ts";
 import { correctionEvent } from "./correction-event.ts";
-import { cancelledEvent, problemEvent, refundEvent, unassignedEvent } from "./payment-event.ts";
+import { problemEvent, refundData, refundEvent, unassignedEvent } from "./payment-event.ts";
 
 const { createdAt: now } = exampleTimes;
 const uuid = exampleTimes.id.slice("evt_".length);
@@ -138,10 +138,12 @@ export function bookingEvents(): readonly DescribedEvent[] {
     occurredAt: now,
     actor: null,
   };
+  const due = { ...paid, refundDueMinor: 89_910 };
+  const cancelled = bookingEvent("booking.cancelled", paid, actor, making, now);
   const events = [
     ...plain.map((type) => bookingEvent(type, exampleBooking, actor, making, now)),
-    cancelledEvent(paid, 89_910, [payment], actor, making, now),
-    changeEvent(before, exampleBooking, exampleOffer, actor, making, now),
+    { ...cancelled, data: { ...cancelled.data, ...refundData(due, [payment]) } },
+    changeEvent(before, exampleBooking, exampleOffer, [payment], actor, making, now),
     refundEvent(refunded, "USD 999.00", { cause, actor: null }, making, now),
     correctionEvent(paid, 2, 1, ["lastName"], actor, making, now),
     ...paymentProblems.map((type) => {

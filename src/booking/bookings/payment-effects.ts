@@ -25,12 +25,12 @@ import { type Making, makingOf } from "./change-making.ts";
 import { changesOfBookings } from "./changes.sql.ts";
 import { maxOffers } from "./hold-limit.ts";
 import { problemEvent, refundEvent } from "./payment-event.ts";
+import { paymentsOf } from "./payment-view.ts";
 import {
   countEarlyRefunds,
   countPayment,
   insertPayment,
   paymentsByReference,
-  paymentsOfBookings,
   setRefunded,
 } from "./payments.sql.ts";
 import { unassigned, unknownBooking } from "./unassigned-payment.ts";
@@ -80,7 +80,7 @@ function effects(parts: Parts): EffectOf {
       (named === null ? undefined : await bookingFor(named, notice)) ??
       (holder === undefined ? undefined : await bookingFor(holder.bookingId, notice));
     if (booking === undefined) return unknownBooking(parts, event, notice, named);
-    const records = await storage.all(paymentsOfBookings, { ids: [booking.id] });
+    const records = await paymentsOf(storage, booking);
     const now = new Date(clock.now());
     const isElsewhere = hasCounted(holder) && holder.bookingId !== booking.id;
     const ofBooking = { ids: [booking.id], limit: maxOffers };
@@ -106,7 +106,7 @@ function effects(parts: Parts): EffectOf {
   /** What makes a change that was paid. */
   async function madeBy(change: BookingChange, booking: BookingOnFlight, now: Date) {
     const [newFlight] = await storage.all(flightById, { id: change.newFlightId ?? 0 });
-    const paidBy = { actor: null, paidMinor: change.changeTotalMinor };
+    const paidBy = { actor: null, paidMinor: change.changeTotalMinor, payments: [] };
     return makingOf(parts, booking, change, newFlight ?? null, paidBy, now);
   }
 

@@ -1,6 +1,6 @@
 import type { Actor } from "../../base/context.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Event, StoredEvent } from "../../event/event.ts";
+import type { Event, EventData, StoredEvent } from "../../event/event.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { refundStatus } from "../booking-state.ts";
@@ -79,26 +79,18 @@ export function refundEvent(
   };
 }
 
-/** Makes the event about a cancellation, with what is to be refunded of which payments. */
-export function cancelledEvent(
-  booking: BookingOnFlight,
-  refundMinor: number,
+/** What is to be refunded of a booking, and of which payments: a part of the data of its event. */
+export function refundData(
+  { currency, refundDueMinor, refundedMinor }: Booking,
   payments: readonly Payment[],
-  actor: Actor,
-  making: EventMaking,
-  now: Date,
-): StoredEvent {
-  const event = bookingEvent("booking.cancelled", booking, actor, making, now);
-  const { currency, refundedMinor } = booking;
-  const refundDueMinor = booking.refundDueMinor + refundMinor;
+): EventData {
   const counted = payments.filter(hasCounted);
-  const data = {
+  return dataOf(bookingData, {
     refundDue: moneyOf(Math.max(0, refundDueMinor - refundedMinor), currency).amount,
     refundStatus: refundStatus({ refundDueMinor, refundedMinor }),
     provider: counted[0]?.provider ?? null,
     payment: counted.flatMap(({ reference }) => reference ?? []).join(", ") || null,
-  };
-  return { ...event, data: { ...event.data, ...dataOf(bookingData, data) } };
+  });
 }
 
 /** Makes the event about a payment that names no booking. */

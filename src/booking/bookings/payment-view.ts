@@ -1,9 +1,11 @@
 import { moneyOf } from "../../base/money.ts";
+import type { Storage } from "../../db/storage.ts";
 import { refundStatus } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { type Payment, paymentStatuses, payoutStatuses } from "../payment.ts";
 
 import type { PaymentView, RefundProgress } from "./payment.schema.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
 
 /** The money of a booking: what was paid and refunded, as far as providers reported it. */
 export interface MoneyView {
@@ -36,6 +38,14 @@ export function moneyView(booking: Booking, records: readonly Payment[]): MoneyV
     payouts,
   };
   return { payments, refund };
+}
+
+/** The recorded payments and refunds of a booking, oldest first. */
+export async function paymentsOf(
+  storage: Storage,
+  { id, paymentCount }: Booking,
+): Promise<readonly Payment[]> {
+  return paymentCount === 0 ? [] : storage.all(paymentsOfBookings, { ids: [id] });
 }
 
 function shown({ amountMinor, currency, provider, createdAt, eventId }: Payment) {

@@ -192,6 +192,7 @@ describe("a change to another flight", () => {
     expect(changed).toMatchObject([
       { data: { previousFlightId: from, flightId: to, previousTotal: 200, penalty, changeTotal } },
     ]);
+    expect(Object(changed[0]?.["data"]).refundDue).toBe(changeTotal < 0 ? -changeTotal : undefined);
     expect((await eventsOf(id)).map(({ type }) => type)).not.toContain("booking.cancelled");
   });
 
