@@ -88,7 +88,7 @@ async function erase(
 
 /** Rewriting the files takes seconds, in which a server could not write. */
 function afterStop({ pid }: { readonly pid: number }): string {
-  return `A server uses them (process ${pid}): stop it, and run \`skyhook person vacuum\`.`;
+  return `A server uses the database (process ${pid}): stop it, and run \`skyhook person vacuum\`.`;
 }
 
 /** `skyhook person vacuum`. */

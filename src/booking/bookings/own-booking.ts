@@ -51,7 +51,10 @@ export function refusePart(body: unknown): void {
   );
   if (named === undefined) return;
   const [name] = named;
-  throw invalid(`/${name}`, `This is about all passengers. Leave out ${name}.`);
+  throw invalid(
+    `/${name}`,
+    `This applies to all passengers. Leave out ${name}, or cancel some with POST …/cancellation.`,
+  );
 }
 
 /** The owner whose bookings the caller may access; null for all owners. */

@@ -92,7 +92,7 @@ describe("skyhook person", () => {
     for (const id of made) await call(`/v1/api/bookings/${id}`, ada, { method: "DELETE" });
     const erased = await beside("person", "erase", email, "--yes");
     expect(erased.out).toMatch(/^bookings +30$/m);
-    expect(erased.err).toContain(`A server uses them (process ${server.pid}): stop it`);
+    expect(erased.err).toContain(`A server uses the database (process ${server.pid}): stop it`);
     // Rows are gone, but not from the pages of the file.
     expect(filesWith(data, canaries)).not.toEqual([]);
     expect(await beside("person", "vacuum")).toMatchObject({ code: 1 });
