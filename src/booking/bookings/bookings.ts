@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
+import { repeated } from "../../inbound/receive/effects.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { Booking } from "../booking.ts";
 
@@ -95,7 +96,7 @@ export interface Bookings {
 
 interface Parts extends SaleParts, CancellationParts, RefundParts {
   /** Keys for the hashes of requests, because requests hold personal data. */
-  readonly hashKeys: () => KeyedRequest["hashKeys"];
+  readonly hashKeys: KeyedRequest["hashKeys"];
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   /** Called after a hold was committed. */
@@ -107,6 +108,12 @@ export function bookings(parts: Parts): Bookings {
 
   const findOwn = (ctx: Context, id: string) => ownBooking(storage, ctx, id);
 
+  /** Matches the bookings among `ids` that the caller may read. */
+  const among = (ctx: Context, ids: readonly string[]) => ({
+    ids: ids.filter(isBookingId),
+    userId: accessibleTo(ctx),
+  });
+
   async function find(id: string): Promise<BookingOnFlight> {
     const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
     if (booking === undefined) throw new Error(`Booking ${id} no longer exists`);
@@ -114,20 +121,12 @@ export function bookings(parts: Parts): Bookings {
   }
 
   return {
-    async create(ctx, body, idempotencyKey) {
+    async create(ctx, body, key) {
       const now = new Date(clock.now());
       const request = readBookingRequest(body, now);
-      const keyed =
-        idempotencyKey === null
-          ? null
-          : {
-              actor: ctx.actor,
-              operation: "booking" as const,
-              key: idempotencyKey,
-              input: request,
-              hashKeys: parts.hashKeys(),
-              now,
-            };
+      const { actor } = ctx;
+      const { hashKeys } = parts;
+      const keyed = { actor, operation: "booking", key, input: request, hashKeys, now } as const;
       return once(
         storage,
         keyed,
@@ -153,28 +152,19 @@ export function bookings(parts: Parts): Bookings {
       return isAdmin(ctx) ? { ...shown, history: await readHistory(storage, booking) } : shown;
     },
     async find(ctx, ids) {
-      const found = await storage.all(bookingsByIds, {
-        ids: ids.filter(isBookingId),
-        userId: accessibleTo(ctx),
-      });
+      const found = await storage.all(bookingsByIds, among(ctx, ids));
       const now = new Date(clock.now());
       return found.map((booking) => bookingSummary(booking, now));
     },
     async passengers(ctx, ids) {
-      const found = await storage.all(passengersOfBookings, {
-        ids: ids.filter(isBookingId),
-        userId: accessibleTo(ctx),
-      });
+      const found = await storage.all(passengersOfBookings, among(ctx, ids));
       const byBooking = Map.groupBy(found, ({ bookingId }): string => bookingId);
       return new Map(
         [...byBooking].map(([id, sealed]) => [id, passengersShown(parts.seal, sealed)]),
       );
     },
     async money(ctx, ids) {
-      const found = await storage.all(bookingsByIds, {
-        ids: ids.filter(isBookingId),
-        userId: accessibleTo(ctx),
-      });
+      const found = await storage.all(bookingsByIds, among(ctx, ids));
       const records = await storage.all(paymentsOfBookings, { ids: found.map(({ id }) => id) });
       const byBooking = Map.groupBy(records, ({ bookingId }) => bookingId);
       const moneyOf = (booking: Booking): BookingMoney => ({
@@ -184,10 +174,7 @@ export function bookings(parts: Parts): Bookings {
       return new Map(found.map((booking) => [booking.id, moneyOf(booking)]));
     },
     async changes(ctx, ids) {
-      const found = await storage.all(bookingsByIds, {
-        ids: ids.filter(isBookingId),
-        userId: accessibleTo(ctx),
-      });
+      const found = await storage.all(bookingsByIds, among(ctx, ids));
       const shown = async (booking: Booking) =>
         [booking.id, await changesShown(storage, booking)] as const;
       return new Map(await Promise.all(found.map(shown)));
@@ -207,7 +194,16 @@ export function bookings(parts: Parts): Bookings {
       if (booking.status === "cancelled") return quoteOfCancelled(booking);
       return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
     },
-    cancel,
+    cancel: (ctx, id) =>
+      repeated(async () => {
+        const booking = await findOwn(ctx, id);
+        if (booking.status !== "cancelled") {
+          await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking));
+          return cancellationOf(await find(id));
+        }
+        await storage.settled();
+        return cancellationOf(booking);
+      }),
     async recordRefund(ctx, id, body) {
       requireAdmin(ctx);
       refusePart(body);
@@ -218,15 +214,4 @@ export function bookings(parts: Parts): Bookings {
       return refund;
     },
   };
-
-  async function cancel(ctx: Context, id: string): Promise<Cancellation> {
-    const booking = await findOwn(ctx, id);
-    const isFirst =
-      booking.status !== "cancelled" &&
-      (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
-    if (!isFirst) await storage.settled();
-    const now = await find(booking.id);
-    // A hold that was paid or expired meanwhile is decided again.
-    return now.status === "cancelled" ? cancellationOf(now) : cancel(ctx, id);
-  }
 }

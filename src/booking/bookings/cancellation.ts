@@ -58,15 +58,15 @@ interface Offered {
 }
 
 /**
- * Cancels a confirmed or held booking and releases its seats and those of an open offer, in one transaction. Returns false
- * and changes nothing if its status, its flight or the offer changed meanwhile. Throws `not-cancellable`, `booking-closed`.
+ * Cancels a confirmed or held booking and releases its seats and those of an open offer, in one transaction. Throws
+ * `changedMeanwhile` if its status, its flight or the offer changed meanwhile; `not-cancellable`, `booking-closed`.
  */
 export async function cancelNow(
   parts: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
   offered?: Offered,
-): Promise<boolean> {
+): Promise<void> {
   const { storage, outbox, refundPolicy, clock, seatsChanged } = parts;
   const now = new Date(clock.now());
   const current = refundNow(refundPolicy, booking, now);
@@ -74,42 +74,33 @@ export async function cancelNow(
   const [change] = await storage.all(openChangeOf, { bookingId: booking.id });
   const status = offered === undefined ? "withdrawn" : "confirmed";
   const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);
-  // Another request, the payment or the expiry of the hold came first.
-  const onNoRows = ended === undefined ? "stop" : changedMeanwhile;
   const { id, refundDueMinor } = booking;
   const made = bookingEvent("booking.cancelled", booking, ctx.actor, parts, now);
   const due = { ...booking, refundDueMinor: refundDueMinor + minor };
   const refund = refundData(due, await paymentsOf(storage, booking));
   const event = { ...made, data: { ...made.data, ...refund } };
-  const results = await storage
-    .atomically(
-      ...(ended === undefined ? [] : [ended]),
-      write(
-        booking.status === "held" ? releaseHold : cancelBooking,
-        {
-          id,
-          revision: booking.revision,
-          updatedAt: now,
-          cancelledAt: now,
-          refundMinor: minor,
-          refundPercent: percent,
-          refundReason: reason,
-        },
-        onNoRows,
-      ),
-      ...held,
-      // The refund depends on the flight's revision.
-      write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
-      ...bookingEventWrites(outbox, event, booking.userId),
-      notErased(ctx),
-    )
-    .catch((error: unknown) => {
-      if (error === changedMeanwhile) return null;
-      throw error;
-    });
-  if (!results?.at(ended === undefined ? 0 : 1)?.changes) return false;
+  await storage.atomically(
+    ...(ended === undefined ? [] : [ended]),
+    write(
+      booking.status === "held" ? releaseHold : cancelBooking,
+      {
+        id,
+        revision: booking.revision,
+        updatedAt: now,
+        cancelledAt: now,
+        refundMinor: minor,
+        refundPercent: percent,
+        refundReason: reason,
+      },
+      changedMeanwhile,
+    ),
+    ...held,
+    // The refund depends on the flight's revision.
+    write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
+    ...bookingEventWrites(outbox, event, booking.userId),
+    notErased(ctx),
+  );
   outbox.committed(event);
   seatsChanged(booking.flightId);
   if (change?.newFlightId) seatsChanged(change.newFlightId);
-  return true;
 }

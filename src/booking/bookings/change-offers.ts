@@ -1,14 +1,14 @@
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { bodyReader } from "../../base/validation.ts";
+import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
-import { closesAfter, closesAt, type Flight, isOnSale } from "../flight.ts";
-import { flightAt, flightById, takeSeatsAt } from "../flights/flights.sql.ts";
+import { closesAfter, closesAt, type Flight } from "../flight.ts";
+import { flightAt, takeSeatsAt } from "../flights/flights.sql.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 
 import { type BookingOnFlight, mayHold } from "./bookings.sql.ts";
@@ -21,6 +21,7 @@ import { changesOfBookings, insertChange, reviseBooking } from "./changes.sql.ts
 import { maxHoldsPerFlight, maxOffers, tooManyHolds } from "./hold-limit.ts";
 import { ownBooking, refusePart, requireOpen } from "./own-booking.ts";
 import { creditOf, type RefundNow, type RefundPolicy } from "./refund.ts";
+import { flightForSale } from "./sale.ts";
 
 /** Offers to change bookings. Both throw `booking-not-found`, and `change-pending` while a change waits for its payment. */
 export interface ChangeOffers {
@@ -184,24 +185,11 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
   }
 
   async function flightFor(booking: BookingOnFlight, flightId: number, now: Date): Promise<Flight> {
-    const [flight] = await storage.all(flightById, { id: flightId });
-    if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
-    if (flight.id === booking.flightId) throw wrongFlight("The booking is on this flight");
-    if (flight.currency !== booking.currency) {
-      throw wrongFlight(`Its price is in ${flight.currency}, the booking's in ${booking.currency}`);
-    }
-    if (!isOnSale(flight, now)) {
-      throw new AppError(
-        "booking-closed",
-        "The flight is not for sale: it departs soon or was cancelled",
-      );
-    }
-    const { seatsAvailable } = flight;
-    if (seatsAvailable < booking.seats) {
-      const detail = `The flight has ${seatsAvailable} seats left, and the booking needs ${booking.seats}`;
-      throw new AppError("no-seats", detail, { seatsAvailable });
-    }
-    return flight;
+    const { currency, seats } = booking;
+    if (flightId === booking.flightId) throw invalid("/flightId", "The booking is on this flight");
+    const flight = await flightForSale(storage, flightId, seats, now);
+    if (flight.currency === currency) return flight;
+    throw invalid("/flightId", `Its price is in ${flight.currency}, the booking's in ${currency}`);
   }
 }
 
@@ -231,8 +219,3 @@ const unpaidHold = new AppError(
   "booking-closed",
   "The booking is not paid. Pay for it first, or cancel it and book the other flight.",
 );
-
-function wrongFlight(detail: string): AppError {
-  const errors = [{ pointer: "/flightId", code: "validation-failed", detail }];
-  return new AppError("validation-failed", detail, { errors });
-}

@@ -49,7 +49,7 @@ export async function sell(
   parts: SaleParts,
   ctx: Context,
   request: BookingRequest,
-  keyed: KeyedRequest | null,
+  keyed: KeyedRequest,
   now: Date,
 ): Promise<BookingOnFlight> {
   const { storage, outbox, seal } = parts;
@@ -57,7 +57,8 @@ export async function sell(
   const seats = request.passengers.length;
 
   for (let attempt = 1; ; attempt += 1) {
-    const flight = await flightForSale(storage, request, now);
+    const flight = await flightForSale(storage, request.flightId, seats, now);
+    requirePrice(request.expectedPrice, moneyOf(flight.priceMinor * seats, flight.currency));
     if (attempt > maxAttempts) throw tooManyRivals();
     const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
@@ -73,7 +74,7 @@ export async function sell(
           write(insertPassenger, passenger),
         ),
         ...bookingEventWrites(outbox, event, booking.userId),
-        ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
+        ...reserveKey(keyed, booking.id),
         notErased(ctx),
       );
       outbox.committed(event);
@@ -87,19 +88,20 @@ export async function sell(
   }
 }
 
-/** The flight, if the request can be sold now. The sale requires the price that is read here. */
-async function flightForSale(
+/**
+ * The flight, if so many of its seats can be sold now. A sale requires the price that is read here. Throws
+ * `flight-not-found`, `booking-closed`, `no-seats`.
+ */
+export async function flightForSale(
   storage: Storage,
-  { flightId, passengers, expectedPrice }: BookingRequest,
+  flightId: Flight["id"],
+  seats: number,
   now: Date,
 ): Promise<Flight> {
-  const seats = passengers.length;
   const [flight] = await storage.all(flightById, { id: flightId });
   if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
   if (!isOnSale(flight, now)) throw new AppError("booking-closed", closedDetail(flight));
-  const { seatsAvailable, priceMinor, currency } = flight;
-  if (seatsAvailable < seats) throw noSeats(seatsAvailable);
-  requirePrice(expectedPrice, moneyOf(priceMinor * seats, currency));
+  if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
   return flight;
 }
 

@@ -12,19 +12,20 @@ const keptMs = 24 * 3_600_000;
 /** What can be repeated with an idempotency key. */
 const operations = ["booking", "destination", "user"] as const;
 
-/** A request with an idempotency key. */
+/** A request that may have an idempotency key. */
 export interface KeyedRequest {
   readonly actor: Actor;
   /** Each operation has its own keys. */
   readonly operation: (typeof operations)[number];
-  readonly key: string;
+  /** Null: the request is carried out each time. */
+  readonly key: string | null;
   /** The request in its normal form. */
   readonly input: unknown;
   /**
    * Keys for the hash of `input`, so that the database alone does not suffice to guess the input. The first key is
    * used for new records, and all are tried for existing ones.
    */
-  readonly hashKeys: readonly [Uint8Array, ...Uint8Array[]];
+  readonly hashKeys: () => readonly [Uint8Array, ...Uint8Array[]];
   readonly now: Date;
 }
 
@@ -42,13 +43,12 @@ export interface Creation<Made> {
 }
 
 /**
- * Calls `make` once per key. For a retry, returns what the first request with the key made. Without a key
- * (`request` is null), always calls `make`. Throws `idempotency-key-reused` when the key was used with a
- * different request.
+ * Calls `make` once per key. For a retry, returns what the first request with the key made. Without a key, always calls
+ * `make`. Throws `idempotency-key-reused` when the key was used with a different request.
  */
 export async function once<Made>(
   storage: Storage,
-  request: KeyedRequest | null,
+  request: KeyedRequest,
   make: () => Promise<Made>,
   find: (id: string) => Promise<Made>,
 ): Promise<Creation<Made>> {
@@ -57,13 +57,13 @@ export async function once<Made>(
     await storage.settled();
     return { made, replayed: true };
   };
-  const earlier = request && (await earlierResult(storage, request));
+  const earlier = await earlierResult(storage, request);
   if (earlier !== null) return replay(earlier);
   try {
     return { made: await make(), replayed: false };
   } catch (error) {
     // A concurrent equal request may have won: then the key, the last seat or the e-mail address is taken.
-    const first = request && (await earlierResult(storage, request));
+    const first = await earlierResult(storage, request);
     if (first !== null) return replay(first);
     throw error;
   }
@@ -71,10 +71,13 @@ export async function once<Made>(
 
 /** The id of what an earlier request with the same key made; null if this is the first request. */
 async function earlierResult(storage: Storage, request: KeyedRequest): Promise<string | null> {
-  const [record] = await storage.all(idempotencyByKey, recordIdOf(request));
+  if (request.key === null) return null;
+  const [record] = await storage.all(idempotencyByKey, recordIdOf(request, request.key));
   if (record === undefined || record.expiresAt <= request.now) return null;
   const { requestHash } = record;
-  if (!request.hashKeys.some((key) => crypto.timingSafeEqual(requestHash, hashOf(request, key)))) {
+  if (
+    !request.hashKeys().some((key) => crypto.timingSafeEqual(requestHash, hashOf(request, key)))
+  ) {
     const detail = "The idempotency key was already used with a different request. Use a new key.";
     throw new AppError("idempotency-key-reused", detail);
   }
@@ -82,20 +85,22 @@ async function earlierResult(storage: Storage, request: KeyedRequest): Promise<s
 }
 
 /**
- * The statements that reserve the key. Put them last in the transaction: if an equal request committed
+ * The statements that reserve the key, if there is one. Put them last in the transaction: if an equal request committed
  * first, they fail with `keyTaken` and the transaction is rolled back.
  */
 export function reserveKey(request: KeyedRequest, resourceId: string): Write<never>[] {
-  const { now } = request;
+  const { key, now } = request;
+  if (key === null) return [];
+  const recordId = recordIdOf(request, key);
   const record: IdempotencyRecord = {
-    ...recordIdOf(request),
-    requestHash: hashOf(request, request.hashKeys[0]),
+    ...recordId,
+    requestHash: hashOf(request, request.hashKeys()[0]),
     resourceId,
     createdAt: now,
     expiresAt: new Date(now.getTime() + keptMs),
   };
   return [
-    write(expireIdempotency, { ...recordIdOf(request), now }),
+    write(expireIdempotency, { ...recordId, now }),
     write(insertIdempotency, record, keyTaken),
   ];
 }
@@ -112,7 +117,7 @@ export function useOnce(
   return write(insertIdempotency, record, usedBefore);
 }
 
-function recordIdOf({ actor, operation, key }: KeyedRequest) {
+function recordIdOf({ actor, operation }: KeyedRequest, key: string) {
   return { scope: scopeOf(operation, actor.id), key };
 }
 

@@ -98,24 +98,15 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
       const input = readCreateUser(body);
       const now = clock.now();
       const user = newUser(input, now);
-      const keyed =
-        key === null
-          ? null
-          : {
-              actor: ctx.actor,
-              operation: "user" as const,
-              key,
-              input,
-              hashKeys,
-              now: new Date(now),
-            };
+      const { actor } = ctx;
+      const keyed = { actor, operation: "user", key, input, hashKeys, now: new Date(now) } as const;
       return once(
         storage,
         keyed,
         async () => {
           await storage.atomically(
             write(insertUser, user, emailTaken),
-            ...(keyed === null ? [] : reserveKey(keyed, user.id)),
+            ...reserveKey(keyed, user.id),
             notErased(ctx),
           );
           return user;
@@ -128,7 +119,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
 }
 
 /** Not a secret: the database holds the hashed name and address in clear text anyway. */
-const hashKeys = [Buffer.from("users")] as const;
+const hashKeys = () => [Buffer.from("users")] as const;
 
 const emailTaken = new AppError("email-taken", "A user with this e-mail address already exists");
 

@@ -190,24 +190,19 @@ export function destinations(parts: Parts): Destinations {
   }
 
   return {
-    async create(ctx, body, idempotencyKey = null) {
+    async create(ctx, body, key = null) {
       const ownerId = isAdmin(ctx) ? null : ctx.actor.id;
       const input = readDestination(body, rulesFor(parts.privateAllowed, ownerId), ownerId);
       const now = new Date(clock.now());
-      const keyed = idempotencyKey && {
-        actor: ctx.actor,
-        operation: "destination" as const,
-        key: idempotencyKey,
-        input,
-        hashKeys: parts.hashKeys(),
-        now,
-      };
+      const { actor } = ctx;
+      const { hashKeys } = parts;
+      const keyed = { actor, operation: "destination", key, input, hashKeys, now } as const;
       return once(
         storage,
-        keyed || null,
+        keyed,
         async () => {
           const stored = newDestination(parts, input, ownerId, now);
-          await insert(ctx, stored, keyed ? reserveKey(keyed, stored.id) : []);
+          await insert(ctx, stored, reserveKey(keyed, stored.id));
           const isOwn = isSigned(stored.format);
           return { ...shown(stored), secret: isOwn ? readSecrets(keys(), stored).secret : null };
         },
