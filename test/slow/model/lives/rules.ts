@@ -60,9 +60,11 @@ interface Expected {
 
 const refused = (status: number): Expected => ({ status, total: 0, change: 0, kept: 0 });
 
-const isChangeable = (content: Content, booking: BookingRow, nowMs: number) =>
-  ["held", "confirmed"].includes(booking.status) &&
-  !hasLeft(flightOf(content, booking.flight), nowMs);
+/** The status of a change of a booking that its flight or its own state does not allow; null if both do. */
+function closed(content: Content, booking: BookingRow, nowMs: number): number | null {
+  if (hasLeft(flightOf(content, booking.flight), nowMs)) return 400;
+  return ["held", "confirmed"].includes(booking.status) ? null : 422;
+}
 
 export function partOffer(
   content: Content,
@@ -70,7 +72,8 @@ export function partOffer(
   seats: number,
   nowMs: number,
 ): Expected {
-  if (!isChangeable(content, booking, nowMs)) return refused(400);
+  const status = closed(content, booking, nowMs);
+  if (status !== null) return refused(status);
   if (isPending(content, booking)) return refused(409);
   const total = Math.floor((booking.total * (booking.seats - seats)) / booking.seats);
   const refund = refundOf(content, booking, booking.total - total, nowMs);
@@ -84,7 +87,8 @@ export function flightOffer(
   to: FlightRow,
   nowMs: number,
 ): Expected {
-  if (!isChangeable(content, booking, nowMs)) return refused(400);
+  const status = closed(content, booking, nowMs);
+  if (status !== null) return refused(status);
   if (booking.status === "held" || booking.flight === to.id) return refused(422);
   if (!isForSale(to, nowMs)) return refused(422);
   if (to.free < booking.seats) return refused(409);

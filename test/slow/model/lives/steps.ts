@@ -39,7 +39,7 @@ const cancel = step("cancel", fc.record({ at, which }), async (world, input) => 
   const isLive = booking.status === "held" || booking.status === "confirmed";
   const isRefused = booking.status === "expired" || (isLive && isGone);
   const { status } = await world.ofBooking(input.at, booking, "DELETE", "");
-  equal(status, isRefused ? 400 : 200);
+  equal(status, isRefused ? (isGone ? 400 : 422) : 200);
   if (isRefused || !isLive) return nothing;
   world.count(`cancel: ${booking.status}`);
   const refund = refundOf(world.before, booking, booking.total, world.clock.now());
