@@ -7,6 +7,8 @@ export interface Money {
   /** The id of the payment. */
   readonly payment?: string;
   readonly booking?: unknown;
+  /** How long ago it happened, in seconds. */
+  readonly agoSeconds?: number;
   /** Further members of the object. */
   readonly more?: object;
 }
@@ -21,7 +23,14 @@ export function paymentEvent(
   app: TestApp,
   number: number,
   type: string,
-  { amount = 49_950, currency = "usd", payment = `pi_${number}`, booking, more }: Money,
+  {
+    amount = 49_950,
+    currency = "usd",
+    payment = `pi_${number}`,
+    booking,
+    agoSeconds = 0,
+    more,
+  }: Money,
 ): string {
   const { body } = sample("payment_processor", type, app.clock);
   const [member, id] = type.startsWith("payment_intent.")
@@ -35,7 +44,12 @@ export function paymentEvent(
     metadata: booking === undefined ? {} : { booking },
     ...more,
   };
-  return JSON.stringify({ ...body, id: `evt_${number}`, data: { object } });
+  return JSON.stringify({
+    ...body,
+    id: `evt_${number}`,
+    created: Number(body["created"]) - agoSeconds,
+    data: { object },
+  });
 }
 
 /** Delivers events about payments, each with a new id, and returns the id of the stored event. */

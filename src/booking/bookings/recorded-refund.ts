@@ -8,7 +8,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { nameSchema } from "../../identity/users/fields.ts";
-import { changedMeanwhile, maxAttempts } from "../../inbound/receive/effects.ts";
+import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
@@ -62,20 +62,13 @@ export interface RefundParts extends EventMaking {
  * repeated request changes nothing. Throws `validation-failed` if it is more than what is due, or less than what is
  * recorded without a reason. `read` reads the booking.
  */
-export async function recordRefund(
+export function recordRefund(
   parts: RefundParts,
   ctx: Context,
   request: RefundRequest,
   read: () => Promise<BookingOnFlight>,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await record(parts, ctx, await read(), request);
-      return;
-    } catch (error) {
-      if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
-    }
-  }
+  return repeated(async () => record(parts, ctx, await read(), request));
 }
 
 async function record(

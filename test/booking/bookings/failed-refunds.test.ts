@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { json } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { untilLater } from "../../support/notifying.ts";
 import { holdSeat, type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
@@ -104,6 +105,39 @@ describe("a refund that fails", () => {
     await send("charge.refunded", { payment, amount: 30_000 });
     expect(await read(id)).toMatchObject({ status: "confirmed", refund: { refunded: 300 } });
     expect((await events(id)).map(({ type }) => type)).toContain("payment.refund_failed");
+  });
+
+  test("counts the same in whatever order its events arrive", async () => {
+    const orders = [0, 1, 2, 3].flatMap((one) =>
+      [0, 1, 2, 3].flatMap((two) =>
+        [0, 1, 2, 3].flatMap((three) => {
+          const order = new Set([one, two, three, 6 - one - two - three]);
+          return new Set([one, two, three]).size === 3 ? [[...order]] : [];
+        }),
+      ),
+    );
+    expect(orders).toHaveLength(24);
+    for (const order of orders) {
+      number += 1;
+      const { id: flight } = await addFlight(app, { flightNumber: `FR${number}` });
+      const id = await holdSeat(app, flight);
+      const payment = `pi_fr_${number}`;
+      const all = [
+        ["checkout.session.completed", { payment, booking: id, agoSeconds: 9 }],
+        ["payment_intent.succeeded", { payment, agoSeconds: 9 }],
+        ["charge.refunded", { payment, amount: 30_000, agoSeconds: 6 }],
+        ["refund.failed", { ...failed(payment, "re_1", 10_000), agoSeconds: 3 }],
+      ] as const;
+      for (const index of order) await send(all[index]?.[0] ?? "", all[index]?.[1] ?? {});
+      const state = async () => {
+        const { status, payments, refund } = await read(id);
+        const shown = Object(refund);
+        return [status, Object(payments).length, shown.refunded].join(" ");
+      };
+      await untilLater(app, async () => (await state()) === "confirmed 1 200");
+      const types = (await events(id)).map(({ type }) => type);
+      expect(types.filter((type) => type === "payment.refund_failed")).toHaveLength(1);
+    }
   });
 
   test("that was not counted is notified too", async () => {
