@@ -17,7 +17,7 @@ export interface PersonRows {
   readonly isComplete: boolean;
 }
 
-interface Options {
+export interface ExportOptions {
   readonly seal: PersonalDataOpener;
   /** Whether passports are shown in full, with birth dates. */
   readonly isRevealed: boolean;
@@ -31,7 +31,7 @@ interface Options {
 export async function exportRows(
   storage: Storage,
   person: Person,
-  options: Options,
+  options: ExportOptions,
 ): Promise<PersonRows> {
   const collected = new Map<TableName, Map<string, Row>>();
   let isComplete = true;
@@ -65,7 +65,7 @@ export async function exportRows(
   return { rows: await withFlights(storage, rows), isComplete };
 }
 
-function shown(table: TableName, row: Row, options: Options): Row {
+function shown(table: TableName, row: Row, options: ExportOptions): Row {
   const columns = columnsOf(linkedTables[table].definition);
   const isSecret = (name: string) =>
     columns.some(({ field, personal }) => field === name && personal === "secret");
@@ -83,7 +83,7 @@ function shown(table: TableName, row: Row, options: Options): Row {
 }
 
 /** As the API shows it, or in full. Nulls if the key is missing, without which nobody can read it. */
-function identityOf(passenger: Passenger, { seal, isRevealed }: Options): Row {
+function identityOf(passenger: Passenger, { seal, isRevealed }: ExportOptions): Row {
   try {
     const { dateOfBirth, passportNumber } = seal.open(passenger);
     return isRevealed

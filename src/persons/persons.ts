@@ -10,7 +10,7 @@ import type { Audit } from "../identity/audit/audit.ts";
 import type { Erasures } from "../identity/users/erasures.ts";
 
 import { type ErasedCounts, eraseRows } from "./erase-person.ts";
-import { exportRows, type PersonRows } from "./export-person.ts";
+import { type ExportOptions, exportRows, type PersonRows } from "./export-person.ts";
 import { batchSize, findPerson, type Person } from "./person.ts";
 
 /** What is stored about a person. */
@@ -74,24 +74,24 @@ export function persons(parts: Parts): Persons {
     }
   }
 
+  async function read(person: Person, options: Partial<ExportOptions> = {}): Promise<PersonExport> {
+    const defaults = { seal: parts.seal, isRevealed: false, onlyActor: null, maxRows };
+    const { rows, isComplete } = await exportRows(storage, person, { ...defaults, ...options });
+    return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
+  }
+
   return {
     async export(ctx, given, isRevealed = false) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);
       const entry = audit.entry(ctx, "person.exported", subjectOf(person));
-      const most = isRevealed ? maxRevealedRows : maxRows;
-      const options = { seal: parts.seal, isRevealed, onlyActor: null, maxRows: most };
-      const { rows, isComplete } = await exportRows(storage, person, options);
-      if (isRevealed) await disclose(ctx, rows);
+      const revealed = { isRevealed, maxRows: maxRevealedRows };
+      const exported = await read(person, isRevealed ? revealed : {});
+      if (isRevealed) await disclose(ctx, exported.data);
       await storage.atomically(entry);
-      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
+      return exported;
     },
-    async exportOwn({ actor }) {
-      const person = { email: null, ids: [actor.id] };
-      const options = { seal: parts.seal, isRevealed: false, onlyActor: actor.id, maxRows };
-      const { rows, isComplete } = await exportRows(storage, person, options);
-      return { person, exportedAt: new Date(clock.now()), data: rows, isComplete };
-    },
+    exportOwn: ({ actor: { id } }) => read({ email: null, ids: [id] }, { onlyActor: id }),
     async erase(ctx, given) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);

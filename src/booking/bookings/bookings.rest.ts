@@ -93,11 +93,8 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         params: bookingParams,
         response: cancellationSchema,
         problems: [404, 422],
-        readsStrayBody: true,
-        serve: ({ ctx, params, body }) => {
-          refusePart(body);
-          return bookings.cancel(ctx, params.id);
-        },
+        refuses: refusePart,
+        serve: ({ ctx, params }) => bookings.cancel(ctx, params.id),
       }),
     );
 };

@@ -5,7 +5,6 @@ import type { Storage } from "../../db/storage.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import type { BookingChange } from "../booking-change.ts";
 import { isFlightChanged } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { giveSeatsBackAt } from "../flights/flights.sql.ts";
@@ -51,26 +50,20 @@ export function refundNow(
 
 const nothingPaid: RefundNow = { minor: 0, percent: 0, reason: "Nothing was paid", until: null };
 
-/** A cancellation of all passengers that was offered, with its refund. */
-interface Offered {
-  readonly refund: Refund;
-  readonly change: BookingChange;
-}
-
 /**
- * Cancels a confirmed or held booking and releases its seats and those of an open offer, in one transaction. Throws
+ * Cancels a confirmed or held booking, with the refund that was offered or is due now, and releases its seats and those of an open offer, in one transaction. Throws
  * `changedMeanwhile` if its status, its flight or the offer changed meanwhile; `not-cancellable`, `booking-closed`.
  */
 export async function cancelNow(
   parts: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
-  offered?: Offered,
+  offered?: Refund,
 ): Promise<void> {
   const { storage, outbox, refundPolicy, clock, seatsChanged } = parts;
   const now = new Date(clock.now());
   const current = refundNow(refundPolicy, booking, now);
-  const { minor, percent, reason } = offered?.refund ?? current;
+  const { minor, percent, reason } = offered ?? current;
   const [change] = await storage.all(openChangeOf, { bookingId: booking.id });
   const status = offered === undefined ? "withdrawn" : "confirmed";
   const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);

@@ -76,11 +76,8 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
         params: changeParams,
         response: bookingChangeSchema,
         problems: [404, 409, 422],
-        readsStrayBody: true,
-        serve: ({ ctx, params, body }) => {
-          refusePart(body);
-          return changes.confirm(ctx, params.id, params.changeId);
-        },
+        refuses: refusePart,
+        serve: ({ ctx, params }) => changes.confirm(ctx, params.id, params.changeId),
       }),
     )
     .delete(

@@ -8,7 +8,6 @@ import type { BookingChange } from "../booking-change.ts";
 import type { Booking } from "../booking.ts";
 import { flightById } from "../flights/flights.sql.ts";
 
-import type { BookingOnFlight } from "./bookings.sql.ts";
 import { cancelNow } from "./cancellation.ts";
 import { endingOf, makingOf } from "./change-making.ts";
 import { type ChangeOffers, changeOffers, offerEnds, type OfferParts } from "./change-offers.ts";
@@ -82,7 +81,10 @@ export function changes(parts: OfferParts): Changes {
         ? null
         : ((await storage.all(flightById, { id: change.newFlightId }))[0] ?? null);
     if (change.kind === "cancellation" && change.seats === booking.seats) {
-      await cancelAll(ctx, booking, change);
+      // The last passengers leave: the booking is cancelled, with the refund that was offered.
+      const { percent, reason } = change;
+      const minor = Math.max(0, -change.changeTotalMinor);
+      await cancelNow(parts, ctx, booking, { minor, percent, reason });
     } else if (change.changeTotalMinor > 0) {
       const expiresAt = offerEnds(booking.flight, newFlight, now, holdMs);
       const waiting = { ...change, updatedAt: now, expiresAt };
@@ -97,17 +99,6 @@ export function changes(parts: OfferParts): Changes {
       parts.seatsChanged(booking.flightId);
     }
     return viewOf(await findChange(booking, changeId));
-  }
-
-  /** The last passengers leave: the booking is cancelled, with the refund that was offered. */
-  async function cancelAll(
-    ctx: Context,
-    booking: BookingOnFlight,
-    change: BookingChange,
-  ): Promise<void> {
-    const minor = Math.max(0, -change.changeTotalMinor);
-    const refund = { minor, percent: change.percent, reason: change.reason };
-    await cancelNow(parts, ctx, booking, { refund, change });
   }
 }
 

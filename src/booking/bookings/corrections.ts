@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
@@ -71,9 +72,7 @@ export function corrections(parts: Parts): Corrections {
       .filter((each) => each !== passenger && each.cancelledAt === null)
       .map((each) => openedPassenger(seal, each).passportNumber);
     if (others.includes(after.passportNumber)) {
-      const detail = "Another passenger has the same passport number";
-      const errors = [{ pointer: "/passportNumber", code: "validation-failed", detail }];
-      throw new AppError("validation-failed", detail, { errors });
+      throw invalid("/passportNumber", "Another passenger has the same passport number");
     }
     const { dateOfBirth, passportNumber, ...named } = after;
     const changed = ["firstName", "lastName", "email", "dateOfBirth", "passportNumber"] as const;

@@ -62,7 +62,7 @@ interface Call<Params extends TSchema> extends Exchange, Connection {
   readonly query: URLSearchParams;
   /** The Idempotency-Key of a creation; null without one. */
   readonly key: string | null;
-  /** The JSON of the body. */
+  /** The JSON of the body; undefined if the operation has none. */
   readonly body: unknown;
 }
 
@@ -117,11 +117,8 @@ export function routes<Given extends Access | undefined = undefined>(
       readonly success?: Success;
       /** The path of what was made. */
       readonly location?: (made: Static<Response>) => string;
-      /**
-       * For an operation that has no body, but would do for all what a body asks for some: `body` is the JSON of one that was
-       * sent nevertheless.
-       */
-      readonly readsStrayBody?: true;
+      /** For an operation without a body: throws if it would not do what the JSON of one that was sent asks for. */
+      readonly refuses?: (stray: unknown) => void;
       readonly serve: (call: Call<Params>) => Static<Response> | Promise<Static<Response>>;
     },
   ): [
@@ -129,7 +126,7 @@ export function routes<Given extends Access | undefined = undefined>(
     Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
   ] {
     const { params, query, headers, body, success = 200, location, serve } = given;
-    const { response, readsStrayBody = false } = given;
+    const { response, refuses } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
       // Elysia's value for a parameter that cannot be decoded, such as `%`.
@@ -137,6 +134,7 @@ export function routes<Given extends Access | undefined = undefined>(
         throw new AppError("not-found", "This path does not exist");
       if (body) access?.beforeBody?.(ctx);
       const { request, set, server } = exchange;
+      refuses?.(await strayJson(request, addressOf(exchange)));
       const result = await serve({
         ctx,
         request,
@@ -145,9 +143,7 @@ export function routes<Given extends Access | undefined = undefined>(
         params: exchange.params,
         query: query ? urlOf(request).searchParams : noQuery,
         key: headers ? readIdempotencyKey(request) : null,
-        body: body
-          ? await readJson(request, addressOf(exchange))
-          : readsStrayBody && (await strayJson(request, addressOf(exchange))),
+        body: body && (await readJson(request, addressOf(exchange))),
       });
       if (location) set.headers["location"] = location(result);
       if (success !== 200) set.status = success;
