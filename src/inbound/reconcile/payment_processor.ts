@@ -64,7 +64,9 @@ function entryOf(event: JsonObject): LogEntry | null {
   const [deliveryId, type] = [idAt(event, "id"), textAt(event, "type")];
   const sentAt = unixSecondsAt(event, "created");
   if (deliveryId === null || type === null || sentAt === null) return null;
-  if (!Object.hasOwn(paymentProcessor.samples, type)) return null;
+  // Also an update of a refund that did not fail.
+  const { status } = paymentProcessor.interpret({ payload: event, header: () => null });
+  if (status !== "accepted") return null;
   return {
     deliveryId,
     type,
