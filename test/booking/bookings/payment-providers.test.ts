@@ -96,6 +96,25 @@ describe("a provider of a file", () => {
     expect(await read(app, booking)).toMatchObject({ refund: { status: "succeeded" } });
   });
 
+  test("lowers the sum when a refund fails", async () => {
+    const failing = bank
+      .replace("refunded }", "refunded, transfer.bounced: refund_failed }")
+      .replace("/returned/0/total }", "/returned/0/total, refund_failed: /value/amount }")
+      .replace("  unit: major", "  refund: /refund\n  unit: major")
+      .replace("events:", "events:\n  transfer.bounced: {}");
+    const { app, deliver } = await startBank(failing);
+    const booking = await hold(app);
+    const value = { amount: "499.50", currency: "USD" };
+    const order = { id: "order-1", note: booking };
+    await deliver({ kind: "transfer.received", order, value });
+    await app.as("user", `/v1/api/bookings/${booking}`, { method: "DELETE" });
+    await deliver({ kind: "transfer.returned", order, value, returned: [{ total: 499.5 }] });
+    const bounced = { kind: "transfer.bounced", order, value, refund: "r-1" };
+    expect(await deliver(bounced)).toContain("failed: USD 0.00 is refunded");
+    expect(await deliver(bounced)).toContain("reported before");
+    expect(await read(app, booking)).toMatchObject({ refund: { status: "pending", refunded: 0 } });
+  });
+
   test("without ids of payments neither pays nor refunds for another provider", async () => {
     const { app, deliver } = await startBank(bank.replace("  id: /order/id\n", ""));
     const booking = await hold(app);
@@ -194,6 +213,11 @@ test.each([
   ["paid: /value/amount, ", "", 'Write "paid" in "amount"'],
   ["id: /order/id", "id: { paid: /order/id }", 'Write "refunded" in "id"'],
   ["unit: major", "unit: cents", "unit"],
+  [
+    "refunded }\n  amount: {",
+    "refund_failed }\n  amount: { refund_failed: /value/amount,",
+    'Write "refund": where "transfer.returned" has the id of the refund that failed',
+  ],
 ])("a provider file with %p replaced by %p is refused", (part, other, message) => {
   expect(bank).toContain(part);
   expect(() => readProviderFile("bank.yaml", bank.replace(part, other))).toThrow(message);

@@ -165,7 +165,7 @@ function retryProblems({ retryChanges, signature }: ProviderFile): readonly Valu
 function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
   const { payment, events } = file;
   if (payment === undefined) return [];
-  const { amount, id } = payment;
+  const { amount, id, refund } = payment;
   return Object.entries(payment.kinds).flatMap(([name, kind]): readonly ValueProblem[] => {
     const at = (message: string) => [{ path: ["payment", "kinds", name], message }];
     const event = Object.hasOwn(events, name) ? events[name] : undefined;
@@ -176,6 +176,9 @@ function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
     }
     if (typeof amount === "object" && amount[kind] === undefined) {
       return at(`Write "${kind}" in "amount": where "${name}" has the amount`);
+    }
+    if (kind === "refund_failed" && refund === undefined) {
+      return at(`Write "refund": where "${name}" has the id of the refund that failed`);
     }
     if (typeof id === "object" && id[kind] === undefined) {
       return at(`Write "${kind}" in "id": where "${name}" has the id of the payment`);

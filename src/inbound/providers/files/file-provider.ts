@@ -95,7 +95,7 @@ type FilePayment = NonNullable<ProviderFile["payment"]>;
 
 /** Where a valid file says that payments are. */
 function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource {
-  const { kinds, currency, unit = "minor", test } = payment;
+  const { kinds, currency, refund, unit = "minor", test } = payment;
   const events = Object.entries(kinds).flatMap(([name, kind]) => {
     const event = file.events[name];
     const bookingReference = event?.bookingReference ?? file.bookingReference;
@@ -111,6 +111,7 @@ function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource 
       amount,
       currency,
       ...(id !== undefined && { payment: id }),
+      ...(kind === "refund_failed" && refund !== undefined && { part: refund }),
     };
     return [[type, places] as const];
   });

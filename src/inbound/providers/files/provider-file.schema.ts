@@ -94,6 +94,7 @@ const pointers = (description: string) =>
           paid: Type.Optional(pointer("For payments.")),
           failed: Type.Optional(pointer("For failed payments.")),
           refunded: Type.Optional(pointer("For refunds.")),
+          refund_failed: Type.Optional(pointer("For refunds that failed.")),
         },
         strict,
       ),
@@ -105,7 +106,12 @@ const payment = Type.Object(
   {
     kinds: Type.Record(
       Type.String({ minLength: 1, maxLength: 100 }),
-      Type.Union([Type.Literal("paid"), Type.Literal("failed"), Type.Literal("refunded")]),
+      Type.Union([
+        Type.Literal("paid"),
+        Type.Literal("failed"),
+        Type.Literal("refunded"),
+        Type.Literal("refund_failed"),
+      ]),
       {
         minProperties: 1,
         maxProperties: 20,
@@ -113,7 +119,7 @@ const payment = Type.Object(
       },
     ),
     amount: pointers(
-      "The JSON pointer to the amount. For refunds, to the sum of all refunds of the payment.",
+      "The JSON pointer to the amount. For refunds, to the sum of all refunds of the payment; for one that failed, to its own.",
     ),
     currency: pointer("The JSON pointer to the currency, an ISO 4217 code."),
     id: Type.Optional(
@@ -121,6 +127,7 @@ const payment = Type.Object(
         "The JSON pointer to the id of the payment. A payment and its refunds have the same.",
       ),
     ),
+    refund: Type.Optional(pointer("The JSON pointer to the id of a refund that failed.")),
     unit: Type.Optional(
       Type.Union([Type.Literal("minor"), Type.Literal("major")], {
         description:
