@@ -262,6 +262,22 @@ describe("an erasure", () => {
     }
   });
 
+  test("of an admin by themselves, and of a passenger without an account, is audited without their names", async () => {
+    const { id: flightId } = await addFlight(app);
+    const made = await json(await book(flightId, 1, {}, "bo"));
+    await cancel(made["bookingId"], "bo");
+    const passengers = await app.as("admin", "/v1/persons/erase", inBody("ada@example.com"));
+    expect(await jsonWith(passengers, 200)).toEqual({ erased: { passengers: 1, bookings: 1 } });
+    const erase = (who: string) => app.as("admin", "/v1/persons/erase", inBody(who), who);
+    await app.as("admin", "/v1/persons/export", inBody("nobody@example.com"), "root-2");
+    await jsonWith(await erase("root-2"), 200);
+    expect((await erase("root-2")).status).toBe(401);
+    expect(await json(await app.as("admin", "/v1/audit?action=person.erased"))).toMatchObject({
+      data: [{ actor: expect.stringMatching(/^erased_/) }, { actor: "test-admin" }],
+    });
+    expect(await everything()).not.toMatch(/root-2|"ada@example\.com/);
+  });
+
   test("ends the tokens of the user, who may register again", async () => {
     const { user } = await person();
     app.clock.advance(3 * hourMs);

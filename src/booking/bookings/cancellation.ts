@@ -51,8 +51,9 @@ export function refundNow(
 const nothingPaid: RefundNow = { minor: 0, percent: 0, reason: "Nothing was paid", until: null };
 
 /**
- * Cancels a confirmed or held booking, with the refund that was offered or is due now, and releases its seats and those of an open offer, in one transaction. Throws
- * `changedMeanwhile` if its status, its flight or the offer changed meanwhile; `not-cancellable`, `booking-closed`.
+ * Cancels a confirmed or held booking, with the refund that was offered or is due now, and releases its seats and those of
+ * an open offer, in one transaction. Throws `changedMeanwhile` if its status, its flight or the offer changed meanwhile;
+ * `not-cancellable`, `booking-closed`.
  */
 export async function cancelNow(
   parts: CancellationParts,
