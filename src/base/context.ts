@@ -10,6 +10,8 @@ export const maxSubjectLength = 255;
 export const openIdPrefix = "oidc:";
 /** Precedes the name that a link of the command line was made for. */
 export const consolePrefix = "console:";
+/** Precedes the name of the operating system's user who runs a command. */
+export const commandPrefix = "cli:";
 export const maxActorIdLength = openIdPrefix.length + maxSubjectLength;
 
 /** The authenticated caller. */

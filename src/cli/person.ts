@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Command } from "commander";
 
 import { systemClock } from "../base/clock.ts";
-import type { Context } from "../base/context.ts";
+import { commandPrefix, type Context } from "../base/context.ts";
 import { makeId } from "../base/ids.ts";
 import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../config/config.ts";
@@ -124,7 +124,7 @@ function withPersons<Result>(
       makeId,
     });
     const ctx: Context = {
-      actor: { id: `cli:${operatorName(env)}`, roles: ["admin"] },
+      actor: { id: `${commandPrefix}${operatorName(env)}`, roles: ["admin"] },
       expiresAt: new Date(systemClock.now() + 3_600_000),
       requestId: "",
     };

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { commandPrefix, consolePrefix } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, type MakeId } from "../base/ids.ts";
 import { type Write, write } from "../db/statement.ts";
@@ -46,13 +47,14 @@ export async function eraseRows(
 ): Promise<ErasedCounts> {
   const { storage } = parts;
   const begun = [entry];
+  const signedIn = person.ids.filter((id) => !isLabel(id));
   await repeated(async () => {
     const open = { ...valuesOf(person, [], 1), now: new Date(parts.clock.now()) };
     await requireNoOpenBooking(parts, open);
-    if (person.ids.length === 0) return;
+    if (signedIn.length === 0) return;
     // From now on, nothing is written in the name of the user. What was written just before is seen here.
     const guard = write(requireNoneOpen, open, changedMeanwhile);
-    await parts.erasures.add(person.ids, ...begun, guard);
+    await parts.erasures.add(signedIn, ...begun, guard);
     begun.length = 0;
   });
   /** Stands for the person in what stays. Nothing stores whom it stands for. */
@@ -85,6 +87,11 @@ export async function eraseRows(
   }
   if (begun.length > 0) throw new AppError("not-found", "Nothing is stored about this person");
   return counts;
+}
+
+/** The name in a link or of who runs a command has no token, and may be used again. */
+function isLabel(id: string): boolean {
+  return id.startsWith(consolePrefix) || id.startsWith(commandPrefix);
 }
 
 function idsIn(rows: readonly Row[]): readonly string[] {

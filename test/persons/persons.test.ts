@@ -278,6 +278,15 @@ describe("an erasure", () => {
     expect(await everything()).not.toMatch(/root-2|"ada@example\.com/);
   });
 
+  test("of the name of who runs commands lets that name run others", async () => {
+    const operator: Context = { ...admin, actor: { id: "cli:alice", roles: ["admin"] } };
+    await app.services.persons.export(operator, "nobody@example.com");
+    expect(await app.services.persons.erase(operator, "cli:alice")).toEqual({
+      erased: { audit: 1 },
+    });
+    await app.services.persons.export(operator, "nobody@example.com");
+  });
+
   test("ends the tokens of the user, who may register again", async () => {
     const { user } = await person();
     app.clock.advance(3 * hourMs);
