@@ -156,13 +156,14 @@ export function unixMillisAt(payload: unknown, ...path: readonly string[]): Date
 }
 
 /**
- * A time written in any usual way, or null: ISO 8601 with an offset, or seconds or milliseconds since the epoch as a number
- * or digits. The years 2000 to 2100 differ in seconds and milliseconds, so the two cannot be confused.
+ * A time written in any usual way, or null: ISO 8601, or seconds or milliseconds since the epoch as a number or digits.
+ * Without an offset it is UTC, as services that write none document (WooCommerce, Discord, Mailchimp). The years 2000 to 2100 differ in seconds and milliseconds, so the two cannot be confused.
  */
 export function anyTime(value: unknown): Date | null {
   const isDigits = typeof value === "string" && /^\d{9,14}(?:\.\d{1,9})?$/.test(value);
   const number = isNumber(value) || isDigits ? Number(value) : Number.NaN;
-  if (Number.isNaN(number)) return isoTimeAt({ value }, "value");
+  if (Number.isNaN(number))
+    return isoTimeAt({ value }, "value") ?? isoTimeAt({ value: `${String(value)}Z` }, "value");
   return validTime(Math.round(number)) ?? validTime(Math.round(number * 1_000));
 }
 

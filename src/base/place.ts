@@ -23,8 +23,28 @@ export const placePattern =
 /** A place in an event: of a delivery with several items, `delivery/…` is a place in the whole payload. */
 export const eventPlacePattern = placePattern.replace("/.{0,200}", "(?:delivery)?/.{0,200}");
 
-/** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901), one after `delivery`, or `payload`. */
-export function lookup(place: string): Lookup {
+export type Places = string | readonly string[];
+
+export function oneOrMore(places: Places | undefined): readonly string[] {
+  if (places === undefined) return [];
+  return typeof places === "string" ? [places] : places;
+}
+
+/**
+ * Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901), one after `delivery`, or `payload`. Of several, the
+ * first that is there.
+ */
+export function lookup(place: Places): Lookup {
+  if (typeof place !== "string") {
+    const finds = place.map(lookup);
+    return (source) => {
+      for (const find of finds) {
+        const value = find(source);
+        if (value !== undefined) return value;
+      }
+      return undefined;
+    };
+  }
   if (place === "payload") return ({ payload }) => payload();
   if (place.startsWith(deliveryPrefix)) {
     const keys = pointerKeys(place);

@@ -114,7 +114,9 @@ function secretRows(scheme: SignatureScheme, right: Stand, other: Stand): readon
 
 /** A signature that is missing, empty, changed or sent twice. */
 function placeRows(scheme: SignatureScheme, signed: Attempt): readonly Row[] {
-  const [place = ""] = signaturePlaces(scheme);
+  const places = signaturePlaces(scheme);
+  const isSent = (each: string) => signed.headers.has(headerIn(each) ?? "none");
+  const place = places.find(isSent) ?? places[0] ?? "";
   const name = headerIn(place);
   if (name !== null) {
     const value = signed.headers.get(name) ?? "";

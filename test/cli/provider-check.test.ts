@@ -55,6 +55,19 @@ samples: { a: { body: { type: a, id: "{id}" } } }
     });
   });
 
+  test("signs a query that a sample states", async () => {
+    const file = (query: string) => `displayName: Any
+signature: { kind: hmac, algorithm: sha256, encoding: hex, from: header.x-sig, signs: "{query.token}{url}{body}" }
+event: "{/type}"
+events: { a: { type: a } }
+samples: { a: { ${query}body: { type: a, id: "{id}" } } }
+`;
+    const check = async (query: string) =>
+      checkProvider(fileProvider("any", "any.yaml", readProviderFile("any.yaml", file(query))));
+    expect(await check('query: { token: "t {id}" }, ')).toMatchObject({ failures: [] });
+    expect(check("")).rejects.toThrow("lacks a value");
+  });
+
   test("names the file, the line and what to write instead", async () => {
     const cwd = newFolder();
     const text = (catalogueFiles["slack"] ?? "").replace("encoding: hex", "encoding: hexx");

@@ -64,6 +64,12 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/payments.md", name: "transitions", text: transitionTable() },
   { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
   { file: "docs/providers.md", name: "identities", text: identityTable() },
+  ...["README.md", "docs/README.md", "docs/webhooks.md", "CHANGELOG.md"].map((file) => ({
+    file,
+    name: "services",
+    text: String(Object.keys(catalogueFiles).length),
+    place: /\b\d+(?=(?: more services|\smore, see| services\.| files come with it))/,
+  })),
   { file: "docs/provider.schema.json", name: "schema", text: publishedSchema(), place: /^.*$/s },
 ];
 
@@ -110,7 +116,7 @@ export function withPart(page: string, part: GeneratedPart): string {
   const between = new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s");
   const { place = between } = part;
   if (!place.test(page)) throw new Error(`${file} has no place for its ${name}: ${place.source}`);
-  return page.replace(place, () => `${text}\n`);
+  return page.replace(place, () => (name === "services" ? text : `${text}\n`));
 }
 
 function errorTable(): string {

@@ -1,3 +1,4 @@
+import { oneOrMore } from "../../base/place.ts";
 import { forwarded } from "../../inbound/providers/forwarded.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import {
@@ -32,9 +33,10 @@ export interface Forwarder {
 
 /** A caution for services that sign a time in the body, which is sent unchanged; null for others. */
 function timeInBody(scheme: Provider["signature"]): string | null {
-  const { from = "", toleranceSeconds = 0 } = isTextScheme(scheme) ? (scheme.timestamp ?? {}) : {};
-  return from.startsWith("/")
-    ? `the signed time is in the body (${from}): a library that checks it accepts a delivery for ${toleranceSeconds} s`
+  const { from, toleranceSeconds = 0 } = isTextScheme(scheme) ? (scheme.timestamp ?? {}) : {};
+  const places = oneOrMore(from).filter((place) => place.startsWith("/"));
+  return places.length > 0
+    ? `the signed time is in the body (${places.join(", ")}): a library that checks it accepts a delivery for ${toleranceSeconds} s`
     : null;
 }
 

@@ -140,6 +140,8 @@ type NotifyFunction = (event: Event, notice: Notice | null) => NewNotification |
 /** Creates a sample that differs from all earlier ones. */
 export type Sample = (fresh: Fresh) => {
   readonly headers: Readonly<Record<string, string>>;
+  /** What the service adds to the URL. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 };
 

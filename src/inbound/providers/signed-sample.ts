@@ -1,7 +1,13 @@
 import type { JsonObject } from "../../base/payload.ts";
-import { pointerKeys, valueAt } from "../../base/place.ts";
+import { oneOrMore, pointerKeys, valueAt } from "../../base/place.ts";
 import type { SigningKey } from "../signatures/keys.ts";
-import { headerIn } from "../signatures/scheme.ts";
+import {
+  headerIn,
+  isTextScheme,
+  signaturePlaces,
+  type SignatureScheme,
+  signedUnder,
+} from "../signatures/scheme.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
 
 import type { Fresh, Provider, Sample } from "./provider.ts";
@@ -10,7 +16,7 @@ import type { Fresh, Provider, Sample } from "./provider.ts";
 export interface SignedSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer<ArrayBuffer>;
-  /** What to append to the URL: `?code=…` where a signature or secret is in the query, else empty. */
+  /** What to append to the URL: `?code=…` where the service adds something to the query, else empty. */
   readonly query: string;
 }
 
@@ -29,18 +35,29 @@ export function signedSample(
   fresh: Fresh,
   { signedAtMs = fresh.now.getTime(), url = "" }: SigningOptions = {},
 ): SignedSample {
-  const { signature: scheme, payload: format } = provider;
-  const { headers, body } = sample(fresh);
+  const { payload: format } = provider;
+  const { headers, query = {}, body } = sample(fresh);
+  const scheme = schemeWithin(provider.signature, headers);
   const prepared = preparations(scheme, key, signedAtMs);
   const all = { ...headers, ...headersOf(prepared) };
   const payload = withMembers(body, prepared);
   const bytes = encoded(provider, payload);
-  const signed = signature(scheme, key, { method: "POST", url, headers: all, bytes }, signedAtMs);
+  const queryWith = (added: readonly Addition[]) => queryOf({ ...query, ...queryMembers(added) });
+  const unsigned = { method: "POST", url: url + queryWith(prepared), headers: all, bytes };
+  const signed = signature(scheme, key, unsigned, signedAtMs);
   return {
     headers: { "content-type": contentTypes[format ?? "object"], ...all, ...headersOf([signed]) },
     bytes: withSignature(provider, payload, bytes, signed),
-    query: queryOf([...prepared, signed]),
+    query: queryWith([...prepared, signed]),
   };
+}
+
+/** Of several sets of headers, the one that the sample has the id of. */
+function schemeWithin(scheme: SignatureScheme, headers: SignedSample["headers"]): SignatureScheme {
+  const ids = isTextScheme(scheme) ? oneOrMore(scheme.id) : [];
+  const set = ids.findIndex((place) => Object.hasOwn(headers, headerIn(place) ?? ""));
+  const header = headerIn(signaturePlaces(scheme)[set] ?? "");
+  return header === null ? scheme : signedUnder(scheme, header);
 }
 
 /** The content type of each form of payload. */
@@ -56,11 +73,16 @@ function headersOf(added: readonly Addition[]): Record<string, string> {
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[0] !== null));
 }
 
-function queryOf(added: readonly Addition[]): string {
+function queryMembers(added: readonly Addition[]): Record<string, string> {
   const members = added
     .filter(({ place }) => place.startsWith("query."))
-    .map(({ place, value }): [string, string] => [place.slice("query.".length), value]);
-  return members.length === 0 ? "" : `?${new URLSearchParams(members).toString()}`;
+    .map(({ place, value }) => [place.slice("query.".length), value] as const);
+  return Object.fromEntries(members);
+}
+
+function queryOf(members: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams({ ...members }).toString();
+  return text && `?${text}`;
 }
 
 type Encoding = Pick<Provider, "payload" | "formField">;

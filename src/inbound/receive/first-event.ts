@@ -1,6 +1,6 @@
 import { sameBytes } from "../../base/constant-time.ts";
 import type { JsonObject } from "../../base/payload.ts";
-import { pointerKeys } from "../../base/place.ts";
+import { oneOrMore, pointerKeys } from "../../base/place.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import {
@@ -95,11 +95,13 @@ function isRetry(provider: Provider, body: Uint8Array | null, { body: own }: Sto
   if (body === null || own === null) return false;
   if (sameBytes(body, own)) return true;
   const { signature } = provider;
-  const place = isTextScheme(signature) ? (signature.timestamp?.from ?? "") : "";
-  if (!place.startsWith("/")) return false;
+  const times = isTextScheme(signature) ? oneOrMore(signature.timestamp?.from) : [];
+  const places = times.filter((place) => place.startsWith("/"));
+  if (places.length === 0) return false;
   const [one, other] = [payloadOf(provider, body), payloadOf(provider, own)];
   for (const payload of [one, other])
-    if (payload !== null) setAt(payload, pointerKeys(place), null);
+    for (const place of payload === null ? [] : places)
+      setAt(payload ?? {}, pointerKeys(place), null);
   return arePayloadsEqual(one, other);
 }
 

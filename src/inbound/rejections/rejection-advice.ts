@@ -1,3 +1,4 @@
+import { oneOrMore } from "../../base/place.ts";
 import { maxItems } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
@@ -93,5 +94,5 @@ function timePlace(scheme: SignatureScheme): string {
   const { from, item = "t=" } = scheme.timestamp ?? {};
   return from === undefined
     ? `The signature header has no ${item}<unix seconds>`
-    : `The webhook has no signed time (${from})`;
+    : `The webhook has no signed time (${oneOrMore(from).join(" or ")})`;
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
-import { pointerKeys } from "../../base/place.ts";
+import { oneOrMore, pointerKeys } from "../../base/place.ts";
 
 import type { JwtScheme, KeySource, TextScheme } from "./scheme.schema.ts";
 import {
@@ -95,7 +95,7 @@ function timeProblems(
     return [{ path, message: '"item" needs "items", which says how the header is split' }];
   }
   const isNamed = signedTemplates(scheme).some((text) => text.includes("{timestamp}"));
-  const isCovered = from !== undefined && isSignedPlace(scheme, from);
+  const isCovered = oneOrMore(from).some((place) => isSignedPlace(scheme, place));
   if (isNamed || isCovered) return [];
   return [
     { path, message: 'The time is not signed: name {timestamp} in "signs", or leave it out' },

@@ -1,3 +1,5 @@
+import { oneOrMore, type Places } from "../../base/place.ts";
+
 import type {
   BasicAuthScheme,
   HmacScheme,
@@ -19,7 +21,7 @@ export function isTextScheme(scheme: SignatureScheme): scheme is TextScheme {
 /** The places of the signature, in order of preference. */
 export function signaturePlaces(scheme: SignatureScheme): readonly string[] {
   if (scheme.kind === "basic-auth") return ["header.authorization"];
-  return typeof scheme.from === "string" ? [scheme.from] : scheme.from;
+  return oneOrMore(scheme.from);
 }
 
 /** The headers that prove the origin, in lower case. Their values are secret or valid for a body. */
@@ -36,9 +38,19 @@ export function publicSignatureHeaders(scheme: SignatureScheme): readonly string
   return [...signatureHeaders(scheme), ...readHeadersOf(scheme)];
 }
 
-/** The scheme with its signature in this header only. */
+/** The scheme with its signature in this header only, and the id and the time in those of the same set. */
 export function signedUnder(scheme: SignatureScheme, header: string): SignatureScheme {
-  return scheme.kind === "basic-auth" ? scheme : { ...scheme, from: `header.${header}` };
+  if (scheme.kind === "basic-auth") return scheme;
+  const from = `header.${header}`;
+  if (!isTextScheme(scheme)) return { ...scheme, from };
+  const set = signaturePlaces(scheme).indexOf(from);
+  const ofSet = (places: Places | undefined) => oneOrMore(places)[set] ?? oneOrMore(places)[0];
+  const [id, time] = [ofSet(scheme.id), ofSet(scheme.timestamp?.from)];
+  const timestamp = scheme.timestamp && {
+    ...scheme.timestamp,
+    ...(time !== undefined && { from: time }),
+  };
+  return { ...scheme, from, ...(id !== undefined && { id }), ...(timestamp && { timestamp }) };
 }
 
 /**
@@ -98,7 +110,9 @@ export function signsUrl(scheme: SignatureScheme): boolean {
   if (scheme.kind === "jwt") return scheme.audience?.includes("{url}") === true;
   return (
     isTextScheme(scheme) &&
-    signedTemplates(scheme).some((template) => /\{(?:url|path|query\.[^}]*)\}/.test(template))
+    signedTemplates(scheme).some((template) =>
+      /\{(?:url(?:With(?:out)?Port)?|path|query\.[^}]*)\}/.test(template),
+    )
   );
 }
 
@@ -145,8 +159,8 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
   return [
     ...named,
     ...lines,
-    ...(id !== undefined && isNamed("id") ? [id] : []),
-    ...(timestamp?.from !== undefined && isNamed("timestamp") ? [timestamp.from] : []),
+    ...(isNamed("id") ? oneOrMore(id) : []),
+    ...(isNamed("timestamp") ? oneOrMore(timestamp?.from) : []),
   ];
 }
 
@@ -155,7 +169,7 @@ export function timePlacesOf(scheme: SignatureScheme): readonly string[] {
   if (isTextScheme(scheme)) {
     const { timestamp } = scheme;
     if (timestamp === undefined) return [];
-    return timestamp.from === undefined ? signaturePlaces(scheme) : [timestamp.from];
+    return timestamp.from === undefined ? signaturePlaces(scheme) : oneOrMore(timestamp.from);
   }
   return scheme.kind === "jwt" ? signaturePlaces(scheme) : [];
 }
@@ -173,8 +187,8 @@ export function pointersOf(scheme: SignatureScheme): readonly string[] {
   const places = [
     ...signaturePlaces(scheme),
     ...signedPlaces(scheme),
-    id,
-    timestamp?.from,
+    ...oneOrMore(id),
+    ...oneOrMore(timestamp?.from),
     key,
     account,
   ];
@@ -189,7 +203,12 @@ export function readHeadersOf(scheme: SignatureScheme): readonly string[] {
   const { id, timestamp } = isTextScheme(scheme) ? scheme : {};
   const key = "key" in scheme ? scheme.key : undefined;
   const secret = secretPlacesOf(scheme);
-  const places = [...signedPlaces(scheme), id, timestamp?.from, key?.from];
+  const places = [
+    ...signedPlaces(scheme),
+    ...oneOrMore(id),
+    ...oneOrMore(timestamp?.from),
+    key?.from,
+  ];
   const read = places.filter((place) => place !== undefined && !secret.includes(place));
   return [...new Set(read.flatMap((place) => headerIn(place ?? "") ?? []))];
 }

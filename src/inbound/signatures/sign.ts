@@ -1,5 +1,5 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
-import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
+import { exactText, lookup, oneOrMore, type PlaceSource } from "../../base/place.ts";
 
 import { encoded } from "./encodings.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
@@ -39,7 +39,8 @@ export function preparations(
   }
   if (isTextScheme(scheme) && scheme.timestamp?.from !== undefined) {
     const { from, unit } = scheme.timestamp;
-    added.push({ place: from, value: timeText(atMs, unit) });
+    const [place = ""] = oneOrMore(from);
+    added.push({ place, value: timeText(atMs, unit) });
   }
   return added;
 }
@@ -150,7 +151,9 @@ function signedTime(
   source: PlaceSource,
   atMs: number,
 ): string {
-  const sent = from.startsWith("/") ? exactText(lookup(from)(source)) : null;
+  const sent = oneOrMore(from).some((place) => place.startsWith("/"))
+    ? exactText(lookup(from)(source))
+    : null;
   return sent ?? timeText(atMs, unit);
 }
 

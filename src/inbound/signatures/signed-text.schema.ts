@@ -45,7 +45,9 @@ const timeUnit = words(
 
 const timestamp = Type.Object(
   {
-    from: Type.Optional(placeSchema),
+    from: Type.Optional(
+      oneOrMore(placeSchema, "Where it is: of several places, the first that is sent."),
+    ),
     item: Type.Optional(
       Type.String({
         minLength: 1,
@@ -116,7 +118,7 @@ const signs = Type.Union(
   ],
   {
     description:
-      'The signed text: fixed text and `{body}`, `{compactJson}`, `{bodySha256}`, `{bodyCrc32}`, `{method}`, `{url}`, `{path}`, `{timestamp}`, `{id}`, `{secret}`, `{form}`, `{sortedForm}` or a place, as `{header.x-id}` or `{/token}`; `{/token ?? ""}` if it may be missing. Of a list, any may match.',
+      'The signed text: fixed text and `{body}`, `{compactJson}`, `{bodySha256}`, `{bodyCrc32}`, `{method}`, `{url}`, `{urlWithPort}`, `{urlWithoutPort}`, `{path}`, `{timestamp}`, `{id}`, `{secret}`, `{form}`, `{sortedForm}` or a place, as `{header.x-id}` or `{/token}`; `{/token ?? ""}` if it may be missing. Of a list, any may match.',
   },
 );
 
@@ -134,5 +136,10 @@ export const signed = {
   encoding,
   signs,
   timestamp: Type.Optional(timestamp),
-  id: Type.Optional({ ...placeSchema, description: "Where `{id}` in `signs` is." }),
+  id: Type.Optional(
+    oneOrMore(
+      placeSchema,
+      "Where `{id}` in `signs` is: of several places, the first that is sent.",
+    ),
+  ),
 };

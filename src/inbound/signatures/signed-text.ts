@@ -121,6 +121,8 @@ export const signedNames = [
   "bodyCrc32",
   "method",
   "url",
+  "urlWithPort",
+  "urlWithoutPort",
   "path",
   "timestamp",
   "id",
@@ -137,6 +139,8 @@ const named: Readonly<Record<SignedName, PieceOf>> = {
   bodyCrc32: ({ body }) => String(Bun.hash.crc32(body.bytes)),
   method: ({ method }) => method,
   url: ({ url }) => url,
+  urlWithPort: ({ url }) => withPort(url),
+  urlWithoutPort: ({ url }) => url.replace(authority, "$1"),
   path: ({ url }) => pathOf(url),
   timestamp: ({ timestamp }) => timestamp,
   id: ({ id }) => id,
@@ -191,6 +195,14 @@ function pathOf(url: string): string {
   const end = url.indexOf("?");
   if (start < 0) return "/";
   return url.slice(start, end < 0 ? undefined : end);
+}
+
+const authority = /^([^:]+:\/\/(?:\[[^\]]*\]|[^:/?#[]*))(:\d+)?/;
+
+/** The URL as it is if it has a port, otherwise with the standard one. */
+function withPort(url: string): string {
+  const standard = url.startsWith("https:") ? ":443" : ":80";
+  return url.replace(authority, (_, host: string, port = standard) => host + port);
 }
 
 type Field = readonly [name: string, value: string];

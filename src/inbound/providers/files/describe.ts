@@ -1,5 +1,5 @@
 import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
-import { condition, exactText, lookup, type PlaceSource } from "../../../base/place.ts";
+import { condition, exactText, lookup, oneOrMore, type PlaceSource } from "../../../base/place.ts";
 import { type Template, template, type TemplateContext } from "../../../base/template.ts";
 import type { EventData } from "../../../event/event.ts";
 import type { Severity } from "../../../event/new-notification.ts";
@@ -86,11 +86,6 @@ function isNameSigned({ event, signature, retryChanges }: ProviderFile): boolean
   return template(event).places.every((place) =>
     headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
   );
-}
-
-export function oneOrMore(places: string | readonly string[] | undefined): readonly string[] {
-  if (places === undefined) return [];
-  return typeof places === "string" ? [places] : places;
 }
 
 function compiled(file: ProviderFile, event: EventFields): Description {

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../../base/errors.ts";
-import { deliveryPrefix } from "../../../base/place.ts";
+import { deliveryPrefix, oneOrMore } from "../../../base/place.ts";
 import { template } from "../../../base/template.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import { schemeProblems } from "../../signatures/scheme-problems.ts";
@@ -11,7 +11,6 @@ import {
   timePlacesOf,
 } from "../../signatures/scheme.ts";
 
-import { oneOrMore } from "./describe.ts";
 import { signsAnswer } from "./handshakes.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";

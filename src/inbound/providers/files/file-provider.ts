@@ -1,4 +1,5 @@
 import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
+import { oneOrMore } from "../../../base/place.ts";
 import type { DataFields } from "../../../event/data-fields.ts";
 import type { Event } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
@@ -14,7 +15,7 @@ import {
 import { typeName } from "../event-fields.ts";
 import type { Fresh, Notice, Provider, Sample } from "../provider.ts";
 
-import { describer, oneOrMore } from "./describe.ts";
+import { describer } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
 import { itemFinder } from "./items.ts";
 import { readPlaces } from "./places.ts";
@@ -130,6 +131,8 @@ function placeFor(
   return typeof places === "object" ? places[kind] : places;
 }
 
+type FileSample = ProviderFile["samples"][string];
+
 /** The samples of a file, with new ids and times in each request. */
 function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> {
   return Object.fromEntries(
@@ -137,10 +140,13 @@ function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> 
   );
 }
 
-function filled({ headers = {}, body }: ProviderFile["samples"][string], fresh: Fresh) {
-  const texts = Object.entries(headers).map(([name, value]) => [name, filledText(value, fresh)]);
+function filled({ headers = {}, query = {}, body }: FileSample, fresh: Fresh): ReturnType<Sample> {
+  const texts = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, filledText(value, fresh)]),
+    );
   const payload: JsonObject | null = asPayload(filledValue(body, fresh));
-  return { headers: Object.fromEntries(texts), body: payload ?? {} };
+  return { headers: texts(headers), query: texts(query), body: payload ?? {} };
 }
 
 function filledValue(value: unknown, fresh: Fresh): unknown {

@@ -1,6 +1,6 @@
+import { oneOrMore } from "../../../base/place.ts";
 import { template, type TemplateMode } from "../../../base/template.ts";
 
-import { oneOrMore } from "./describe.ts";
 import type { Step } from "./located.ts";
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
 

@@ -161,6 +161,11 @@ const items = Type.String({ maxLength: 200 });
 const sample = Type.Object(
   {
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    query: Type.Optional(
+      Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 200 }), {
+        description: "What the service adds to the URL, if the signature covers it.",
+      }),
+    ),
     body: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())]),
   },
   {

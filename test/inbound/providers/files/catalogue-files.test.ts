@@ -6,6 +6,7 @@ import {
   catalogueFile,
   catalogueFiles,
 } from "../../../../src/inbound/providers/files/catalogue-files.ts";
+import { readPlaces } from "../../../../src/inbound/providers/files/places.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 
@@ -27,6 +28,13 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   test("has samples of listed events only", () => {
     const unlisted = Object.keys(file.samples).filter((event) => !(event in file.events));
     if (!("*" in file.events)) expect(unlisted).toEqual([]);
+  });
+
+  test("shows no link that opens without a sign-in", () => {
+    const secret =
+      /order_status|receipt|hosted|invoice_pdf|customer_portal|share_url|join_url|start_url|cancel_url|reschedule_url|play_url|signed_url/;
+    const places = readPlaces(file).filter((place) => secret.test(place));
+    expect(places.filter((place) => /url|uri|link|receipt|portal/.test(place))).toEqual([]);
   });
 
   test("says how to set it up and where the service documents it", () => {

@@ -72,6 +72,28 @@ function eventOf(
   };
 }
 
+/** The samples that hold no time, of files that read one from others. */
+const untimed = [
+  "bitbucket repo:push",
+  "buildkite agent.lost",
+  "clickup taskDeleted",
+  "forgejo action_run_failure.failure",
+  "gitea status.failure",
+  "gitea workflow_run.failure",
+  "gitlab access_token",
+  "gitlab merge_request",
+  "gitlab push",
+  "gitlab_signed access_token",
+  "gitlab_signed merge_request",
+  "gitlab_signed push",
+  "instagram comments",
+  "postmark Inbound",
+  "shopify customers/redact",
+  "shopify disputes/create",
+  "slack slash_command",
+  "sonarqube FAILED",
+];
+
 describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   const file = readProviderFile(`${name}.yaml`, text);
   const provider = fileProvider(name, `${name}.yaml`, file);
@@ -84,6 +106,9 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     const event = eventOf(provider, bytes, new Headers(headers));
     expect(event.status).toBe("accepted");
     expect(event.type).toBe(file.events[sampleName]?.type ?? sampleName);
+    const readsTime = (file.events[sampleName]?.occurredAt ?? file.occurredAt) !== undefined;
+    const isTimed = readsTime && !untimed.includes(`${name} ${sampleName}`);
+    expect(event.occurredAt.getTime() > 0).toBe(isTimed);
     expect(event.title).toMatch(/^[^{}[\]]{5,200}$/);
     expect(event.title).not.toStartWith(event.type);
     const [message, ...others] = notificationsOf(provider, event, event.notice);
@@ -125,6 +150,8 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     const isListed = Object.hasOwn(file.events, eventName) || Object.hasOwn(file.events, "*");
     expect(event.status).toBe(isListed ? "accepted" : "ignored");
     expect(event.type).toBe(file.events[eventName]?.type ?? eventName);
+    if (["discord", "gitlab", "sonarqube"].includes(name) && /[a-z](?:_at|At|stamp)"/.test(body))
+      expect(event.occurredAt.getTime()).toBeGreaterThan(0);
     expect(event.title).toMatch(/^.{4,500}$/);
   });
 

@@ -108,12 +108,16 @@ function ed25519Verifies({ publicKey }: Signed, text: string, hex: string): bool
   });
 }
 
-function standardWebhook(prefix: string): Opinion {
+/** `hidden`: the prefix of the headers that a sender can use instead. */
+function standardWebhook(prefix: string, hidden = "none"): Opinion {
   return (given) => {
     const { header } = withHeaders(given);
     const names = ["id", "timestamp", "signature"];
     const headers = Object.fromEntries(
-      names.map((name) => [`webhook-${name}`, header(`${prefix}-${name}`)]),
+      names.map((name) => [
+        `webhook-${name}`,
+        header(`${prefix}-${name}`) || header(`${hidden}-${name}`),
+      ]),
     );
     new Webhook(given.secret).verify(given.body, headers);
     return true;
@@ -196,7 +200,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   chargebee: basicAuth,
   checkout_com: hmac("sha256", "hex", "cko-signature"),
   circleci: hmac("sha256", "hex", "circleci-signature", "{body}", "v1="),
-  clerk: standardWebhook("svix"),
+  clerk: standardWebhook("svix", "webhook"),
   clickup: hmac("sha256", "hex", "x-signature"),
   customer_io: hmac("sha256", "hex", "x-cio-signature", "v0:{x-cio-timestamp}:{body}"),
   cloudflare: secretInHeader("cf-webhook-auth"),
@@ -294,7 +298,7 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   polar: textWebhook,
   razorpay: hmac("sha256", "hex", "x-razorpay-signature"),
   replicate: standardWebhook("webhook"),
-  resend: standardWebhook("svix"),
+  resend: standardWebhook("svix", "webhook"),
   sanity: stripeLike("sanity-webhook-signature", "base64url"),
   segment: (given) => {
     const old = given.headers.has("x-segment-signature");
@@ -314,13 +318,19 @@ export const secondOpinions: Readonly<Record<string, Opinion>> = {
   snyk: hmac("sha256", "hex", "x-hub-signature", "{body}", "sha256="),
   sonarqube: hmac("sha256", "hex", "x-sonar-webhook-hmac-sha256"),
   square: hmac("sha256", "base64", "x-square-hmacsha256-signature", "{url}{body}"),
-  standard_webhooks: standardWebhook("webhook"),
-  stytch: standardWebhook("svix"),
-  svix: standardWebhook("svix"),
+  standard_webhooks: standardWebhook("webhook", "svix"),
+  stytch: standardWebhook("svix", "webhook"),
+  svix: standardWebhook("svix", "webhook"),
   telegram: secretInHeader("x-telegram-bot-api-secret-token"),
   terraform_cloud: hmac("sha512", "hex", "x-tfe-notification-signature"),
   trello: hmac("sha1", "base64", "x-trello-webhook", "{body}{url}"),
-  twilio: hmac("sha1", "base64", "x-twilio-signature", "{url}{form}"),
+  twilio: (given) => {
+    const url = new URL(given.url);
+    const bare = given.url.replace(url.host, url.hostname);
+    const withPort = given.url.replace(url.host, `${url.hostname}:${url.port || 443}`);
+    const opinion = hmac("sha1", "base64", "x-twilio-signature", "{url}{form}");
+    return [bare, withPort].some((each) => opinion({ ...given, url: each }) === true);
+  },
   twitch: hmac(
     "sha256",
     "hex",

@@ -1,3 +1,4 @@
+import { oneOrMore } from "../../../../src/base/place.ts";
 import { isFixedSize } from "../../../../src/inbound/signatures/encodings.ts";
 import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
 import {
@@ -66,7 +67,12 @@ export function signsAnyBody(scheme: SignatureScheme): scheme is TextScheme {
     Array.from(template.matchAll(/(?<!\{)\{([^{}]+)\}/g), ([, name = ""]) => name),
   );
   const account = "secretAt" in scheme ? scheme.secretAt : undefined;
-  const places = [...signaturePlaces(scheme).slice(0, 1), timestamp?.from, id, account];
+  const places = [
+    ...signaturePlaces(scheme).slice(0, 1),
+    ...oneOrMore(timestamp?.from),
+    ...oneOrMore(id),
+    account,
+  ];
   return (
     names.length > 0 &&
     names.every((name) => plainName.test(name)) &&

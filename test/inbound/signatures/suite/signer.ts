@@ -1,3 +1,4 @@
+import { oneOrMore } from "../../../../src/base/place.ts";
 import { isFixedSize } from "../../../../src/inbound/signatures/encodings.ts";
 import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
 import {
@@ -81,7 +82,7 @@ export function signer(scheme: TextScheme) {
     );
   const query = new URLSearchParams(values("query")).toString();
   const url = query === "" ? baseUrl : `${baseUrl}&${query}`;
-  const idHeader = scheme.id === undefined ? null : headerIn(scheme.id);
+  const idHeader = headerIn(oneOrMore(scheme.id)[0] ?? "");
   const signedHeaders: Readonly<Record<string, string>> = {
     ...values("header"),
     ...(idHeader !== null && { [idHeader]: "msg_2Lml6vXCrsPnPZ1NrU2w5e0x9f1" }),
@@ -180,7 +181,7 @@ export function requestOf(by: Signer, attempt: Attempt): SignedRequest {
   const { url = by.url, method = "POST", receivedAtMs = now * 1_000 } = attempt;
   const { header = by.header(body) } = attempt;
   const headers = new Headers();
-  const timeHeader = headerIn(by.scheme.timestamp?.from ?? "");
+  const timeHeader = headerIn(oneOrMore(by.scheme.timestamp?.from)[0] ?? "");
   if (timeHeader !== null && time !== null) headers.set(timeHeader, time);
   const account = by.accountHeader === null ? {} : { [by.accountHeader]: secrets.current };
   const signed = { ...by.signedHeaders, ...account, ...attempt.signed };

@@ -1,3 +1,4 @@
+import { oneOrMore } from "../../../../src/base/place.ts";
 import { headerIn } from "../../../../src/inbound/signatures/scheme.ts";
 
 import { type Attempt, now, plain, type Row, type Signer } from "./signer.ts";
@@ -101,7 +102,7 @@ function secondsRows(
 
 /** The time in a header of its own. */
 function placeRows(by: Signer): readonly Row[] {
-  const name = headerIn(by.scheme.timestamp?.from ?? "") ?? "";
+  const name = headerIn(oneOrMore(by.scheme.timestamp?.from)[0] ?? "") ?? "";
   return [
     ["none", "missing-timestamp", { time: null }],
     ["under another name", "missing-timestamp", { time: null, signed: { [`${name}-2`]: "1" } }],
