@@ -1,6 +1,9 @@
+import type { Config } from "../config/config.ts";
+import { knownProviders, registeredProviders } from "../config/providers.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 import { byBrand, meantProvider } from "../inbound/providers/brand.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { canMakeSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
@@ -22,6 +25,35 @@ export function findProvider(
   const near = meantProvider(id, providers);
   const hint = near === null ? "" : ` Did you mean ${near}?`;
   throw new UsageError(`There is no provider "${id}".${hint} Providers: ${known}`);
+}
+
+/**
+ * The registered provider with this id, or of this service: what stores a secret needs one that reads it. Throws a `UsageError`
+ * that says how to register another one.
+ */
+export function findRegistered(name: string, config: Config): Provider {
+  const registered = registeredProviders(config);
+  const found = registered.find(({ id }) => id === name) ?? byBrand(name, registered);
+  if (found !== undefined) return found;
+  if (Object.hasOwn(catalogueFiles, name)) {
+    throw new UsageError(
+      `${name} is not registered, so nothing was changed. Run \`${programName} provider add ${name}\` first.`,
+    );
+  }
+  const { id } = findProvider(name, knownProviders(config));
+  throw new UsageError(
+    `${id} is not registered: its route answers 404, and nothing reads its secret, so nothing was changed. Set WEBHOOK_PROVIDERS=${[...config.providers, id].join(",")} for the server and for this command, restart the server, then try again.`,
+  );
+}
+
+/** Throws a `UsageError` if a variable overrides a file that would be stored: the server would go on with the variable. */
+export function requireNoVariable(id: string, secretsDir: string, env: NodeJS.ProcessEnv): void {
+  const places = Object.values(secretPlaces(id, secretsDir));
+  const set = places.find(({ variable }) => env[variable] !== undefined);
+  if (set === undefined) return;
+  throw new UsageError(
+    `${set.variable} is set and overrides ${set.file}, so nothing was changed. Move its value into that file, remove the variable from the environment of the server (also from its env_file), restart the server, then try again.`,
+  );
 }
 
 /**

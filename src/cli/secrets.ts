@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 
 import { type Command, Option } from "commander";
 
-import { readConfig, readSetting } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretPlaces, type SecretStore, secretStore } from "../config/secrets.ts";
-import { settings } from "../config/settings.ts";
 import { maxSecretCharacters } from "../inbound/onboarding/provider-input.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";
@@ -14,6 +13,7 @@ import type { SecretRole } from "../inbound/signatures/signed-request.ts";
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
+import { findRegistered, requireNoVariable } from "./provider.ts";
 import { reloadServer } from "./reload-server.ts";
 import { readSecret } from "./secret-input.ts";
 
@@ -27,7 +27,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   secrets
     .command("set")
     .description("store a provider's webhook secret, read from standard input")
-    .argument("<provider>", "the provider's id", argument(parseProviderId))
+    .argument(
+      "<provider>",
+      "the provider's id, or its service, such as github",
+      argument(parseProviderId),
+    )
     .addOption(
       new Option(
         "--keep <which>",
@@ -44,11 +48,14 @@ interface SetOptions {
 
 /** `skyhook secrets set`: as a file of mode 0600. One of the stored secrets stays accepted. Prints its place, never the secret. */
 async function setSecret(
-  provider: string,
+  name: string,
   { keep }: SetOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const secretsDir = readSetting(settings.secretsDir, env) ?? "";
+  const config = readConfig(env);
+  const { secretsDir } = config;
+  const { id: provider } = findRegistered(name, config);
+  requireNoVariable(provider, secretsDir, env);
   const store = secretStore(env, secretsDir);
   const { current, previous } = secretPlaces(provider, secretsDir);
   // The files do not say which of the two the service signs with.
@@ -72,10 +79,7 @@ async function setSecret(
   if (isRotation) {
     console.log(`the previous secret is in ${previous.file} and still accepted`);
   }
-  if (env[current.variable] !== undefined) {
-    console.error(`warning: ${current.variable} is set and overrides the file: unset it`);
-  }
-  console.log(await reloadServer(readConfig(env)));
+  console.log(await reloadServer(config));
 }
 
 /** `skyhook secrets init`: one file per provider, for trying things out. Prints names, never secrets. */

@@ -158,7 +158,11 @@ describe("skyhook register payment_processor", () => {
   const register = (cwd: string, ...more: string[]) =>
     skyhook(["register", "payment_processor", "--url", base, ...more], {
       cwd,
-      env: { PAYMENT_PROCESSOR_API_URL: stripe.url, PAYMENT_PROCESSOR_API_TOKEN: stripe.token },
+      env: {
+        WEBHOOK_PROVIDERS: "payment_processor",
+        PAYMENT_PROCESSOR_API_URL: stripe.url,
+        PAYMENT_PROCESSOR_API_TOKEN: stripe.token,
+      },
     });
 
   test("creates the endpoint, stores its secret, and updates it when it is run again", async () => {

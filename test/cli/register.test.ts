@@ -46,13 +46,16 @@ describe("skyhook register", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     answer = () => Response.json({ id: "hook_2", secret: "second-secret-of-the-platform" });
-    const second = await register(cwd, { DEPLOY_PLATFORM_WEBHOOK_SECRET: "set" });
+    const before = asked.length;
+    const overridden = await register(cwd, { DEPLOY_PLATFORM_WEBHOOK_SECRET: "set" });
+    expect([overridden.code, asked.length]).toEqual([2, before]);
+    expect(overridden.err).toContain("DEPLOY_PLATFORM_WEBHOOK_SECRET is set and overrides");
+    const second = await register(cwd);
     expect(store.webhookSecrets("deploy_platform")).toEqual({
       current: "second-secret-of-the-platform",
       previous: "first-secret-of-the-platform",
     });
     expect(second.out).toContain("still accepted");
-    expect(second.err).toContain("overrides the file");
     for (const { out, err } of [first, second]) expect(out + err).not.toMatch(/-secret-of-|tkn_1/);
   });
 

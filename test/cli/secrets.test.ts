@@ -122,8 +122,14 @@ describe("a first start", () => {
 });
 
 describe("skyhook secrets set", () => {
-  test("stores what it reads in a private file, and the former secret as the previous one", async () => {
+  async function withSlack(): Promise<string> {
     const cwd = newFolder();
+    await skyhook(["provider", "add", "slack"], { cwd });
+    return cwd;
+  }
+
+  test("stores what it reads in a private file, and the former secret as the previous one", async () => {
+    const cwd = await withSlack();
     const file = join(cwd, "secrets/slack_webhook_secret");
     const set = (input: string, env: Record<string, string> = {}) =>
       skyhook(["secrets", "set", "slack"], { cwd, input, env });
@@ -131,9 +137,12 @@ describe("skyhook secrets set", () => {
     expect([first.err, first.code]).toEqual(["", 0]);
     expect(first.out).toStartWith("stored  secrets/slack_webhook_secret\n");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const second = await set("  second-secret-of-slack", { SLACK_WEBHOOK_SECRET: "set" });
+    const overridden = await set("other-secret-of-slack", { SLACK_WEBHOOK_SECRET: "set" });
+    expect([overridden.out, overridden.code]).toEqual(["", 2]);
+    expect(overridden.err).toContain("SLACK_WEBHOOK_SECRET is set and overrides secrets/slack");
+    expect(readFileSync(file, "utf8").trim()).toBe("first-secret-of-slack");
+    const second = await set("  second-secret-of-slack");
     expect(second.out).toContain("slack_webhook_secret_previous and still accepted");
-    expect(second.err).toContain("SLACK_WEBHOOK_SECRET is set and overrides the file");
     expect(readFileSync(file, "utf8").trim()).toBe("second-secret-of-slack");
     expect(readFileSync(`${file}_previous`, "utf8").trim()).toBe("first-secret-of-slack");
     const both = "has a current and a previous secret";
@@ -153,7 +162,7 @@ describe("skyhook secrets set", () => {
   });
 
   test("does not drop the only former secret for a previous one that does not exist", async () => {
-    const cwd = newFolder();
+    const cwd = await withSlack();
     const set = (input: string, ...more: string[]) =>
       skyhook(["secrets", "set", "slack", ...more], { cwd, input });
     await set("first-secret-of-slack");
@@ -165,8 +174,39 @@ describe("skyhook secrets set", () => {
     expect(existsSync(`${file}_previous`)).toBe(false);
   });
 
-  test("stores nothing if the input is empty or too long, or the id invalid", async () => {
+  test("takes the name of a service, and stores nothing that no provider reads", async () => {
     const cwd = newFolder();
+    const set = (name: string, env: Record<string, string> = {}) =>
+      skyhook(["secrets", "set", name], { cwd, input: "a-secret-of-the-service", env });
+    for (const [name, id] of [
+      ["github", "code_host"],
+      ["vercel", "deploy_platform"],
+      ["todoist", "task_tracker"],
+      ["front", "shared_inbox"],
+    ] as const) {
+      expect((await set(name)).out).toStartWith(`stored  secrets/${id}_webhook_secret\n`);
+    }
+    const all = "task_tracker,shared_inbox,deploy_platform,code_host,payment_processor";
+    for (const [name, advice] of [
+      ["stripe", `WEBHOOK_PROVIDERS=${all}`],
+      ["payment_processor", `WEBHOOK_PROVIDERS=${all}`],
+      ["slack", "provider add slack"],
+      ["githbu", "Did you mean code_host (GitHub)?"],
+      ["nonsense_x", 'There is no provider "nonsense_x"'],
+    ] as const) {
+      const { out, err, code } = await set(name);
+      expect([out, code]).toEqual(["", 2]);
+      expect(err).toContain(advice);
+    }
+    expect(existsSync(join(cwd, "secrets/payment_processor_webhook_secret"))).toBe(false);
+    expect((await set("stripe", { WEBHOOK_PROVIDERS: all })).out).toContain("payment_processor");
+    const { out } = await skyhook(["doctor"], { cwd, env: { NONSENSE_X_WEBHOOK_SECRET: "a" } });
+    expect(out).toContain("nothing reads secrets/payment_processor_webhook_secret: set WEBHOOK_");
+    expect(out).toContain("nothing reads NONSENSE_X_WEBHOOK_SECRET: no provider has this id");
+  });
+
+  test("stores nothing if the input is empty or too long, or the id invalid", async () => {
+    const cwd = await withSlack();
     const empty = await skyhook(["secrets", "set", "slack"], { cwd, input: " \n" });
     const long = await skyhook(["secrets", "set", "slack"], { cwd, input: "x".repeat(20_000) });
     const invalid = await skyhook(["secrets", "set", "../slack"], { cwd, input: "a secret" });

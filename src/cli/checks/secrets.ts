@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 
 import type { Config, Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
@@ -10,6 +11,8 @@ import {
   secretStore,
   usableSecrets,
 } from "../../config/secrets.ts";
+import { catalogue } from "../../inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../../inbound/providers/files/catalogue-files.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { canMakeSecret } from "../../inbound/signatures/development-secret.ts";
 import { schemeName } from "../../inbound/signatures/scheme-name.ts";
@@ -43,8 +46,38 @@ export function checkSecrets(config: Config, env: Environment): readonly Finding
   const pairs = equalSecrets(store, providers.filter(isReadable)).map(([one, other]) =>
     odd(one, `has the same secret as ${other}: a delivery for one verifies at the other`),
   );
-  return [...findings, ...pairs, ...checkTestMode(config)];
+  return [
+    ...findings,
+    ...pairs,
+    ...unreadFindings(config, providers, env),
+    ...checkTestMode(config),
+  ];
 }
+
+/** Secrets of providers that are not registered: nothing reads them, and their routes answer 404. */
+function unreadFindings(
+  { secretsDir, providers: chosen }: Config,
+  providers: readonly Provider[],
+  env: Environment,
+): readonly Finding[] {
+  const files = existsSync(secretsDir) ? readdirSync(secretsDir) : [];
+  const found = [
+    ...files.map((name) => ({ name: name.toLowerCase(), source: join(secretsDir, name) })),
+    ...Object.keys(env).map((name) => ({ name: name.toLowerCase(), source: name })),
+  ];
+  return found.flatMap(({ name, source }) => {
+    const id = /^(.+)_webhook_secret(?:_previous)?$/.exec(name)?.[1];
+    if (id === undefined || providers.some((provider) => provider.id === id)) return [];
+    const advice = isBuiltIn(id)
+      ? `set WEBHOOK_PROVIDERS=${[...chosen, id].join(",")} and restart the server`
+      : Object.hasOwn(catalogueFiles, id)
+        ? `run \`${programName} provider add ${id}\``
+        : "no provider has this id: remove it";
+    return [odd(id, `is not registered, so nothing reads ${source}: ${advice}`)];
+  });
+}
+
+const isBuiltIn = (name: string) => catalogue.some(({ id }) => id === name);
 
 /** Test payments cost nothing, so beside a live account they give seats away. */
 function checkTestMode(config: Config): readonly Finding[] {

@@ -7,6 +7,7 @@ import type { Provider } from "../../inbound/providers/provider.ts";
 import { messageOf } from "../errors.ts";
 import { painter, UsageError } from "../output.ts";
 import { programName } from "../program.ts";
+import { findRegistered, requireNoVariable } from "../provider.ts";
 
 export interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */
@@ -75,8 +76,14 @@ export function requireWritable({ config: { secretsDir } }: Registration): void 
   }
 }
 
-/** Checked before the request: a new secret would drop the previous one, which the provider may still sign with. */
-export function requireNoPrevious({ provider, config: { secretsDir }, env }: Registration): void {
+/**
+ * Checked before the request: the server must read what is stored, and a new secret would drop the previous one, which the
+ * provider may still sign with.
+ */
+export function requireStorable({ provider, config, env }: Registration): void {
+  const { secretsDir } = config;
+  findRegistered(provider.id, config);
+  requireNoVariable(provider.id, secretsDir, env);
   if (!secretStore(env, secretsDir).hasPreviousFile(provider.id)) return;
   const { file } = secretPlaces(provider.id, secretsDir).previous;
   throw new UsageError(
@@ -113,9 +120,6 @@ export function storeSecret(
     console.log(
       `the previous secret is in ${previous.file} and still accepted; delete it with the old webhook`,
     );
-  }
-  if (env[current.variable] !== undefined) {
-    console.error(`warning: ${current.variable} is set and overrides the file: unset it`);
   }
   printReload();
 }
