@@ -23,7 +23,7 @@ describe("skyhook replay", () => {
     expect(ids).toContain(made);
   });
 
-  test("replays an event of the largest size, whose failure doctor tells of", async () => {
+  test("replays an event of the largest size, and doctor reports its failure", async () => {
     const gateway = testGateway(() => new Response(null, { status: 500 }));
     const own = await serve({ env: { ...allSecrets, ...gateway.env } });
     try {
