@@ -30,7 +30,8 @@ export function authenticated(credentials: Credentials): Authenticated {
 
 /**
  * Verifies the bearer token of a request (RFC 6750 section 2.1) or, without one, its cookie. Throws
- * `authentication-required` without either, and `invalid-token` for a malformed header or an invalid token.
+ * `authentication-required` without either, and `invalid-token` for a malformed header or an invalid token. Credentials
+ * of another scheme are none (RFC 6750 section 3.1): they may be those of a proxy.
  */
 export async function authenticate<One extends Session>(
   request: Request,
@@ -39,7 +40,7 @@ export async function authenticate<One extends Session>(
   const header = request.headers.get("authorization");
   const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
   if (token !== undefined) return verify(token);
-  if (header === null) {
+  if (header === null || !/^bearer(?: |$)/i.test(header)) {
     const session = cookie(request);
     if (session === null) throw tokenMissing();
     return session;

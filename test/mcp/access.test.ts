@@ -70,6 +70,11 @@ describe("/mcp", () => {
     expect(allowed).toEqual(expect.arrayContaining(sent.filter((name) => name !== "accept")));
   });
 
+  test("a cursor for more tools is invalid, since there is one page", async () => {
+    const agent = await agentAs(app);
+    expect((await agent.call("tools/list", { cursor: "nonsense" })).error?.code).toBe(-32_602);
+  });
+
   test.each(["constructor", "__proto__", "decisions%2FREADME.md"])(
     "the resource docs/%s is not found",
     async (page) => {

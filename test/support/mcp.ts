@@ -48,7 +48,7 @@ export function rpcRequest(
 
 interface RpcAnswer {
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly message: string };
+  readonly error?: { readonly code: number; readonly message: string };
 }
 
 /** An agent that calls `fetch`. */

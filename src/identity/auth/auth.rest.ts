@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
+import { membersOf } from "../../base/json-text.ts";
 import { readBytes } from "../../web/body.ts";
 import type { AddressOf } from "../../web/client-address.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -62,6 +63,13 @@ async function readCredentials(request: Request, address: string): Promise<Crede
     throw badFields(detail, ["grant_type"], "unsupported_grant_type");
   }
   const basic = basicCredentials(request.headers.get("authorization"));
+  if (
+    basic !== null &&
+    (fields.has("client_secret") || (fields.get("client_id") ?? basic.id) !== basic.id)
+  ) {
+    const detail = "Send the client's id and secret once: in the header or in the body";
+    throw badFields(detail, ["client_id", "client_secret"], "invalid_request");
+  }
   const id = basic?.id ?? fields.get("client_id");
   const secret = basic?.secret ?? fields.get("client_secret");
   if (id === undefined || secret === undefined) {
@@ -85,9 +93,9 @@ async function readFields(request: Request, address: string): Promise<Map<string
   const text = await readText(request, address);
   switch (type.trim().toLowerCase()) {
     case "application/x-www-form-urlencoded":
-      return new Map(new URLSearchParams(text));
+      return fieldsOf([...new URLSearchParams(text)]);
     case "application/json":
-      return fieldsOf(parsed(text));
+      return fieldsOf(membersIn(text));
     default: {
       const accept = "application/x-www-form-urlencoded, application/json";
       throw new AppError("unsupported-media-type", `Send one of: ${accept}`, { accept });
@@ -99,20 +107,28 @@ async function readText(request: Request, address: string): Promise<string> {
   return new TextDecoder().decode(await readBytes(request, maxBodyBytes, address));
 }
 
-function parsed(text: string): unknown {
+/** The members of a JSON object that are texts. */
+function membersIn(json: string): [string, string][] {
   try {
-    return JSON.parse(text);
+    JSON.parse(json);
   } catch {
     throw new AppError("invalid-body", "The body is not JSON", { oauthError: "invalid_request" });
   }
+  return membersOf(json).flatMap(({ name, text }): [string, string][] => {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? [[name, value]] : [];
+  });
 }
 
-/** The members of a JSON object that are texts. */
-function fieldsOf(body: unknown): Map<string, string> {
-  const entries = typeof body === "object" && body !== null ? Object.entries(body) : [];
-  return new Map(
-    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-  );
+/** The parameters, of which none may be sent twice (RFC 6749 section 3.2). */
+function fieldsOf(sent: readonly [string, string][]): Map<string, string> {
+  const fields = new Map(sent);
+  if (fields.size < sent.length) {
+    const names = sent.map(([name]) => name);
+    const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+    throw badFields(`${repeated.join(", ")} must not be repeated`, repeated, "invalid_request");
+  }
+  return fields;
 }
 
 function basicCredentials(header: string | null): Credentials | null {

@@ -5,6 +5,8 @@ import {
   type JWTHeaderParameters,
   type JWTPayload,
   jwtVerify,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
 } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
@@ -30,6 +32,8 @@ const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 const timeoutMs = 5_000;
 const maxResponseBytes = 1024 * 1024;
 const maxKeys = 100;
+/** The keys that are tried for one token. */
+const maxCandidates = 16;
 
 export interface ExternalTokens extends Omit<TokenOptions, "key"> {
   /** The accepted `typ` of the header, in lower case. A token without one is a `jwt`. */
@@ -46,8 +50,8 @@ type FetchUrl = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
  * Verifies tokens of an external identity provider with the keys that it publishes (RFC 7517). Keys are fetched
- * on first use, cached for ten minutes, and fetched again when a token names an unknown key, at most
- * twice a minute. Throws `unavailable` when the keys cannot be fetched.
+ * on first use, cached for ten minutes, and fetched again when a token names an unknown key or no key verifies it, at
+ * most twice a minute. Throws `unavailable` when the keys cannot be fetched.
  */
 export function jwksVerifier(
   url: string,
@@ -68,7 +72,7 @@ export function jwksVerifier(
       clockTolerance: skewSeconds,
       currentDate: new Date(clock.now()),
     };
-    const { payload, protectedHeader } = await jwtVerify(token, keys, options).catch(refuse);
+    const { payload, protectedHeader } = await verified(token, keys, options).catch(refuse);
     const refusal =
       wrongAudience(payload, expected) ?? wrongType(payload, protectedHeader, expected);
     if (refusal !== null) throw invalidToken(refusal);
@@ -76,6 +80,45 @@ export function jwksVerifier(
     if (session === null) throw invalidToken(badSubject);
     return session;
   };
+}
+
+type Keys = ReturnType<typeof createRemoteJWKSet>;
+
+/** Verifies with a key of the issuer. One that replaced another under the same id is fetched first. */
+async function verified(token: string, keys: Keys, options: JWTVerifyOptions) {
+  try {
+    return await verifiedByAny(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWSSignatureVerificationFailed) || keys.coolingDown) throw error;
+    await keys.reload();
+    return verifiedByAny(token, keys, options);
+  }
+}
+
+/** Tries each key that fits: a token may name none, and during a rotation two keys may have one id. */
+async function verifiedByAny(
+  token: string,
+  keys: Keys,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      const result = await jwtVerify(token, key, options).catch(unlessOtherKey);
+      if (result !== null) return result;
+      tried += 1;
+      if (tried === maxCandidates) break;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+function unlessOtherKey(error: unknown): null {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return null;
+  throw error;
 }
 
 function refuse(error: unknown): never {

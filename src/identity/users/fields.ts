@@ -33,12 +33,19 @@ export function storedEmail(text: string): string {
 const character =
   "(?:[\\ud800-\\udbff](?:[\\udc00-\\udfff]|(?![\\udc00-\\udfff]))|[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udbff])";
 
-/** A name: at least one character other than white space, no control characters. */
+/**
+ * Characters that show nothing: white space, those that Unicode calls ignorable (Default_Ignorable_Code_Point), and the
+ * blank pattern of Braille. JSON Schema's patterns know no property names.
+ */
+const invisible =
+  "(?:[\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8]|\\udb40[\\udc00-\\udfff])";
+
+/** A name: at least one character that shows something, no control characters. */
 export const nameSchema = (maxLength: number, example: string) =>
   Type.String({
     // Runs in linear time: the pattern is also matched against texts that are far too long.
-    pattern: `^(?!\\s*$)${character}{1,${maxLength}}$`,
-    errorMessage: `1 to ${maxLength} characters, without control characters`,
-    description: `1 to ${maxLength} characters, without control characters.`,
+    pattern: `^(?!${invisible}*$)${character}{1,${maxLength}}$`,
+    errorMessage: `1 to ${maxLength} characters, not all invisible, without control characters`,
+    description: `1 to ${maxLength} characters, not all invisible, without control characters.`,
     examples: [example],
   });

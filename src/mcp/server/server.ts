@@ -4,6 +4,8 @@ import {
   fromJsonSchema,
   type JsonSchemaValidatorResult,
   McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
@@ -54,9 +56,10 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
     );
   }
   // The library would convert each schema again for each list.
-  server.server.setRequestHandler("tools/list", () => ({
-    tools: allowed.map(({ listing }) => listing),
-  }));
+  server.server.setRequestHandler("tools/list", ({ params }) => {
+    if (params?.cursor === undefined) return { tools: allowed.map(({ listing }) => listing) };
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is one page, without cursors");
+  });
   addReading(server);
   return server;
 }

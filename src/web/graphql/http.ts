@@ -7,7 +7,7 @@ import {
 } from "graphql-yoga";
 
 import { AppError } from "../../base/errors.ts";
-import { mediaRanges } from "../accept.ts";
+import { acceptedOf } from "../accept.ts";
 import { readBytes, requireUncompressed } from "../body.ts";
 import type { ErrorLog } from "../error-log.ts";
 import { jsonOf } from "../json-body.ts";
@@ -18,8 +18,13 @@ import { notAcceptable } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { logged } from "./request-errors.ts";
 
-const jsonTypes = ["application/graphql-response+json", "application/json"] as const;
-type JsonType = (typeof jsonTypes)[number];
+/** The first one is for wildcards: every client understands it. */
+const responseTypes = [
+  "application/json",
+  "application/graphql-response+json",
+  "text/event-stream",
+] as const;
+const [, , streamType] = responseTypes;
 
 /** Of JSON, variables with many keys take longest to parse: this many bytes as long as a field. */
 const bytesOfField = 10;
@@ -33,8 +38,7 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
   const stream = getSSEProcessor();
   return {
     onRequestParse({ request, serverContext, setRequestParser, endResponse }) {
-      const accepted = acceptedTypes(request.headers.get("accept"));
-      if (!accepted.some(isResponseType)) return endResponse(notAcceptableResponse());
+      if (acceptedBy(request).length === 0) return endResponse(notAcceptableResponse());
       // graphql-yoga answers 405 to any other method.
       const { method } = request;
       const read = method === "GET" ? readQueryString : method === "POST" ? readBody : null;
@@ -50,12 +54,11 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
     },
     onSubscribe({ args: { contextValue } }) {
       // Check before the subscription starts: a rejected one would never be read or ended.
-      const accepted = acceptedTypes(contextValue.request.headers.get("accept"));
-      if (!accepted.some(isStreamType)) throw notAcceptable(streamType);
+      if (!acceptedBy(contextValue.request).includes(streamType)) throw notAcceptable(streamType);
     },
     onResultProcess(process) {
-      const type = jsonTypeFor(acceptedTypes(process.request.headers.get("accept")));
-      if (type !== null && !isAsyncIterable(process.result)) {
+      const type = acceptedBy(process.request).find((accepted) => accepted !== streamType);
+      if (type !== undefined && !isAsyncIterable(process.result)) {
         process.setResultProcessor(processRegularResult, type);
       } else process.setResultProcessor(stream, streamType);
     },
@@ -118,15 +121,8 @@ function withQuery(params: object): GraphQLParams {
   return params as GraphQLParams;
 }
 
-const streamType = "text/event-stream";
-const responseTypes: readonly string[] = [...jsonTypes, streamType];
-
-function isResponseType(type: string): boolean {
-  return ["*/*", "application/*", "text/*"].includes(type) || responseTypes.includes(type);
-}
-
-function isStreamType(type: string): boolean {
-  return ["*/*", "text/*", streamType].includes(type);
+function acceptedBy({ headers }: Request) {
+  return acceptedOf(headers.get("accept"), responseTypes);
 }
 
 function notAcceptableResponse(): Response {
@@ -136,29 +132,4 @@ function notAcceptableResponse(): Response {
     { errors: [{ message, extensions: publicExtensions }] },
     { status: 406, headers: { accept: responseTypes.join(", ") } },
   );
-}
-
-/**
- * The media types in an Accept header, most preferred first (RFC 9110 section 12.5.1). Parameters other
- * than `q` are ignored, types with `q=0` are left out. A missing header accepts everything.
- */
-function acceptedTypes(header: string | null): string[] {
-  if (header === null || header === "*/*") return ["*/*"];
-  return mediaRanges(header)
-    .filter(({ type, weight }) => type !== "" && weight > 0)
-    .toSorted((one, other) => other.weight - one.weight)
-    .map(({ type }) => type);
-}
-
-/**
- * The media type of a JSON response; null if the client accepts neither. For a wildcard it is
- * `application/json`, which every client understands.
- */
-function jsonTypeFor(accepted: readonly string[]): JsonType | null {
-  for (const type of accepted) {
-    if (type === "*/*" || type === "application/*") return "application/json";
-    const found = jsonTypes.find((jsonType) => jsonType === type);
-    if (found !== undefined) return found;
-  }
-  return null;
 }

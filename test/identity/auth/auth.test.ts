@@ -122,6 +122,36 @@ describe("POST /v1/auth/token rejects", () => {
       400,
       "invalid_request",
     ],
+    [
+      "a repeated parameter",
+      () => ({
+        ...form({}),
+        body: `grant_type=client_credentials&client_id=x&client_id=${id}&client_secret=${secret}`,
+      }),
+      400,
+      "invalid_request",
+    ],
+    [
+      "a repeated member",
+      () =>
+        post(
+          `{"grant_type":"client_credentials","client_id":"x","client_id":"${id}","client_secret":"${secret}"}`,
+        ),
+      400,
+      "invalid_request",
+    ],
+    [
+      "a secret in the header and in the body",
+      () => form({ ...grant, client_secret: secret }, basic(id, secret)),
+      400,
+      "invalid_request",
+    ],
+    [
+      "another client in the header than in the body",
+      () => form({ ...grant, client_id: "x" }, basic(id, secret)),
+      400,
+      "invalid_request",
+    ],
     ["invalid JSON", () => post("{"), 400, "invalid_request"],
     ["JSON that is not an object", () => post("[]"), 400, "unsupported_grant_type"],
     ["null", () => post("null"), 400, "unsupported_grant_type"],
@@ -203,12 +233,12 @@ describe("the limiter of failed attempts", () => {
 describe("Authorization", () => {
   test.each([
     [undefined, "authentication-required", "Bearer"],
-    ["", "invalid-token", 'Bearer error="invalid_token"'],
+    ["", "authentication-required", "Bearer"],
     ["Bearer", "invalid-token", 'Bearer error="invalid_token"'],
     ["Bearer a b", "invalid-token", 'Bearer error="invalid_token"'],
     ["Bearer a, Bearer b", "invalid-token", 'Bearer error="invalid_token"'],
-    ["Basic YTpi", "invalid-token", 'Bearer error="invalid_token"'],
-    ["Token x", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Basic YTpi", "authentication-required", "Bearer"],
+    ["Token x", "authentication-required", "Bearer"],
     [`Bearer ${"x".repeat(5_000)}`, "invalid-token", 'Bearer error="invalid_token"'],
   ])("%j is 401", async (authorization, code, challenge) => {
     const headers = authorization === undefined ? {} : { authorization };

@@ -18,7 +18,10 @@ import { serveApp } from "../../support/served-app.ts";
 
 /** An identity provider on a free port, which publishes keys and signs tokens. */
 class IdentityProvider {
-  readonly #keys = new Map<string, { alg: string; pair: GenerateKeyPairResult }>();
+  readonly #keys = new Map<
+    string,
+    { alg: string; shownKid: string; pair: GenerateKeyPairResult }
+  >();
   /** Replaces the response with the keys. */
   override: (() => Response) | null = null;
   fetches = 0;
@@ -32,8 +35,10 @@ class IdentityProvider {
   });
   readonly url = `${this.#server.url.href}jwks.json`;
 
-  async addKey(kid: string, alg: string): Promise<void> {
-    this.#keys.set(kid, { alg, pair: await generateKeyPair(alg, { extractable: true }) });
+  /** `shownKid`: the id that the document has instead; none if it is empty. */
+  async addKey(kid: string, alg: string, shownKid = kid): Promise<void> {
+    const pair = await generateKeyPair(alg, { extractable: true });
+    this.#keys.set(kid, { alg, shownKid, pair });
   }
 
   removeKey(kid: string): void {
@@ -47,11 +52,13 @@ class IdentityProvider {
   }
 
   async #published(): Promise<object[]> {
-    const jwkOf = async ([kid, { alg, pair }]: [
-      string,
-      { alg: string; pair: GenerateKeyPairResult },
-    ]) => ({ ...(await exportJWK(pair.publicKey)), kid, alg, use: "sig" });
-    return Promise.all([...this.#keys].map(jwkOf));
+    const jwkOf = async (key: { alg: string; shownKid: string; pair: GenerateKeyPairResult }) => ({
+      ...(await exportJWK(key.pair.publicKey)),
+      ...(key.shownKid !== "" && { kid: key.shownKid }),
+      alg: key.alg,
+      use: "sig",
+    });
+    return Promise.all([...this.#keys.values()].map(jwkOf));
   }
 
   stop(): Promise<void> {
@@ -131,6 +138,28 @@ describe("a token from an identity provider", () => {
     // The library uses the system clock.
     setSystemTime(new Date(Date.now() + 31_000));
     expect((await ask(await token("k2", "ES256"))).status).toBe(200);
+    expect(provider.fetches).toBe(2);
+  });
+
+  test.each([
+    ["without an id, of two keys without ids", "", { kid: undefined }],
+    ["whose id two keys have", "same", { kid: "same" }],
+  ])("signed with the second key %s is accepted", async (_, shownKid, header) => {
+    for (const kid of ["k2", "k3"]) await provider.addKey(kid, "ES256", shownKid);
+    for (const kid of ["k2", "k3"]) {
+      expect((await ask(await token(kid, "ES256", {}, header))).status).toBe(200);
+    }
+    const { privateKey } = await generateKeyPair("ES256");
+    expect((await ask(await token("k2", "ES256", {}, header, privateKey))).status).toBe(401);
+  });
+
+  test("signed with a key that replaced another under its id is accepted after a fetch", async () => {
+    expect((await ask(await token("k1", "ES256"))).status).toBe(200);
+    await provider.addKey("k1", "ES256");
+    expect((await ask(await token("k1", "ES256"))).status).toBe(401);
+    expect(provider.fetches).toBe(1);
+    setSystemTime(new Date(Date.now() + 31_000));
+    expect((await ask(await token("k1", "ES256"))).status).toBe(200);
     expect(provider.fetches).toBe(2);
   });
 

@@ -75,6 +75,13 @@ describe("a user", () => {
     expect(await json(await create(body))).toMatchObject({ name: "🦊 \\ud83e" });
   });
 
+  test.each(["می\u200cخواهم", "क्\u200dष", "👩\u200d🚀", "a\u00ad"])(
+    "may have the name %s",
+    async (name) => {
+      expect(await json(await create({ ...ada, name }))).toMatchObject({ name });
+    },
+  );
+
   test("has a name that is trimmed and composed (NFC)", async () => {
     const response = await create({ ...ada, name: "  Zoe\u0308 O’Neil-李 🦊 " });
     expect(await json(response)).toMatchObject({ name: "Zoë O’Neil-李 🦊" });
@@ -171,6 +178,12 @@ describe("an invalid body", () => {
       "\u00a0",
       " \u3000\u2003",
       "\ufeff",
+      "\u200b",
+      "\u00ad \u2060",
+      "\u3164",
+      "\u2800",
+      "\ufe0f",
+      "\u{e0041}",
       "\u2028",
       "\t",
       "\u0000",

@@ -21,7 +21,11 @@ describe("GraphQL over HTTP", () => {
 
   test.each([
     [undefined, oldType],
+    ["", oldType],
+    [" , ", oldType],
     ["*/*", oldType],
+    [`${oldType};q=0, */*`, newType],
+    [`*/*;q=0.1, ${newType};q=0, text/*`, oldType],
     [oldType, oldType],
     [newType, newType],
     [`${newType}; charset=utf-8`, newType],
