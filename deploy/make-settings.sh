@@ -14,18 +14,12 @@ command -v openssl >/dev/null || {
 if [ ! -e "$folder/skyhook.env" ]; then
   jwt_secret=$(openssl rand -hex 32)
   personal_data_key=$(openssl rand -base64 32)
-  webhook_secrets=
-  for provider in TASK_TRACKER SHARED_INBOX DEPLOY_PLATFORM CODE_HOST; do
-    secret=$(openssl rand -hex 32)
-    webhook_secrets="$webhook_secrets${provider}_WEBHOOK_SECRET=$secret
-"
-  done
   cat >"$folder/skyhook.env" <<EOF
 # The same for all instances. Back up PERSONAL_DATA_KEY: without it, stored passport data cannot be decrypted.
 JWT_SECRET=$jwt_secret
 PERSONAL_DATA_KEY=$personal_data_key
-# Signing secrets of the webhook providers. Replace each one by the secret that the provider uses.
-$webhook_secrets# OPERATOR_GATEWAY_URL=https://…
+# Webhook secrets do not belong here: a variable overrides their files in SECRETS_DIR and cannot be rotated by a command.
+# OPERATOR_GATEWAY_URL=https://…
 # OPERATOR_GATEWAY_SECRET=whsec_…
 EOF
 fi

@@ -8,9 +8,11 @@ import { ConfigError } from "../../src/config/errors.ts";
 import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
+import { commandLine } from "../support/cli.ts";
 import { noLoadBalancer } from "../support/load-balancer.ts";
 import { notInstalled, skips } from "../support/skips.ts";
 
+const { skyhook, serve, newFolder } = commandLine();
 const root = join(import.meta.dir, "../..");
 const textOf = (path: string): string => readFileSync(join(root, "deploy", path), "utf8");
 
@@ -97,7 +99,32 @@ describe("deploy/compose.yaml", () => {
     expect(config.trustedProxyHops).toBe(1);
     const secrets = secretStore(env, "/nonexistent");
     expect(secrets.personalDataKeys("/nonexistent")).toHaveLength(1);
-    expect(config.providers.map((id) => secrets.webhookSecrets(id))).not.toContain(null);
+    expect(Object.keys(env).filter((name) => name.includes("WEBHOOK_SECRET"))).toEqual([]);
+  });
+
+  test("rotates a secret in its folder, and the old one stays accepted", async () => {
+    const { POSTGRES_PASSWORD: _, ...made } = madeSettings();
+    const cwd = newFolder();
+    const mounted = String(at(compose, "services.skyhook-one.environment.SECRETS_DIR"));
+    expect(at(compose, "services.skyhook-one.volumes.1")).toBe(`secrets:${mounted}`);
+    expect(at(compose, "volumes")).toHaveProperty("secrets");
+    expect(textOf("Dockerfile")).toContain(` ${mounted}\n`);
+    const server = await serve({ cwd, env: { ...made, SECRETS_DIR: join(cwd, "volume") } });
+    const set = (input: string) => skyhook(["secrets", "set", "github"], { ...server, input });
+    const send = async (secret: string) => {
+      const { out, err } = await skyhook(
+        ["send", "code_host", "package.published", "--secret", secret],
+        server,
+      );
+      return (out + err).slice(0, 3);
+    };
+    expect((await set("the-first-secret-of-github")).err).toBe("");
+    expect(await send("the-first-secret-of-github")).toBe("200");
+    expect((await set("the-second-secret-of-github")).out).toContain("still accepted");
+    expect(await send("the-first-secret-of-github")).toBe("200");
+    expect(await send("the-second-secret-of-github")).toBe("200");
+    expect(await send("a-secret-of-someone-else")).not.toBe("200");
+    await server.stop();
   });
 });
 
