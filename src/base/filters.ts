@@ -1,7 +1,7 @@
 import { checkedInstant, choiceOf, invalidParameter, single } from "./parameters.ts";
 
 /**
- * The filters of a list, by name. A definition is plain data: the console's page and the command line read it too.
+ * The filters of a list, by name. A definition is data: the console's page and the command line read it too.
  * Query parameters, GraphQL arguments, request bodies, options and controls are made from it.
  */
 export type Filters = Readonly<Record<string, Filter>>;
@@ -25,8 +25,8 @@ interface TextFilter extends Described {
   readonly maxLength?: number;
   /** Without white space around it. */
   readonly isTrimmed?: true;
-  /** Where case is ignored, and the database has capitals. */
-  readonly isUpperCase?: true;
+  /** Returns the text as the database has it. */
+  readonly asStored?: (text: string) => string;
 }
 
 /** One of a closed set. */
@@ -115,7 +115,7 @@ function read(
   if (text === "" || text.length > maxLength) {
     throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
   }
-  return filter.isUpperCase === true ? text.toUpperCase() : text;
+  return filter.asStored?.(text) ?? text;
 }
 
 /** Whether an item has the values of the filters that can be compared with its fields. */

@@ -55,8 +55,8 @@ export const flightSchema = resource("Flight", "One cabin of one departure, whic
 /** A flight as the API shows it: the specified fields and additional ones. */
 export interface FlightView extends Static<typeof flightSchema> {}
 
-/** Also the types of the events. */
 export const flightChangeTypes = ["flight.changed", "flight.cancelled"] as const;
+export const flightEventTypes = [...flightChangeTypes, "flight.oversold"] as const;
 
 export const flightChangeSchema = resource(
   "FlightChange",
@@ -95,6 +95,8 @@ export const flightsTable = defineTable("flights", {
   createdAt: shown.createdAt,
   /** All seats for sale, including those already sold. */
   seats: "integer",
+  /** The most seats sold beyond `seats` that an import has accepted: `seatsAvailable` can be so far below zero. */
+  oversold: "integer",
   /** Price of one seat in minor units of its currency: cents, yen, fils. */
   priceMinor: "bigint",
   /** ISO 4217 code. */
@@ -112,7 +114,7 @@ export interface Flight extends Stored<typeof flightsTable> {}
 /** A flight that is not stored yet. */
 export interface FlightPlan extends Omit<
   Flight,
-  "id" | "seatsAvailable" | "createdAt" | "cancelledAt" | "revision" | "lastChange"
+  "id" | "seatsAvailable" | "oversold" | "createdAt" | "cancelledAt" | "revision" | "lastChange"
 > {}
 
 /** Events about changes of flights whose notifications a server has to store: imports run beside it. */
@@ -129,6 +131,11 @@ export function closesAfter(now: Date): Date {
 /** When sales of a flight end. */
 export function closesAt(departureTime: Date): Date {
   return new Date(departureTime.getTime() - closesBeforeMs);
+}
+
+/** Seats that can still be sold: none of an oversold flight. */
+export function seatsLeft({ seatsAvailable }: Pick<Flight, "seatsAvailable">): number {
+  return Math.max(0, seatsAvailable);
 }
 
 /** Whether seats of the flight can be sold now. */
@@ -152,7 +159,7 @@ export function seatsText(seats: number): string {
   return seats === 1 ? "1 seat" : `${seats} seats`;
 }
 
-/** `2 seats on N4003 JFK → LHR, 2026-12-08`, with the day of departure in UTC. */
+/** `2 seats on N4103 JFK → LHR, 2026-12-08`, with the day of departure in UTC. */
 export function seatsOnFlight(seats: number, flight: Flight): string {
   const { flightNumber, origin, destination, departureTime } = flight;
   const day = departureTime.toISOString().slice(0, 10);

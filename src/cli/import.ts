@@ -53,7 +53,7 @@ export async function importCommand(
   if (bad.count > 0 && !skipBad) {
     bad.print();
     throw new Error(
-      `${counted(bad.count, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
+      `${counted(bad.count, "bad line")}: nothing was imported, nor ${flights.length === 1 ? "was" : "were"} ${counted(flights.length, "good line")}. Correct them, or skip them with --skip-bad`,
     );
   }
   let bar: Progress | null = null;
@@ -63,11 +63,13 @@ export async function importCommand(
     await Bun.sleep(restMs);
   };
   const options = { skipBad, afterStep };
-  const { skipped, changed, cancelled } = await useDatabase(config, (storage) =>
+  const { skipped, changed, cancelled, warnings } = await useDatabase(config, (storage) =>
     importFlights(storage, flights, new Date(systemClock.now()), options).finally(() => bar?.end()),
   );
   for (const line of skipped) bad.add(line);
   bad.print();
+  for (const warning of warnings.slice(0, maxErrors)) note(`warning: ${warning}`);
+  if (warnings.length > maxErrors) note(`warning: and ${warnings.length - maxErrors} more`);
   const suffix = bad.count > 0 ? `, ${counted(bad.count, "bad line")} skipped` : "";
   console.log(`${counted(flights.length - skipped.length, "flight")} imported${suffix}`);
   if (changed + cancelled === 0) return;

@@ -542,6 +542,8 @@ create table flights (
   cabin_class text collate "C" not null,
   seats integer not null,
   seats_available integer not null,
+  -- So many seats below zero: an import gave the flight fewer seats than were sold.
+  oversold integer not null default 0,
   price_minor bigint not null,
   currency text collate "C" not null,
   created_at bigint not null,
@@ -551,7 +553,7 @@ create table flights (
   revision integer not null default 0,
   last_change json,
   -- The last line of defence against overselling, whatever a statement says.
-  check (seats_available between 0 and seats)
+  check (seats_available between -oversold and seats)
 );
 create unique index flights_id_key on flights (id);
 create unique index flights_departure on flights (flight_number, departure_time, cabin_class);

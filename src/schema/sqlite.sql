@@ -481,6 +481,8 @@ create table flights (
   cabin_class text not null,
   seats integer not null,
   seats_available integer not null,
+  -- So many seats below zero: an import gave the flight fewer seats than were sold.
+  oversold integer not null default 0,
   price_minor integer not null,
   currency text not null,
   created_at integer not null,
@@ -490,7 +492,7 @@ create table flights (
   revision integer not null default 0,
   last_change text,
   -- The last line of defence against overselling, whatever a statement says.
-  check (seats_available between 0 and seats)
+  check (seats_available between -oversold and seats)
 ) strict;
 create unique index flights_id on flights (id);
 create unique index flights_departure on flights (flight_number, departure_time, cabin_class);

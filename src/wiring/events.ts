@@ -1,9 +1,6 @@
 import { bookingsProvider } from "../booking/booking-words.ts";
 import { bookingNotification } from "../booking/bookings/booking-event.ts";
-import {
-  flightChangeNotification,
-  isFlightChangeEvent,
-} from "../booking/flights/flight-change-event.ts";
+import { flightNotification, isFlightEvent } from "../booking/flights/flight-change-event.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";
@@ -62,9 +59,7 @@ export function eventServices(platform: Platform, parts: Parts) {
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
   function notificationsFor(event: Event, notice: Notice | null): readonly NewNotification[] {
     if (event.provider === bookingsProvider) {
-      return [
-        isFlightChangeEvent(event) ? flightChangeNotification(event) : bookingNotification(event),
-      ];
+      return [isFlightEvent(event) ? flightNotification(event) : bookingNotification(event)];
     }
     if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
 import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
-import { flightChangeTypes } from "../../src/booking/flight.ts";
+import { flightEventTypes } from "../../src/booking/flight.ts";
 import { paymentProblems } from "../../src/booking/payment-decision.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
@@ -156,7 +156,7 @@ test("docs/webhooks.md lists every event of every provider, and those of booking
     ...bookingEventTypes,
     ...paymentProblems,
     "payment.unassigned",
-    ...flightChangeTypes,
+    ...flightEventTypes,
   ];
   const ofBookings = types.map((type) => ["bookings", type]);
   expect(listed).toEqual([...events, ...ofBookings]);

@@ -1,6 +1,7 @@
 import type { Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
+import { flightNumberIn } from "../flight-number.ts";
 
 import { isBookingId } from "./booking-details.ts";
 import type { BookingFilters } from "./booking-filters.ts";
@@ -16,7 +17,9 @@ export function bookingsMatching(
   const filters = {
     ...others,
     ...(q !== undefined &&
-      (q.includes("@") ? { contactEmail: storedEmail(q) } : { found: foldedName(q) })),
+      (q.includes("@")
+        ? { contactEmail: storedEmail(q) }
+        : { found: foldedName(flightNumberIn(q) ?? q) })),
     status: status === "flown" ? "confirmed" : status,
     ...(payment !== undefined && { [payment]: "" }),
     ...(status === "confirmed" && { notDepartedBy: now }),

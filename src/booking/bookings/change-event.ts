@@ -49,7 +49,7 @@ export function changeEvent(
   };
 }
 
-/** `1 seat cancelled`, or `N4003 of 2026-12-08 → N4001 of 2026-12-09`, with cabins that differ. */
+/** `1 seat cancelled`, or `N4103 of 2026-12-08 → N4101 of 2026-12-09`, with cabins that differ. */
 export function changeTitle(
   { kind, seats }: Pick<BookingChange, "kind" | "seats">,
   before: Flight,

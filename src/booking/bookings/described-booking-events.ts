@@ -11,7 +11,8 @@ import { emptyBooking } from "../booking.ts";
 import {
   flightChangeData,
   flightChangeEvent,
-  flightChangeNotification,
+  flightNotification,
+  oversoldEvent,
 } from "../flights/flight-change-event.ts";
 import { cancelledFlight, updatedFlight } from "../flights/flight-change.ts";
 import { type PaymentProblem, paymentProblems } from "../payment-decision.ts";
@@ -43,7 +44,7 @@ export const exampleBooking: BookingOnFlight = {
   confirmedAt: now,
   flight: {
     id: 654,
-    flightNumber: "N4003",
+    flightNumber: "N4103",
     airline: "Northwind",
     origin: "JFK",
     destination: "LHR",
@@ -54,6 +55,7 @@ export const exampleBooking: BookingOnFlight = {
     currency: "USD",
     seats: 180,
     seatsAvailable: 178,
+    oversold: 0,
     createdAt: now,
     cancelledAt: null,
     revision: 0,
@@ -165,11 +167,14 @@ export function flightChangeEvents(): readonly DescribedEvent[] {
   const departureTime = new Date("2026-12-08T15:05:00Z");
   const arrivalTime = new Date("2026-12-08T22:10:00Z");
   const moved = updatedFlight(flight, { ...flight, departureTime, arrivalTime }, now);
-  return [moved, cancelledFlight(flight, now)].flatMap((after) => {
-    if (after.lastChange === null) return [];
-    const event = shownOf(flightChangeEvent(after, after.lastChange, makeId, now));
-    const notification = exampleNotification(flightChangeNotification(event));
-    return [{ from: "Bookings", data, event, notification }];
+  const changes = [moved, cancelledFlight(flight, now)].flatMap((after) =>
+    after.lastChange === null ? [] : [flightChangeEvent(after, after.lastChange, makeId, now)],
+  );
+  const oversold = oversoldEvent({ ...flight, seatsAvailable: -2 }, makeId, now);
+  return [...changes, oversold].map((stored) => {
+    const event = shownOf(stored);
+    const notification = exampleNotification(flightNotification(event));
+    return { from: "Bookings", data, event, notification };
   });
 }
 

@@ -9,7 +9,7 @@ import { notErased } from "../../identity/users/erasures.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { transitions } from "../booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
-import { closesAfter, closesAt, type Flight, isOnSale } from "../flight.ts";
+import { closesAfter, closesAt, type Flight, isOnSale, seatsLeft } from "../flight.ts";
 import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
 import type { EventMaking } from "../own-event.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
@@ -101,7 +101,7 @@ export async function flightForSale(
   const [flight] = await storage.all(flightById, { id: flightId });
   if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
   if (!isOnSale(flight, now)) throw new AppError("booking-closed", closedDetail(flight));
-  if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
+  if (seatsLeft(flight) < seats) throw noSeats(seatsLeft(flight));
   return flight;
 }
 

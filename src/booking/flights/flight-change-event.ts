@@ -5,13 +5,15 @@ import type { NewNotification } from "../../event/new-notification.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { count, text } from "../../web/schema.ts";
 import { bookingsProvider } from "../booking-words.ts";
-import { type Flight, flightChangeTypes } from "../flight.ts";
+import { type Flight, flightEventTypes, seatsText } from "../flight.ts";
 import { ownEvent } from "../own-event.ts";
 
-/** A cancelled flight has no new times and airports. */
+import { oversoldBy } from "./flight-change.ts";
+
+/** A cancelled flight has no new times and airports. Only an oversold one has seats. */
 export const flightChangeData = {
   flightId: count("The flight.", 654),
-  flightNumber: text("The number of the flight.", "N4003"),
+  flightNumber: text("The number of the flight.", "N4103"),
   previousDepartureTime: text("The old departure, in UTC.", "2026-12-08T13:05:00.000Z"),
   previousArrivalTime: text("The old arrival, in UTC.", "2026-12-08T20:10:00.000Z"),
   previousOrigin: text("The old origin.", "JFK"),
@@ -20,6 +22,8 @@ export const flightChangeData = {
   arrivalTime: text("The new arrival, in UTC.", "2026-12-08T22:10:00.000Z"),
   origin: text("The new origin.", "JFK"),
   destination: text("The new destination.", "LHR"),
+  seats: count("The seats of an oversold flight.", 176),
+  oversold: count("So many more are sold or held.", 2),
 } as const satisfies DataFields;
 
 /** The idempotency key of the event about the last change of a flight. */
@@ -56,7 +60,7 @@ export function flightChangeEvent(
   );
 }
 
-/** Such as `N4003 departs 2026-12-08 15:05 UTC instead of 2026-12-08 13:05 UTC`. */
+/** Such as `N4103 departs 2026-12-08 15:05 UTC instead of 2026-12-08 13:05 UTC`. */
 export function flightChangeText(
   { flightNumber, departureTime, arrivalTime, origin, destination }: Flight,
   { type, ...before }: NonNullable<Flight["lastChange"]>,
@@ -79,11 +83,33 @@ export function flightChangeText(
 
 const utc = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
-export function isFlightChangeEvent({ type }: Pick<Event, "type">): boolean {
-  return flightChangeTypes.some((each) => each === type);
+/** Makes the event about a flight that has fewer seats than are sold. `now` is the time of the import. */
+export function oversoldEvent(flight: Flight, makeId: MakeId, now: Date): StoredEvent {
+  const { id: flightId, flightNumber, seats, origin, destination, departureTime } = flight;
+  const oversold = oversoldBy(flight);
+  const data = { flightId, flightNumber, seats, oversold, origin, destination };
+  const departs = departureTime.toISOString();
+  return ownEvent(
+    { makeId },
+    {
+      type: "flight.oversold",
+      idempotencyKey: `${bookingsProvider}:flight/${flightId}:oversold:${now.toISOString()}`,
+      subject: `flight/${flightId}`,
+      title: `${flightNumber} ${origin} → ${destination} of ${utc(departs)} has ${seatsText(seats)}, and ${seats + oversold} are sold or held`,
+      data: dataOf(flightChangeData, { ...data, departureTime: departs }),
+    },
+    now,
+  );
 }
 
-export function flightChangeNotification({ title, url }: Event): NewNotification {
-  const rights = "Its bookings can be cancelled with a full refund or changed free of charge";
-  return { title, text: rights, url, severity: "warning" };
+export function isFlightEvent({ type }: Pick<Event, "type">): boolean {
+  return flightEventTypes.some((each) => each === type);
+}
+
+export function flightNotification({ type, title, url }: Event): NewNotification {
+  const next =
+    type === "flight.oversold"
+      ? "No more seats are sold. Offer passengers another flight."
+      : "Its bookings can be cancelled with a full refund or changed free of charge";
+  return { title, text: next, url, severity: type === "flight.oversold" ? "error" : "warning" };
 }

@@ -7,7 +7,7 @@ import { eventsByIds } from "../../event/events.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-import { flightChangeNotification } from "./flight-change-event.ts";
+import { flightNotification } from "./flight-change-event.ts";
 import { removeFlightEvent, unsentFlightEvents } from "./import-flights.sql.ts";
 
 interface Parts {
@@ -57,7 +57,7 @@ async function send(
 ): Promise<void> {
   const [removed] = await storage.atomically(
     write(removeFlightEvent, { eventId }, "stop"),
-    ...(event === undefined ? [] : outbox.writesFor(event, [flightChangeNotification(event)])),
+    ...(event === undefined ? [] : outbox.writesFor(event, [flightNotification(event)])),
   );
   if (event !== undefined && removed.changes > 0) outbox.committed(event);
 }

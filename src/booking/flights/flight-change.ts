@@ -5,6 +5,11 @@ export function soldOf({ seats, seatsAvailable }: Pick<Flight, "seats" | "seatsA
   return seats - seatsAvailable;
 }
 
+/** Seats sold beyond those that the flight has. */
+export function oversoldBy({ seatsAvailable }: Pick<Flight, "seatsAvailable">): number {
+  return Math.max(0, -seatsAvailable);
+}
+
 /** The flight after the import of a plan: revised if its times or airports change before it departs. */
 export function updatedFlight(flight: Flight, plan: FlightPlan, now: Date): Flight {
   const { id, createdAt, cancelledAt, revision, lastChange } = flight;
@@ -15,7 +20,8 @@ export function updatedFlight(flight: Flight, plan: FlightPlan, now: Date): Flig
     plan.destination === flight.destination;
   const isRevised = !isSame && cancelledAt === null && !departed(flight, now);
   const seatsAvailable = plan.seats - soldOf(flight);
-  const stored = { id, seatsAvailable, createdAt, cancelledAt, revision, lastChange };
+  const oversold = oversoldBy({ seatsAvailable });
+  const stored = { id, seatsAvailable, oversold, createdAt, cancelledAt, revision, lastChange };
   return { ...plan, ...stored, ...(isRevised && revisionOf(flight, "flight.changed", now)) };
 }
 

@@ -1,14 +1,17 @@
 import type { Filters, FiltersOf } from "../../base/filters.ts";
+import { flightNumberIn } from "../flight-number.ts";
+
+const upperCase = (text: string) => text.toUpperCase();
 
 /** The filters of what belongs to flights: bookings, and seats sold. */
 export const flightFilters = {
   flight: {
     kind: "text",
     label: "Flight",
-    maxLength: 8,
+    maxLength: 12,
     isTrimmed: true,
-    isUpperCase: true,
-    description: "Return only this flight number, ignoring case.",
+    asStored: (text) => flightNumberIn(text) ?? text.toUpperCase(),
+    description: "Return only this flight number, ignoring case and leading zeros.",
     example: "BA178",
   },
   origin: {
@@ -16,7 +19,7 @@ export const flightFilters = {
     label: "Origin",
     maxLength: 3,
     isTrimmed: true,
-    isUpperCase: true,
+    asStored: upperCase,
     description: "Return only flights from this airport: its IATA code, ignoring case.",
     example: "JFK",
   },
@@ -25,7 +28,7 @@ export const flightFilters = {
     label: "Destination",
     maxLength: 3,
     isTrimmed: true,
-    isUpperCase: true,
+    asStored: upperCase,
     description: "Return only flights to this airport: its IATA code, ignoring case.",
     example: "LHR",
   },

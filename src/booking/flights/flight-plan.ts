@@ -1,6 +1,7 @@
 import { AppError, badRequest } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { isCurrency, parseMinor } from "../../base/money.ts";
+import { flightNumberIn } from "../flight-number.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
 import { airport } from "./airports.ts";
@@ -104,13 +105,10 @@ function textOf(value: unknown): string {
   return text.trim();
 }
 
-/** An airline code (IATA: two characters, not both digits; ICAO: three letters), a number, an optional suffix. */
 function flightNumberOf(text: string): string {
-  const code = text.replaceAll(" ", "").toUpperCase();
-  if (!/^(?:(?!\d\d)[A-Z0-9]{2}|[A-Z]{3})\d{1,4}[A-Z]?$/.test(code)) {
-    throw badRequest("must be an airline code and a number, such as BA117");
-  }
-  return code;
+  const flightNumber = flightNumberIn(text);
+  if (flightNumber !== null) return flightNumber;
+  throw badRequest("must be an airline code and a number, such as BA117");
 }
 
 function airlineOf(text: string): string {

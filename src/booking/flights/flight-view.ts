@@ -1,5 +1,5 @@
 import { moneyOf } from "../../base/money.ts";
-import type { Flight, FlightView } from "../flight.ts";
+import { type Flight, type FlightView, seatsLeft } from "../flight.ts";
 
 import { airport, localTime } from "./airports.ts";
 
@@ -21,7 +21,7 @@ export function flightView(flight: Flight): FlightView {
     arrivalLocal: timeAt(destination, arrivalTime),
     cabinClass: flight.cabinClass,
     price: moneyOf(flight.priceMinor, flight.currency),
-    seatsAvailable: flight.seatsAvailable,
+    seatsAvailable: seatsLeft(flight),
     createdAt: flight.createdAt,
     ...(flight.cancelledAt !== null && { cancelledAt: flight.cancelledAt }),
   };

@@ -38,6 +38,7 @@ export const insertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
         ...allColumns(flights),
         id: dialect.nextNumber(flights.id),
         seatsAvailable: p.seats,
+        oversold: sql`0`,
         cancelledAt: sql`null`,
         revision: sql`0`,
         lastChange: sql`null`,

@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, lte, type SQL, sql } from "drizzle-orm";
 
 import {
   allColumns,
@@ -47,6 +47,7 @@ export const updateFlight = statement<
         arrivalTime: p.arrivalTime,
         seats: p.seats,
         seatsAvailable: sql`${p.seats} - (${flights.seats} - ${flights.seatsAvailable})`,
+        oversold: p.oversold,
         priceMinor: p.priceMinor,
         currency: p.currency,
         cancelledAt: p.cancelledAt,
@@ -61,6 +62,21 @@ export const updateFlight = statement<
         ),
       ),
   { contended: ({ id }) => ({ table: flightsTable, ids: [id] }) },
+);
+
+/** The cabins of a departure that are not cancelled. */
+export const cabinsOf = statement<Pick<Flight, "flightNumber" | "departureTime">>()(
+  (db, { flights }, p) =>
+    db
+      .select()
+      .from(flights)
+      .where(
+        and(
+          eq(flights.flightNumber, p.flightNumber),
+          eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
+          isNull(flights.cancelledAt),
+        ),
+      ),
 );
 
 interface Changed {

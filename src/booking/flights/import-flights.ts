@@ -5,8 +5,8 @@ import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
 import type { Flight } from "../flight.ts";
 
-import { flightChangeEvent } from "./flight-change-event.ts";
-import { soldOf } from "./flight-change.ts";
+import { flightChangeEvent, oversoldEvent } from "./flight-change-event.ts";
+import { oversoldBy, soldOf } from "./flight-change.ts";
 import { insertFlight } from "./flights.sql.ts";
 import {
   endOffers,
@@ -21,6 +21,7 @@ import {
   type SkippedLine,
   type Update,
 } from "./planned-changes.ts";
+import { splitDepartures } from "./split-departures.ts";
 
 interface ImportOptions {
   /** Skip invalid lines, and import the others. */
@@ -34,6 +35,8 @@ interface Imported {
   /** Flights that got other times or airports. */
   readonly changed: number;
   readonly cancelled: number;
+  /** What a person should look at. */
+  readonly warnings: readonly string[];
 }
 
 /** Flights of one transaction. Fewer if that holds the write lock for longer than `stepMs`. */
@@ -47,7 +50,7 @@ const changedMeanwhile = new AppError("unavailable", "The flights changed during
 
 /**
  * Adds flights. Updates flights with the same flight number, departure and cabin, and keeps their seats already
- * sold. Moves and cancels flights first, where lines say so. Throws `validation-failed`, which names the line, if a flight
+ * sold, also if there are fewer seats now. Moves and cancels flights first, where lines say so. Throws `validation-failed`, which names the line, if a flight
  * cannot be changed so, before anything is written. With `skipBad`, returns these lines instead and imports the others.
  * Each transaction is short, so that a server can write in between, and also stores an event for each flight that it
  * changes; a server notifies of it. After an interruption, the same file completes the import and changes nothing twice.
@@ -59,9 +62,11 @@ export async function importFlights(
   { skipBad = false, afterStep }: ImportOptions = {},
 ): Promise<Imported> {
   const counts = { changed: 0, cancelled: 0 };
+  const warnings = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
     const planned = await plannedChanges(storage, lines, now);
     if (!skipBad) requireNone(planned.bad, attempt > 1);
+    for (const warning of await splitDepartures(storage, planned.updates)) warnings.add(warning);
     try {
       for await (const { changed, done, all } of importInSteps(storage, planned, now)) {
         for (const { cancelledAt } of changed) {
@@ -73,7 +78,7 @@ export async function importFlights(
       if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
       continue;
     }
-    return { skipped: planned.bad, ...counts };
+    return { skipped: planned.bad, warnings: [...warnings], ...counts };
   }
 }
 
@@ -116,12 +121,23 @@ function writesOf(update: Update, now: Date): readonly Write<unknown>[] {
   const { lastChange, cancelledAt, departureTime, seats } = after;
   const isMoved = departureTime.getTime() !== before.departureTime.getTime();
   const isNews = isMoved || cancelledAt !== before.cancelledAt || soldOf(before) > 0;
-  const mostSold = isRevised(update) && !isNews ? 0 : seats;
+  // Those sold since the flight was read may have to be notified too.
+  const mostSold = isRevised(update) && !isNews ? 0 : Math.max(seats, soldOf(before));
   const values = { ...after, readRevision: before.revision, mostSold };
   const written = write(updateFlight, values, changedMeanwhile);
-  if (!isRevised(update) || !isNews || lastChange === null) return [written];
-  const event = flightChangeEvent(after, lastChange, makeId, now);
-  return [written, write(insertEvent, event), write(insertFlightEvent, { eventId: event.id })];
+  const events = [
+    ...(isRevised(update) && isNews && lastChange !== null
+      ? [flightChangeEvent(after, lastChange, makeId, now)]
+      : []),
+    ...(oversoldBy(after) > oversoldBy(before) ? [oversoldEvent(after, makeId, now)] : []),
+  ];
+  return [
+    written,
+    ...events.flatMap((event) => [
+      write(insertEvent, event),
+      write(insertFlightEvent, { eventId: event.id }),
+    ]),
+  ];
 }
 
 /** Throws an error for the first of these lines, if any. `isBegun`: others were imported. */
@@ -130,6 +146,6 @@ function requireNone(bad: readonly SkippedLine[], isBegun: boolean): void {
   if (first === undefined) return;
   const rest = isBegun
     ? ". The flights changed during the import, and other lines were imported"
-    : "";
+    : ". No line was imported: correct it, or skip it with --skip-bad";
   throw new AppError("validation-failed", `line ${first.line}: ${first.error}${rest}`);
 }

@@ -1,7 +1,7 @@
 import type { Storage } from "../../db/storage.ts";
 import { departed, type Flight, type FlightPlan } from "../flight.ts";
 
-import { cancelledFlight, soldOf, updatedFlight } from "./flight-change.ts";
+import { cancelledFlight, updatedFlight } from "./flight-change.ts";
 import type { PlannedChange } from "./flight-plan.ts";
 import { flightByKey, type FlightKey } from "./import-flights.sql.ts";
 
@@ -67,15 +67,14 @@ export async function plannedChanges(
     }
     const error = target
       ? `${named(plan)}: there is another flight with this departureTime`
-      : (unchangeable(flight, from, now) ?? unmovable(flight, plan, now));
+      : (unchangeable(flight, from, now) ?? intoThePast(plan, now));
     if (error !== null) bad.push({ line, error });
     else if (flight) update(flight, updatedFlight(flight, plan, now));
   }
   const plain = lines.filter((line) => !line.isCancelled && !line.previousDepartureTime);
-  for (const { line, plan } of [...movedBefore, ...plain]) {
+  for (const { plan } of [...movedBefore, ...plain]) {
     const flight = known.at(plan);
     if (flight === undefined) added.set(named(plan), plan);
-    else if (soldOf(flight) > plan.seats) bad.push({ line, error: tooFewSeats(plan) });
     else update(flight, updatedFlight(flight, plan, now));
   }
   return { updates, added: [...added.values()], bad };
@@ -106,13 +105,9 @@ function unchangeable(flight: Flight | undefined, key: FlightKey, now: Date): st
   return departed(flight, now) ? `${named(key)}: the flight has departed` : null;
 }
 
-function unmovable(flight: Flight | undefined, plan: FlightPlan, now: Date): string | null {
-  if (plan.departureTime <= now) return `${named(plan)}: a flight cannot be moved to the past`;
-  return flight && soldOf(flight) > plan.seats ? tooFewSeats(plan) : null;
-}
-
-function tooFewSeats(plan: FlightPlan): string {
-  return `${named(plan)}: more than ${plan.seats} seats are already sold`;
+function intoThePast(plan: FlightPlan, now: Date): string | null {
+  if (plan.departureTime > now) return null;
+  return `${named(plan)}: a flight cannot be moved to the past`;
 }
 
 function named({ flightNumber, departureTime, cabinClass }: FlightKey): string {

@@ -54,11 +54,11 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     changed.clear();
     try {
       for (const flight of await storage.all(flightsByIds, { ids })) {
-        const { id, seatsAvailable } = flight;
-        for (const follower of followers.get(id) ?? []) {
-          if (follower.lastSeats === seatsAvailable) continue;
-          follower.lastSeats = seatsAvailable;
-          follower.latest = flightView(flight);
+        const view = flightView(flight);
+        for (const follower of followers.get(view.id) ?? []) {
+          if (follower.lastSeats === view.seatsAvailable) continue;
+          follower.lastSeats = view.seatsAvailable;
+          follower.latest = view;
           follower.wake();
         }
       }

@@ -4,10 +4,10 @@ import { airport } from "../../booking/flights/airports.ts";
 
 /** Fictional: flight number, origin, destination, local departure, minutes, price of an economy seat in USD. */
 const timetable = [
-  ["N4001", "JFK", "LHR", "18:25", 425, 489],
-  ["N4002", "LHR", "JFK", "10:40", 480, 512],
-  ["N4011", "JFK", "LAX", "07:30", 375, 219],
-  ["N4012", "LAX", "NRT", "11:50", 705, 865],
+  ["N4101", "JFK", "LHR", "18:25", 425, 489],
+  ["N4102", "LHR", "JFK", "10:40", 480, 512],
+  ["N4111", "JFK", "LAX", "07:30", 375, 219],
+  ["N4112", "LAX", "NRT", "11:50", 705, 865],
 ] as const;
 /** Seats for sale, and the price relative to economy. */
 const cabins = [

@@ -127,7 +127,7 @@ function dayOf(date: Date): string {
 describe("the view of a flight", () => {
   const flight: Flight = {
     id: 7,
-    flightNumber: "N4001",
+    flightNumber: "N4101",
     airline: "Northlight Airways",
     origin: "JFK",
     destination: "LHR",
@@ -139,6 +139,7 @@ describe("the view of a flight", () => {
     priceMinor: 41_250,
     currency: "USD",
     cancelledAt: null,
+    oversold: 0,
     revision: 0,
     lastChange: null,
     createdAt: new Date("2026-11-21T09:12:44.120Z"),

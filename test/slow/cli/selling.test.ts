@@ -94,7 +94,7 @@ describe("skyhook import", () => {
     expect(refused.code).toBe(1);
     expect(refused.err).toMatch(/^line 3: .*cabinClass/m);
     expect(refused.err).toMatch(/^line 4: .*seats/m);
-    expect(refused.err).toContain("2 bad lines: nothing was imported");
+    expect(refused.err).toContain("2 bad lines: nothing was imported, nor was 1 good line");
     expect(existsSync(join(cwd, "data/skyhook.db"))).toBe(false);
     const same = write("same.csv", header, ...Array.from({ length: 9 }, () => line({ seats: -1 })));
     expect((await skyhook("import", same)).err).toMatch(/^lines 2, 3, 4, 5, 6 and 4 more: .*seats/);
