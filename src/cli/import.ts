@@ -5,6 +5,7 @@ import { type ImportFormat, readFlightPlans } from "../booking/flights/flight-pl
 import { importFlights } from "../booking/flights/import-flights.ts";
 import type { FlightLine } from "../booking/flights/planned-changes.ts";
 import { readConfig } from "../config/config.ts";
+import { configurePlaces } from "../config/places.ts";
 
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
@@ -49,6 +50,7 @@ export async function importCommand(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
+  configurePlaces(config);
   const { flights, bad } = await readAll(file, format ?? formatOf(file));
   if (bad.count > 0 && !skipBad) {
     bad.print();

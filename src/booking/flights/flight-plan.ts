@@ -125,7 +125,8 @@ function airlineOf(text: string): string {
 function airportCodeOf(text: string): string {
   const code = text.toUpperCase();
   if (!/^[A-Z]{3}$/.test(code)) throw badRequest("must be an airport code of three letters");
-  if (airport(code) === undefined) throw badRequest(`is not a known airport: ${code}`);
+  if (airport(code) === undefined)
+    throw badRequest(`is not a known airport: ${code}. Add it to AIRPORTS_FILE.`);
   return code;
 }
 

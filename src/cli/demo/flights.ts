@@ -1,6 +1,6 @@
 import { parseMinor } from "../../base/money.ts";
 import type { FlightPlan } from "../../booking/flight.ts";
-import { airport } from "../../booking/flights/airports.ts";
+import { airport, instantAt } from "../../booking/flights/airports.ts";
 
 /** Fictional: flight number, origin, destination, local departure, minutes, price of an economy seat in USD. */
 const timetable = [
@@ -23,10 +23,9 @@ export function demoFlights(now: Date, days: number): FlightPlan[] {
   );
   const plans = dates.flatMap((date) =>
     timetable.flatMap(([flightNumber, origin, destination, plainTime, minutes, dollars]) => {
-      const timeZone = airport(origin)?.zone ?? "UTC";
-      const departs = date.toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
-      const departureTime = new Date(departs);
-      const arrivalTime = new Date(departs + minutes * 60_000);
+      const place = airport(origin) ?? { iata: origin, zone: "UTC" };
+      const departureTime = instantAt(place, new Date(`${date.toString()}T${plainTime}Z`));
+      const arrivalTime = new Date(departureTime.getTime() + minutes * 60_000);
       const leg = { flightNumber, origin, destination, departureTime, arrivalTime };
       return cabins.map(([cabinClass, seats, factor]) => {
         const priceMinor = parseMinor((dollars * factor).toFixed(0), "USD");

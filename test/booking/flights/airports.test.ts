@@ -77,7 +77,7 @@ describe("a day at an airport", () => {
     ["of 25 hours", "JFK", "2026-11-01", "2026-11-01T04:00:00Z", 25],
     ["that starts at 01:00", "SCL", "2026-09-06", "2026-09-06T04:00:00Z", 23],
     ["that starts at 01:00, ahead of UTC", "CAI", "2026-04-24", "2026-04-23T22:00:00Z", 23],
-    ["that has midnight twice", "HAV", "2026-11-01", "2026-11-01T04:00:00Z", 25],
+    ["that has midnight twice", "HAV", "2024-11-03", "2024-11-03T04:00:00Z", 25],
     ["with an offset of 05:45", "KTM", "2026-12-01", "2026-11-30T18:15:00Z", 24],
     ["far ahead of UTC", "AKL", "2026-12-01", "2026-11-30T11:00:00Z", 24],
     ["on 29 February", "LHR", "2028-02-29", "2028-02-29T00:00:00Z", 24],
