@@ -19,6 +19,21 @@ const newZoneNames: Readonly<Record<string, string>> = {
   "Asia/Urumqi": "Asia/Shanghai",
 };
 
+/** Airports that the source lacks, or whose zone differs from the borders of timezone-boundary-builder (geo-tz 8.1.9). */
+const zoneByAirport: Readonly<Record<string, string>> = {
+  DXN: "Asia/Kolkata",
+  GEI: "Pacific/Bougainville",
+  IKO: "America/Nome",
+  KCN: "America/Nome",
+  KDY: "Asia/Khandyga",
+  MVI: "Pacific/Bougainville",
+  RKW: "America/New_York",
+  TNZ: "Asia/Ulaanbaatar",
+  ULZ: "Asia/Ulaanbaatar",
+  UMS: "Asia/Khandyga",
+  UNS: "America/Nome",
+};
+
 // The zones of airports that are known stay: many were corrected by hand, by the borders of timezone-boundary-builder.
 const found = getAllAirports().filter(({ iata }) => /^[A-Z]{3}$/.test(iata));
 const airports = new Map([
@@ -28,17 +43,15 @@ const airports = new Map([
     .split("\n")
     .slice(1)
     .map((line) => [line.slice(0, 3), line.slice(4)] as const),
+  ...Object.entries(zoneByAirport),
 ]);
 const rows = [...airports].map(([iata, zone]) => `${iata}\t${zone}`).toSorted();
 await Bun.write(new URL("airports.tsv", folder), `iata\tzone\n${rows.join("\n")}\n`);
 
-// Those of airports, and all others with a place, for airports that operators add.
-const places = readFileSync(`${zoneinfo}/zone.tab`, "utf8").split("\n");
-const placed = places
-  .filter((line) => /^[A-Z]/.test(line))
-  .map((line) => line.split("\t")[2] ?? "");
-const names = [...new Set([...airports.values(), ...placed, "UTC"])].toSorted();
-const [version = ""] = /\d{4}[a-z]+/.exec(readFileSync(`${zoneinfo}/tzdata.zi`, "utf8")) ?? [];
+// All zones, with their old names, for airports that operators add.
+const source = readFileSync(`${zoneinfo}/tzdata.zi`, "utf8");
+const names = [...source.matchAll(/^(?:Z|L \S+) (\S+)/gm)].map(([, name = ""]) => name).toSorted();
+const [version = ""] = /\d{4}[a-z]+/.exec(source) ?? [];
 const text = `# tzdata ${version}\n${names.map(lineOf).join("\n")}\n`;
 await Bun.write(new URL("zones.tsv", folder), text);
 process.stdout.write(

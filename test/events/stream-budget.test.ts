@@ -133,7 +133,7 @@ describe("streams with bodies", () => {
 
 describe("an event with a large body", () => {
   test("is read like a small one, any number of times", async () => {
-    const app = await startApp();
+    const app = await startApp({}, undefined, { isDocumented: false });
     ends.push(() => app.stop());
     const read = async (padding: number) => {
       const body = JSON.stringify({ event_name: "item:completed", padding: "x".repeat(padding) });
@@ -158,7 +158,7 @@ describe("an event with a large body", () => {
   });
 
   test("is read in turns, by HEAD too, and not for a client that disconnects while it waits", async () => {
-    const app = await startApp();
+    const app = await startApp({}, undefined, { isDocumented: false });
     ends.push(() => app.stop());
     // As `skyhook serve` does.
     app.app.listen({ port: 0, hostname: "127.0.0.1", reusePort: false });

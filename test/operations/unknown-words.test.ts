@@ -81,7 +81,7 @@ describe.each(Object.entries(changes))("%s that a newer version wrote", (_, chan
   let app: TestApp;
   let [event, rejection, destination, replay]: (string | undefined)[] = [];
   beforeAll(async () => {
-    app = await startApp(gateway.env);
+    app = await startApp(gateway.env, undefined, { isDocumented: false });
     const flight = await addFlight(app);
     await app.as("admin", "/v1/api/bookings", post(bookingBody(flight.id)));
     await app.deliverSample("code_host", "package.published");
@@ -138,10 +138,8 @@ describe.each(Object.entries(changes))("%s that a newer version wrote", (_, chan
 
 test("a destination with a format of a newer version fails its deliveries, and says why", async () => {
   const gateway = testGateway(() => new Response());
-  const app = await startApp({
-    ...gateway.env,
-    DESTINATIONS_ALLOW_PRIVATE: "true",
-  });
+  const settings = { ...gateway.env, DESTINATIONS_ALLOW_PRIVATE: "true" };
+  const app = await startApp(settings, undefined, { isDocumented: false });
   try {
     await app.services.storage.atomically(write(changes["the format of a destination"], {}));
     // A change makes the server read it again.

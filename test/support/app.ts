@@ -14,6 +14,7 @@ import { createLog } from "../../src/telemetry/log.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
 import { databaseForApp, defaultDialect, testPoolSize } from "./databases.ts";
+import { checkDocumented } from "./documented-answers.ts";
 
 /** The whole service in this process: real storage in memory and real routes, without a socket. */
 export interface TestApp extends AsyncDisposable {
@@ -50,11 +51,14 @@ export async function startApp(
     logFd,
     secretsDir = "/nonexistent",
     dialect = defaultDialect,
+    isDocumented = true,
   }: {
     readonly logFd?: number;
     readonly secretsDir?: string;
     /** Of its database, unless DATABASE_URL names one. */
     readonly dialect?: typeof defaultDialect;
+    /** False where answers are not read, or have words that this version does not know. */
+    readonly isDocumented?: boolean;
   } = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
@@ -83,8 +87,13 @@ export async function startApp(
   const app = createApp(services);
   await services.start();
 
-  const send = (path: string, init: RequestInit = {}) =>
+  const handle = (path: string, init: RequestInit = {}) =>
     app.handle(new Request(`http://localhost${path}`, init));
+  const send = async (path: string, init: RequestInit = {}) => {
+    const response = await handle(path, init);
+    if (isDocumented) await checkDocumented(handle, init.method ?? "GET", path, response);
+    return response;
+  };
   const stop = async () => {
     services.drain();
     const stopped = services.stop();

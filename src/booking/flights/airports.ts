@@ -2,6 +2,8 @@
 // docs/api.md. `bun run build:airports` regenerates the tables.
 import { readFileSync } from "node:fs";
 
+import Papa from "papaparse";
+
 import { calendarDate } from "../../base/calendar-date.ts";
 import { lazy } from "../../base/lazy.ts";
 import { firstAt, offsetAt, offsetText } from "../../base/time-zone.ts";
@@ -37,24 +39,27 @@ export function zonesInUse(): Zones {
 }
 
 /**
- * Adds and replaces airports by those of a file, and takes the time zones of a folder; null is for those in this program.
- * Call it once, at the start. Throws an `Error` that says what is wrong in them.
+ * Takes the time zones of a folder of compiled tzdata; null is for those in this program. Call it once, at the start. Throws
+ * an `Error` that says what is wrong in it.
  */
-export function usePlaces(file: string | null, zoneFolder: string | null): void {
-  const zones = zoneFolder === null ? bundled.zones : zonesOf(zoneFolder);
-  if (file === null) {
-    places = { ...bundled, zones };
-    return;
-  }
-  const added = airportsIn(readFileSync(file, "utf8"), zones());
-  const all = new Map([...bundled.airports(), ...added.map((one) => [one.iata, one] as const)]);
-  places = { airports: () => all, zones };
+export function useZones(folder: string | null): void {
+  places = { ...places, zones: folder === null ? bundled.zones : zonesOf(folder) };
 }
 
+/** Adds and replaces airports by those of a file; null is for those in this program. As `useZones`, which comes first. */
+export function useAirports(file: string | null): void {
+  if (file === null) {
+    places = { ...places, airports: bundled.airports };
+    return;
+  }
+  const all = new Map([...bundled.airports(), ...airportsIn(readFileSync(file, "utf8"))]);
+  places = { ...places, airports: () => all };
+}
+
+/** The zones of a folder that has those of all airports. */
 function zonesOf(folder: string): () => Zones {
   const zones = zonesIn(folder);
-  // Shows that it is such a folder.
-  zones.named("UTC");
+  for (const { zone } of bundled.airports().values()) zones.named(zone);
   return () => zones;
 }
 
@@ -65,30 +70,30 @@ function bundledAirports(): ReadonlyMap<string, Airport> {
   );
 }
 
-/** Reads a table with the columns iata and zone, separated by tabs or commas; others are ignored. */
-function airportsIn(text: string, zones: Zones): readonly Airport[] {
-  const [head = "", ...lines] = text
-    .replace(/^\ufeff/, "")
-    .trimEnd()
-    .split(/\r?\n/);
-  const separator = head.includes("\t") ? "\t" : ",";
-  const columns = head.split(separator).map((name) => name.trim().toLowerCase());
-  const [iataAt, zoneAt] = [columns.indexOf("iata"), columns.indexOf("zone")];
-  if (iataAt === -1 || zoneAt === -1) {
+/** Reads a table with the columns iata and zone, separated by commas or tabs; others are ignored. */
+function airportsIn(text: string): ReadonlyMap<string, Airport> {
+  const { data, meta } = Papa.parse<Readonly<Record<string, string>>>(text, {
+    header: true,
+    skipEmptyLines: true,
+    transformHeader: (name) => name.trim().toLowerCase(),
+    transform: (field) => field.trim(),
+  });
+  if (!["iata", "zone"].every((name) => meta.fields?.includes(name))) {
     throw new Error("line 1 must name the columns iata and zone");
   }
-  return lines.map((line, index) => {
-    const fields = line.split(separator).map((field) => field.trim());
-    const [iata = "", zone = ""] = [fields[iataAt], fields[zoneAt]];
+  const found = new Map<string, Airport>();
+  for (const [index, { iata = "", zone = "" }] of data.entries()) {
     const place = `line ${index + 2}`;
     if (!/^[A-Z]{3}$/.test(iata)) throw new Error(`${place}: ${iata} is not an IATA code`);
+    if (found.has(iata)) throw new Error(`${place}: ${iata} was named before`);
     try {
-      zones.named(zone);
+      zonesInUse().named(zone);
     } catch {
       throw new Error(`${place}: there is no time zone ${zone}`);
     }
-    return { iata, zone };
-  });
+    found.set(iata, { iata, zone });
+  }
+  return found;
 }
 
 /** Formats local time at an airport with its UTC offset, in whole seconds: `2026-12-01T18:25:00-05:00`. */

@@ -32,9 +32,9 @@ export const flightByKey = statement<FlightKey>()((db, { flights }, p) =>
     .limit(1),
 );
 
-/** Touches no row if more than `mostSold` seats are sold, or the flight was moved or cancelled since it was read. */
+/** Touches no row if more than `mostSold` seats are sold, or another import changed the flight since it was read. */
 export const updateFlight = statement<
-  Flight & { readonly readRevision: number; readonly mostSold: number }
+  Flight & Record<"readRevision" | "readOversold" | "mostSold", number>
 >()(
   (db, { flights }, p) =>
     db
@@ -58,6 +58,7 @@ export const updateFlight = statement<
         and(
           eq(flights.id, p.id),
           eq(flights.revision, p.readRevision),
+          eq(flights.oversold, p.readOversold),
           lte(sql`${flights.seats} - ${flights.seatsAvailable}`, p.mostSold),
         ),
       ),

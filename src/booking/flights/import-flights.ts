@@ -3,7 +3,7 @@ import { makeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
-import type { Flight } from "../flight.ts";
+import { departed, type Flight } from "../flight.ts";
 
 import { flightChangeEvent, oversoldEvent } from "./flight-change-event.ts";
 import { oversoldBy, soldOf } from "./flight-change.ts";
@@ -123,13 +123,16 @@ function writesOf(update: Update, now: Date): readonly Write<unknown>[] {
   const isNews = isMoved || cancelledAt !== before.cancelledAt || soldOf(before) > 0;
   // Those sold since the flight was read may have to be notified too.
   const mostSold = isRevised(update) && !isNews ? 0 : Math.max(seats, soldOf(before));
-  const values = { ...after, readRevision: before.revision, mostSold };
+  const read = { readRevision: before.revision, readOversold: before.oversold };
+  const values = { ...after, ...read, mostSold };
   const written = write(updateFlight, values, changedMeanwhile);
   const events = [
     ...(isRevised(update) && isNews && lastChange !== null
       ? [flightChangeEvent(after, lastChange, makeId, now)]
       : []),
-    ...(oversoldBy(after) > oversoldBy(before) ? [oversoldEvent(after, makeId, now)] : []),
+    ...(oversoldBy(after) > oversoldBy(before) && cancelledAt === null && !departed(after, now)
+      ? [oversoldEvent(after, makeId, now)]
+      : []),
   ];
   return [
     written,

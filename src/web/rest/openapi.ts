@@ -220,9 +220,10 @@ function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {
     if (isRecord) schema["additionalProperties"] = withoutNamed(Object.values(part)[0], named);
     else schema[key] = withoutNamed(part, named);
   }
-  if (typeof name !== "string") return schema;
-  // The plugin merges a schema and null into one schema with two types.
+  // The plugin merges a schema and null into one schema with two types, but leaves null out of its words.
   const isNullable = Array.isArray(schema["type"]);
+  if (isNullable && Array.isArray(schema["enum"])) schema["enum"] = [...schema["enum"], null];
+  if (typeof name !== "string") return schema;
   const reference = { $ref: `#/components/schemas/${name}` };
   named.set(name, isNullable ? { ...schema, type: "object" } : schema);
   return isNullable ? { anyOf: [reference, { type: "null" }] } : reference;

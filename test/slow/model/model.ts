@@ -32,11 +32,13 @@ export interface ModelFlight extends Position {
   destination: Airport;
   arrivalMs: number;
   seats: number;
+  /** So many more were sold when an import made them fewer. */
+  oversold: number;
   priceMinor: number;
   currency: Currency;
 }
 
-export type FlightPlan = Omit<ModelFlight, "id" | "createdMs">;
+export type FlightPlan = Omit<ModelFlight, "id" | "createdMs" | "oversold">;
 
 interface ModelPassenger {
   readonly firstName: string;
@@ -147,7 +149,7 @@ export function seatsSold({ bookings }: Model, flightId: number): number {
 }
 
 export const seatsLeft = (model: Model, flight: ModelFlight): number =>
-  flight.seats - seatsSold(model, flight.id);
+  Math.max(0, flight.seats - seatsSold(model, flight.id));
 
 export function flightOf({ flights }: Model, id: number): ModelFlight {
   const flight = flights.find((candidate) => candidate.id === id);
@@ -193,8 +195,10 @@ export function countFailure({ failures }: Model, address: string, nowMs: number
 }
 
 /** An event about a booking, made by the service itself. */
+export type FlightEventType = "flight.changed" | "flight.oversold";
+
 export function bookingEvent(
-  type: "booking.confirmed" | "booking.cancelled" | "flight.changed",
+  type: "booking.confirmed" | "booking.cancelled" | FlightEventType,
   bookingId: string,
   nowMs: number,
 ): ModelEvent {

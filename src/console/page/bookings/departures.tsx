@@ -134,12 +134,14 @@ function Departure({ cabins, classes, date }: DepartureParts) {
 
 function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
   if (cabin === undefined) return <span class="quiet">–</span>;
-  const isFull = cabin.sold > 0 && cabin.sold === cabin.seats;
+  const isFull = cabin.sold > 0 && cabin.sold >= cabin.seats;
+  const over = cabin.sold - cabin.seats;
+  const full = over > 0 ? `Oversold by ${over}` : "Sold out";
   return (
     <>
       <span class="name">{words(cabin.cabinClass)}</span>
       <Meter of={cabin} />
-      <span class={isFull ? "full" : "quiet"}>{isFull ? "Sold out" : soldText(cabin)}</span>
+      <span class={isFull ? "full" : "quiet"}>{isFull ? full : soldText(cabin)}</span>
       <More of={cabin} />
     </>
   );

@@ -111,7 +111,7 @@ function Load({ days, open, query }: LoadParts) {
       {
         name: "Available",
         colour: "--line-strong",
-        values: days.map(({ seats, sold }) => seats - sold),
+        values: days.map(({ seats, sold }) => Math.max(0, seats - sold)),
       },
     ],
     [days],

@@ -19,7 +19,7 @@ export function SeatsSold({ of: load }: Of<Load>) {
 export function Meter({ of: { sold, seats } }: Of<Load>) {
   return (
     <span class="meter" aria-hidden="true">
-      <span style={{ width: `${seats === 0 ? 0 : (sold / seats) * 100}%` }} />
+      <span style={{ width: `${seats === 0 ? 0 : Math.min(1, sold / seats) * 100}%` }} />
     </span>
   );
 }

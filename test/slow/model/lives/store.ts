@@ -53,6 +53,7 @@ export interface FlightRow {
   readonly id: number;
   readonly seats: number;
   readonly free: number;
+  readonly oversold: number;
   readonly price: number;
   readonly departs: number;
   readonly cancelled: number | null;
@@ -109,7 +110,7 @@ export interface Content {
 const open = "('offered', 'pending')";
 const counted = (what: string) => `(select count(*) from ${what})`;
 const queries = {
-  flights: `select id, seats, seats_available as free, price_minor as price, departure_time as departs,
+  flights: `select id, seats, seats_available as free, oversold, price_minor as price, departure_time as departs,
     cancelled_at as cancelled from flights order by id`,
   bookings: `select id, user_id as owner, flight_id as flight, status, seats, total_minor as total,
     charged_minor as charged, paid_minor as paid, refund_due_minor as due, refunded_minor as refunded,
@@ -152,11 +153,11 @@ const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one +
 
 /** What must hold in every state. Returns what does not. */
 export function broken({ flights, bookings, offers }: Content): readonly string[] {
-  const ofFlights = flights.flatMap(({ id, seats, free }) => {
+  const ofFlights = flights.flatMap(({ id, seats, free, oversold }) => {
     const sold = bookings.filter((one) => one.flight === id && isLive(one));
     const held = offers.filter((one) => one.to === id && isOpen(one));
     const inAll = free + sum([...sold, ...held].map((one) => one.seats));
-    return inAll === seats && free >= 0 ? [] : [`flight ${id}: ${inAll} of ${seats} seats`];
+    return inAll === seats && free >= -oversold ? [] : [`flight ${id}: ${inAll} of ${seats} seats`];
   });
   const ofBookings = bookings.flatMap((booking) => {
     const { id, status, seats, total, charged, paid, due, refunded, kept } = booking;
