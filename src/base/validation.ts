@@ -1,5 +1,6 @@
-import type { Static, TSchema } from "@sinclair/typebox";
+import { type Static, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
 
 import { AppError, type FieldError } from "./errors.ts";
 import { lazy } from "./lazy.ts";
@@ -11,12 +12,15 @@ export interface BodyError {
   readonly detail: string;
 }
 
+const { IsArray, IsObject, IsOptional } = TypeGuard;
+
 /** The most errors that one response lists. */
 const maxErrors = 20;
 
 /**
  * Makes a reader that checks bodies against `schema`, which the API documents show too. `rules` checks what a
- * schema cannot express, and must accept any value as the body. The reader returns the members that the schema names. It throws
+ * schema cannot express, and must accept any value as the body. An optional member that is null is absent, unless null is one
+ * of its values. The reader returns the members that the schema names. It throws
  * one `AppError` that lists all errors: `invalid-body` if any JSON type is wrong, otherwise `ruleCode`.
  */
 export function bodyReader<Schema extends TSchema, Args extends readonly unknown[] = []>(
@@ -25,8 +29,9 @@ export function bodyReader<Schema extends TSchema, Args extends readonly unknown
   rules: (body: unknown, ...args: Args) => readonly BodyError[] = () => [],
 ): (body: unknown, ...args: Args) => Static<Schema> {
   const check = lazy(() => TypeCompiler.Compile(schema));
-  return (body, ...args) => {
+  return (given, ...args) => {
     const compiled = check();
+    const body = withoutNulls(schema, given);
     const matches = compiled.Check(body);
     const errors = matches ? [] : schemaErrors(compiled.Errors(body));
     const invalid = new Set(errors.map(({ pointer }) => pointer));
@@ -44,6 +49,20 @@ export function invalid(pointer: string, ...details: readonly [string, ...string
   return new AppError("validation-failed", `${details[0]}${more}`, {
     errors: details.map((detail) => ({ pointer, code: "rule-broken", detail })),
   });
+}
+
+function withoutNulls(schema: TSchema, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return IsArray(schema) ? value.map((item: unknown) => withoutNulls(schema.items, item)) : value;
+  }
+  if (!IsObject(schema) || typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (property === undefined) return [[name, member]];
+    const isAbsent = member === null && IsOptional(property) && !Value.Check(property, null);
+    return isAbsent ? [] : [[name, withoutNulls(property, member)]];
+  });
+  return Object.fromEntries(members);
 }
 
 /** The members of the body that the schema names: others may have the names of fields that callers cannot set. */

@@ -27,6 +27,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
         description: "Recorded in the audit list.",
         body: personSchema,
         response: personExportSchema,
+        problems: [429],
         serve: ({ ctx, body }) => persons.export(ctx, personIn(body).person),
       }),
     )
@@ -37,7 +38,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
           "Deletes the person's rows, or rewrites those that accounting needs. Repeatable; recorded in the audit list. An unknown person is 404.",
         body: personSchema,
         response: personErasureSchema,
-        problems: [404, 409],
+        problems: [404, 409, 429],
         serve: ({ ctx, body }) => persons.erase(ctx, personIn(body).person),
       }),
     );

@@ -98,7 +98,7 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
         params: passengerParams,
         body: passengerCorrectionSchema,
         response: passengerSchema,
-        problems: [404],
+        problems: [404, 429],
         serve: ({ ctx, params, body }) =>
           corrections.correct(ctx, params.id, params.position, body),
       }),

@@ -43,7 +43,7 @@ describe("a hold", () => {
     expect(await eventsOf(body["bookingId"])).toEqual(["booking.held"]);
   });
 
-  test.each([[undefined], [false]])("is not made by hold: %p", async (value) => {
+  test.each([[undefined], [false], [null]])("is not made by hold: %p", async (value) => {
     const flight = await addFlight(app, { flightNumber: `HD2${String(value)}` });
     // JSON has no undefined.
     const request = post({ ...bookingBody(flight.id), hold: value });
@@ -53,7 +53,7 @@ describe("a hold", () => {
     expect(await read(body["bookingId"])).not.toHaveProperty("expiresAt");
   });
 
-  test.each([["yes"], [1], [null]])("is refused for hold: %p", async (value) => {
+  test.each([["yes"], [1]])("is refused for hold: %p", async (value) => {
     const response = await app.as("user", path, post({ ...bookingBody(1), hold: value }));
     expect(await jsonWith(response, 400)).toMatchObject({
       code: "invalid-body",
