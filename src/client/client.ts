@@ -30,8 +30,8 @@ type PathParamsOf<Path> =
 
 /** What narrows a list, and the signal that ends it. */
 export type ListOptions<Path> = PathParamsOf<Path> & {
-  readonly query?: Omit<QueryOf<Path>, "cursor" | "page" | "direction">;
-  readonly signal?: AbortSignal;
+  readonly query?: Omit<QueryOf<Path>, "cursor" | "page" | "direction"> | undefined;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** `GET`, `POST`, … as openapi-fetch has them, the items of lists, and the feeds. */
@@ -45,7 +45,7 @@ export interface Client<Paths extends {}> extends FetchClient<Paths> {
   notifications(options?: FeedOptions): AsyncGenerator<FeedMessage, void>;
   /** New events, with filters as those of the list; for operators. */
   events(
-    options?: FeedOptions & { readonly query?: Readonly<Record<string, string>> },
+    options?: FeedOptions & { readonly query?: Readonly<Record<string, string>> | undefined },
   ): AsyncGenerator<FeedMessage, void>;
 }
 
@@ -97,9 +97,9 @@ export function createClientFor<Paths extends {}>(
 }
 
 interface ListOptionsUntyped {
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly signal?: AbortSignal;
+  readonly path?: Readonly<Record<string, unknown>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Page {

@@ -5,21 +5,21 @@ import { pause } from "./requests.ts";
 
 export interface FeedOptions {
   /** The `id` of the last message that was handled: the feed continues after it. */
-  readonly lastEventId?: string;
-  readonly signal?: AbortSignal;
+  readonly lastEventId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** After this long without a byte, the connection counts as lost. Default: 40 s. The server sends one every 15 s. */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /** Called when the server has answered. */
-  readonly onOpen?: () => void;
+  readonly onOpen?: (() => void) | undefined;
   /** Called when the connection is lost, before the next try after `delayMs`. What it throws ends the feed. */
-  readonly onLost?: (error: unknown, delayMs: number) => void;
+  readonly onLost?: ((error: unknown, delayMs: number) => void) | undefined;
 }
 
 /** A message of a feed. Store `id` once it is handled. */
 export interface FeedMessage {
   /** Empty if the message has none. */
   readonly id: string;
-  /** `notification`, `event` or `position`. */
+  /** `notification`, `event`, or `position` where nothing matched so far: only the id. */
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -107,10 +107,15 @@ async function* connection(
     const waiting: FeedMessage[] = [];
     const parser = createParser({
       maxBufferSize: maxMessageLength,
-      // Also of a block without an event. The events of a chunk are yielded before the id is used.
-      onId,
-      onEvent({ id = "", event = "message", data }) {
-        waiting.push({ id, type: event, data: Object(data === "" ? {} : parse(data)) });
+      // Also of a block without an event, which is only a position. The events of a chunk are yielded before the id is used.
+      onId(id) {
+        onId(id);
+        waiting.push({ id, type: "position", data: {} });
+      },
+      onEvent({ id, event = "message", data }) {
+        // The id of this event was reported right before it.
+        if (id !== undefined) waiting.pop();
+        waiting.push({ id: id ?? "", type: event, data: Object(data === "" ? {} : parse(data)) });
       },
       onError(error) {
         // Other errors are lines of no known field, which are ignored (HTML Living Standard, section 9.2.6).

@@ -3,11 +3,11 @@ export interface ClientOptions {
   /** Such as `https://skyhook.example.com`. */
   readonly baseUrl: string;
   /** An access token, or a function that returns a current one. Without: public requests only. */
-  readonly token?: string | (() => string | Promise<string>);
+  readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Default: the runtime's. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Attempts of one request, the first included. Default: 3. */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
 }
 
 /** The longest time to wait before a retry. A longer `Retry-After` is an error. */

@@ -30,6 +30,7 @@ const options = {
 };
 for await (const { id, type } of createClientFor({ baseUrl, token }, [])[feed](options)) {
   if (type !== "position") console.log(type + " " + id);
+  else if (id !== "") console.log("position");
 }`,
 );
 
@@ -74,6 +75,8 @@ test.skipIf(skips(notInstalled("node"))).each(rows)(
   async (_, feed, path) => {
     const { address, lines, messages, prints, send } = await following(path, feed);
     await prints("open");
+    // Which a program can store before anything happens.
+    await prints("position");
     // Before the first message, too.
     for (const count of [1, 2, 3]) {
       address.goSilent();

@@ -59,9 +59,9 @@ export async function followFeed(
     const ended = AbortSignal.any([signal, pause.signal]);
     const options = { lastEventId, signal: ended, onOpen, onLost };
     try {
-      for await (const { id } of follow(send, "v1/feed", options)) {
+      for await (const { id, type } of follow(send, "v1/feed", options)) {
         lastEventId = id;
-        follower.onMessage();
+        if (type !== "position") follower.onMessage();
       }
     } finally {
       pause.end();

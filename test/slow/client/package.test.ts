@@ -48,7 +48,8 @@ async function run(command: readonly string[], cwd = folder, env: Record<string,
   return ended(child);
 }
 
-const built = join(import.meta.dir, "../../../dist/client-trial");
+/** Of this process, where the program's packages are found. */
+const built = join(import.meta.dir, `../../../dist/client-trial-${process.pid}`);
 await buildClient(built);
 const packed = await run(["npm", "pack", built]);
 const tarball = join(folder, packed.out.trim().split("\n").at(-1) ?? "");
@@ -64,6 +65,7 @@ const isSkipped = skips(
 
 const compilerOptions = {
   strict: true,
+  exactOptionalPropertyTypes: true,
   module: "nodenext",
   target: "es2023",
   lib: ["es2023", "dom", "dom.iterable"],
