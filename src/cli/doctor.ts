@@ -55,7 +55,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
     ...checkFolders(config, env),
     checkTimeZones(config, new Date(systemClock.now())),
     ...checkPersonalDataKey(config, env),
-    ...checkSecrets(config, env),
+    ...(await checkSecrets(config, env)),
     ...(await checkDatabase(config, env)),
     ...(await checkServer(config, env)),
   ];

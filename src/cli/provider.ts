@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
 import { knownProviders, registeredProviders } from "../config/providers.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
+import { loadCatalogue } from "../inbound/onboarding/catalogue-entries.ts";
 import { byBrand, meantProvider } from "../inbound/providers/brand.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
-import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { canMakeSecret, signingKeyWith } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
@@ -31,10 +31,11 @@ export function findProvider(
  * The registered provider with this id, or of this service: what stores a secret needs one that reads it. Throws a `UsageError`
  * that says how to register another one.
  */
-export function findRegistered(name: string, config: Config): Provider {
+export async function findRegistered(name: string, config: Config): Promise<Provider> {
   const registered = registeredProviders(config);
   const found = registered.find(({ id }) => id === name) ?? byBrand(name, registered);
   if (found !== undefined) return found;
+  const { catalogueFiles } = await loadCatalogue();
   if (Object.hasOwn(catalogueFiles, name)) {
     throw new UsageError(
       `${name} is not registered, so nothing was changed. Run \`${programName} provider add ${name}\` first.`,

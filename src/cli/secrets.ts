@@ -54,7 +54,7 @@ async function setSecret(
 ): Promise<void> {
   const config = readConfig(env);
   const { secretsDir } = config;
-  const { id: provider } = findRegistered(name, config);
+  const { id: provider } = await findRegistered(name, config);
   requireNoVariable(provider, secretsDir, env);
   const store = secretStore(env, secretsDir);
   const { current, previous } = secretPlaces(provider, secretsDir);

@@ -11,8 +11,8 @@ import {
   secretStore,
   usableSecrets,
 } from "../../config/secrets.ts";
+import { loadCatalogue } from "../../inbound/onboarding/catalogue-entries.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
-import { catalogueFiles } from "../../inbound/providers/files/catalogue-files.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { canMakeSecret } from "../../inbound/signatures/development-secret.ts";
 import { schemeName } from "../../inbound/signatures/scheme-name.ts";
@@ -27,7 +27,7 @@ import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
 /** Checks the webhook secret of every registered provider. Never prints a secret. */
-export function checkSecrets(config: Config, env: Environment): readonly Finding[] {
+export async function checkSecrets(config: Config, env: Environment): Promise<readonly Finding[]> {
   const { secretsDir } = config;
   const store = secretStore(env, secretsDir);
   let providers: readonly Provider[];
@@ -49,17 +49,18 @@ export function checkSecrets(config: Config, env: Environment): readonly Finding
   return [
     ...findings,
     ...pairs,
-    ...unreadFindings(config, providers, env),
+    ...(await unreadFindings(config, providers, env)),
     ...checkTestMode(config),
   ];
 }
 
 /** Secrets of providers that are not registered: nothing reads them, and their routes answer 404. */
-function unreadFindings(
+async function unreadFindings(
   { secretsDir, providers: chosen }: Config,
   providers: readonly Provider[],
   env: Environment,
-): readonly Finding[] {
+): Promise<readonly Finding[]> {
+  const { catalogueFiles } = await loadCatalogue();
   const files = existsSync(secretsDir) ? readdirSync(secretsDir) : [];
   const found = [
     ...files.map((name) => ({ name: name.toLowerCase(), source: join(secretsDir, name) })),

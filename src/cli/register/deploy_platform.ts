@@ -31,7 +31,7 @@ export async function registerDeployPlatform(registration: Registration): Promis
   if (options.dryRun) return printRequest(target, "application/json", body);
   const token = tokenOf(registration, "DEPLOY_API_TOKEN", env["DEPLOY_API_TOKEN"]);
   requireWritable(registration);
-  requireStorable(registration);
+  await requireStorable(registration);
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const answer = await request(target, { method: "POST", headers, body }, "check --api-url");
   const { secret, webhookId } = secretIn(answer);

@@ -46,7 +46,7 @@ export async function registerPaymentProcessor(registration: Registration): Prom
   try {
     const existing = await findEndpoint(api, url);
     if (existing !== undefined) return await update(registration, api, existing, events);
-    requireStorable(registration);
+    await requireStorable(registration);
     const { body } = await api.send({ method: "POST", path, form });
     const secret = textAt(body, "secret");
     if (secret === null) throw new ApiError(`${api.host} answers without a secret`, 200);

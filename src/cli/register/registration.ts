@@ -80,9 +80,9 @@ export function requireWritable({ config: { secretsDir } }: Registration): void 
  * Checked before the request: the server must read what is stored, and a new secret would drop the previous one, which the
  * provider may still sign with.
  */
-export function requireStorable({ provider, config, env }: Registration): void {
+export async function requireStorable({ provider, config, env }: Registration): Promise<void> {
   const { secretsDir } = config;
-  findRegistered(provider.id, config);
+  await findRegistered(provider.id, config);
   requireNoVariable(provider.id, secretsDir, env);
   if (!secretStore(env, secretsDir).hasPreviousFile(provider.id)) return;
   const { file } = secretPlaces(provider.id, secretsDir).previous;
