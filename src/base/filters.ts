@@ -23,6 +23,8 @@ interface Described {
 interface TextFilter extends Described {
   readonly kind: "text";
   readonly maxLength?: number;
+  /** A `*` at the end matches all values that start with the text before it. */
+  readonly isPrefixed?: true;
   /** Without white space around it. */
   readonly isTrimmed?: true;
   /** Returns the text as the database has it. */
@@ -114,6 +116,10 @@ function read(
   const { maxLength = maxFilterLength } = filter;
   if (text === "" || text.length > maxLength) {
     throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
+  }
+  // Otherwise a filter such as *.failed would match nothing, and nobody would know why.
+  if (filter.isPrefixed === true && /\*./s.test(text)) {
+    throw invalidParameter(name, "Must have * at its end only, as in deploy.*");
   }
   return filter.asStored?.(text) ?? text;
 }

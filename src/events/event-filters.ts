@@ -23,6 +23,7 @@ export const eventFilters = {
     label: "Type",
     description: "Only events of this type, or of all types that start with the text before `*`.",
     example: "deploy.*",
+    isPrefixed: true,
     compare: "equal or prefix",
   },
   status: {

@@ -159,6 +159,7 @@ describe("lists", () => {
     ["delivery=failed", "invalid-parameter", "delivery"],
     ["provider=", "invalid-parameter", "provider"],
     [`type=${"x".repeat(201)}`, "invalid-parameter", "type"],
+    ["type=*.failed", "invalid-parameter", "type"],
   ])("return 400 for ?%s: %s", async (query, code, parameter) => {
     const response = await get(`/v1/events?${query}`);
     expect(await jsonWith(response, 400)).toMatchObject({ code, errors: [{ parameter }] });

@@ -8,6 +8,7 @@ export const auditFilters = {
     label: "Action",
     description: "Only this action, or all that start with the text before `*`.",
     example: "session.*",
+    isPrefixed: true,
   },
   actor: {
     kind: "text",
