@@ -1,4 +1,5 @@
 import type { EventTimeline, ListedEvent } from "../events/event.schema.ts";
+import type { Replay, ReplayFailure } from "../events/replay.ts";
 import type { ListedRejection } from "../inbound/rejections/rejection.schema.ts";
 import type { Rejections } from "../inbound/rejections/rejections.ts";
 import type { Issue } from "../operations/issues/issue.ts";
@@ -114,4 +115,13 @@ export function shownDestination({ health, ...destination }: ListedDestination) 
 export function shownDelivery(listed: ListedDelivery) {
   const { title: _, lastError, attempts, ...delivery } = listed;
   return { ...delivery, untrusted: { lastError, lastAttempts: attempts?.slice(-3) } };
+}
+
+/** Errors can quote the webhook that failed. */
+export function shownReplay({ lastError, ...replay }: Replay) {
+  return { ...replay, untrusted: { lastError } };
+}
+
+export function shownReplayFailure({ error, ...failure }: ReplayFailure) {
+  return { ...failure, untrusted: { error } };
 }

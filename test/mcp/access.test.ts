@@ -124,7 +124,7 @@ describe("/mcp", () => {
       return found.map(({ name }) => name);
     };
     const readers = tools.filter(({ needs }) => needs === null).map(({ name }) => name);
-    expect(readers).toHaveLength(10);
+    expect(readers).toHaveLength(11);
     expect(await namesFor({})).toEqual(readers);
     expect(await namesFor({ allowed: ["bodies"] })).toEqual([...readers, "get_body"]);
     expect(await namesFor({ allowed: ["writes", "bodies"] })).toEqual(
@@ -154,6 +154,8 @@ describe("/mcp", () => {
     ["get_event", { id: { $ne: null } }, /^invalid-body: \/id: Expected string$/],
     ["get_destination", { destination: "../../v1" }, /invalid-parameter/],
     ["preview_replay", {}, /validation-failed/],
+    ["get_replay", { id: "rpl_0" }, /^not-found: No replay/],
+    ["get_replay", { cursor: "abc" }, /invalid-cursor/],
   ])("%s is an error that says why (%#)", async (name, given, text) => {
     const agent = await agentAs(app);
     const answer = await agent.toolText(name, given);

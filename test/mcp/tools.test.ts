@@ -157,13 +157,23 @@ describe("tools of agents", () => {
     });
     const started = await agent.tool("start_replay", { filters, expectedTotal: total });
     expect(started).toMatchObject({ status: "running", total });
+    const { id } = started;
+    expect(await agent.tool("get_replay", { id })).toMatchObject({
+      replay: { id, total, failed: 0 },
+      failures: { items: [] },
+    });
+    const { items } = await agent.tool("get_replay", {});
+    expect(itemsOf(items)).toContainEqual(expect.objectContaining({ id, total }));
   });
 
   test("an issue is muted for a time, and what did not fail for good is not sent again", async () => {
     const { issues } = await agent.tool("list_issues");
     const [{ id } = {}] = itemsOf(issues);
-    const until = new Date(app.clock.now() + 86_400_000).toISOString();
-    expect(await agent.tool("mute_issue", { id, until })).toMatchObject({ id, mutedUntil: until });
+    const mutedUntil = new Date(app.clock.now() + 86_400_000).toISOString();
+    expect(await agent.tool("mute_issue", { id, until: mutedUntil })).toMatchObject({
+      id,
+      mutedUntil,
+    });
     const late = new Date(app.clock.now() + 40 * 86_400_000).toISOString();
     expect((await agent.toolText("mute_issue", { id, until: late })).text).toStartWith(
       "validation-failed",

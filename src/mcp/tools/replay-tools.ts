@@ -4,7 +4,11 @@ import { AppError } from "../../base/errors.ts";
 import { bookingsProvider } from "../../booking/booking-words.ts";
 import { replayInputSchema } from "../../events/replay-input.ts";
 import type { ReplayPreview } from "../../events/replay.schema.ts";
+import { listAnswer } from "../answer.ts";
 import { tool } from "../tool.ts";
+import { shownReplay, shownReplayFailure } from "../untrusted.ts";
+
+import { pageIn, pageInput, shortText } from "./inputs.ts";
 
 /** Titles and values were written by senders; events about bookings are left out. */
 function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
@@ -27,11 +31,30 @@ export const previewReplay = tool({
   run: async ({ replays }, agent, filters) => shownPreview(await replays.preview(agent, filters)),
 });
 
+export const getReplay = tool({
+  name: "get_replay",
+  title: "Get a replay",
+  description:
+    "Progress and result of a replay, by `id`: its counts, and its failed events, the last first. Without `id`: replays, newest first.",
+  input: Type.Object({ id: Type.Optional(shortText("The replay's id, `rpl_…`.")), ...pageInput }),
+  needs: null,
+  async run({ replays }, agent, { id, ...given }) {
+    if (id === undefined) {
+      return listAnswer(await replays.list(agent, pageIn(given, "rpl_")), shownReplay);
+    }
+    const failures = await replays.failures(agent, id, pageIn(given, "evt_"));
+    return {
+      replay: shownReplay(await replays.read(agent, id)),
+      failures: listAnswer(failures, shownReplayFailure),
+    };
+  },
+});
+
 export const startReplay = tool({
   name: "start_replay",
   title: "Start a replay",
   description:
-    "Replays the events of `filters`. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time.",
+    "Replays the events of `filters`. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time. Its progress: get_replay.",
   input: Type.Object({
     filters: replayInputSchema,
     expectedTotal: Type.Integer({ minimum: 0, description: "`total` of preview_replay." }),
@@ -44,6 +67,6 @@ export const startReplay = tool({
       const detail = `${total} events match now, not ${expectedTotal}. Call preview_replay again.`;
       throw new AppError("bad-request", detail);
     }
-    return replays.start(agent, filters);
+    return shownReplay(await replays.start(agent, filters));
   },
 });

@@ -10,7 +10,7 @@ import {
   overview,
   providerStatus,
 } from "./problem-tools.ts";
-import { previewReplay, startReplay } from "./replay-tools.ts";
+import { getReplay, previewReplay, startReplay } from "./replay-tools.ts";
 
 /** All tools. Clients grant permission by name: a name is never given to something else. */
 export const tools: readonly Tool[] = [
@@ -23,6 +23,7 @@ export const tools: readonly Tool[] = [
   getDestination,
   providerStatus,
   previewReplay,
+  getReplay,
   searchDocs,
   getBody,
   startReplay,
