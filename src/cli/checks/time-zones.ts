@@ -1,6 +1,7 @@
+import { offsetAt } from "../../base/time-zone.ts";
 import { allAirports, zonesInUse } from "../../booking/flights/airports.ts";
-import { zonesIn } from "../../booking/flights/zones.ts";
-import { type Config } from "../../config/config.ts";
+import { type Zones, zonesIn } from "../../booking/flights/zones.ts";
+import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { configurePlaces } from "../../config/places.ts";
 import { settings } from "../../config/settings.ts";
@@ -24,17 +25,10 @@ export function checkTimeZones(config: Config, now: Date): Finding {
   const system = zonesIn(systemFolder);
   const state = `tzdata ${used.version ?? "of unknown version"}`;
   if (system.version === null || system.version === used.version) return good(about, state);
-  const from = now.getTime() / 1_000;
-  const changesOf = ({ changes, offsets }: ReturnType<typeof used.named>) =>
-    JSON.stringify(
-      changes
-        .map((at, index) => [at, offsets[index + 1]])
-        .filter(([at = 0]) => at > from && at < from + aheadSeconds),
-    );
   const other = new Set<string>();
   let airports = 0;
   for (const { zone } of allAirports()) {
-    if (!other.has(zone) && changesOf(used.named(zone)) === changesOf(system.named(zone))) continue;
+    if (!other.has(zone) && aheadIn(used, zone, now) === aheadIn(system, zone, now)) continue;
     other.add(zone);
     airports += 1;
   }
@@ -45,4 +39,16 @@ export function checkTimeZones(config: Config, now: Date): Finding {
   return isNewer
     ? odd(about, `${differ}. Set ${settings.zoneinfoDir.key}=${systemFolder}`)
     : good(about, differ);
+}
+
+/** The offset of a zone now and its changes, as far ahead as flights are sold; null if there is no such zone. */
+function aheadIn(zones: Zones, name: string, now: Date): string | null {
+  try {
+    const zone = zones.named(name);
+    const from = now.getTime() / 1_000;
+    const changes = zone.changes.filter((at) => at > from && at < from + aheadSeconds);
+    return JSON.stringify([from, ...changes].map((at) => [at, offsetAt(zone, at)]));
+  } catch {
+    return null;
+  }
 }

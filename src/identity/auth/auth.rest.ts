@@ -107,28 +107,24 @@ async function readText(request: Request, address: string): Promise<string> {
   return new TextDecoder().decode(await readBytes(request, maxBodyBytes, address));
 }
 
-/** The members of a JSON object that are texts. */
-function membersIn(json: string): [string, string][] {
+/** The members of a JSON object. */
+function membersIn(json: string): [string, unknown][] {
   try {
     JSON.parse(json);
   } catch {
     throw new AppError("invalid-body", "The body is not JSON", { oauthError: "invalid_request" });
   }
-  return membersOf(json).flatMap(({ name, text }): [string, string][] => {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? [[name, value]] : [];
-  });
+  return membersOf(json).map(({ name, text }) => [name, JSON.parse(text)]);
 }
 
-/** The parameters, of which none may be sent twice (RFC 6749 section 3.2). */
-function fieldsOf(sent: readonly [string, string][]): Map<string, string> {
-  const fields = new Map(sent);
-  if (fields.size < sent.length) {
-    const names = sent.map(([name]) => name);
-    const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+/** The parameters that are texts. None may be sent twice (RFC 6749 section 3.2). */
+function fieldsOf(sent: readonly [string, unknown][]): Map<string, string> {
+  const names = sent.map(([name]) => name);
+  const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+  if (repeated.length > 0) {
     throw badFields(`${repeated.join(", ")} must not be repeated`, repeated, "invalid_request");
   }
-  return fields;
+  return new Map(sent.filter((field): field is [string, string] => typeof field[1] === "string"));
 }
 
 function basicCredentials(header: string | null): Credentials | null {

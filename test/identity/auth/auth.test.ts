@@ -141,6 +141,15 @@ describe("POST /v1/auth/token rejects", () => {
       "invalid_request",
     ],
     [
+      "a repeated member of which one is no text",
+      () =>
+        post(
+          `{"grant_type":"client_credentials","client_id":"${id}","client_id":7,"client_secret":"${secret}"}`,
+        ),
+      400,
+      "invalid_request",
+    ],
+    [
       "a secret in the header and in the body",
       () => form({ ...grant, client_secret: secret }, basic(id, secret)),
       400,
