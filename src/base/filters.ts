@@ -117,9 +117,9 @@ function read(
   if (text === "" || text.length > maxLength) {
     throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
   }
-  // Otherwise a filter such as *.failed would match nothing, and nobody would know why.
+  // A * elsewhere would match only itself, so the list would be empty without a reason.
   if (filter.isPrefixed === true && /\*./s.test(text)) {
-    throw invalidParameter(name, "Must have * at its end only, as in deploy.*");
+    throw invalidParameter(name, `Must have * at its end only, as in ${filter.example ?? "a.*"}`);
   }
   return filter.asStored?.(text) ?? text;
 }

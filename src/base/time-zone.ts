@@ -85,8 +85,7 @@ function readFooter(footer: string): readonly Change[] {
   const parts = new RegExp(`^${name}(${time})(?:${name}(${time})?${rule}${rule})?$`).exec(footer);
   if (parts === null) throw new Error(`has an unknown rule: ${footer}`);
   const [, standard = "", summer, startDay, startTime = "2", endDay, endTime = "2"] = parts;
-  // POSIX counts hours west of Greenwich.
-  // Not its negation, which is -0 for UTC.
+  // POSIX counts hours west of Greenwich. A subtraction, because the negation of 0 is -0.
   const winter = 0 - secondsOf(standard);
   if (startDay === undefined || endDay === undefined) return [];
   const saving = summer === undefined ? winter + 3_600 : 0 - secondsOf(summer);

@@ -31,7 +31,7 @@ export async function readJson(request: Request, address: string): Promise<unkno
   return jsonOf(await readBytes(request, maxBodyBytes, address));
 }
 
-/** The JSON of a body that was not asked for; undefined if there is none, or it is something else. */
+/** The JSON body of a request whose operation takes none; undefined if it is empty or not JSON. */
 export async function strayJson(request: Request, address: string): Promise<unknown> {
   const bytes = await readBytes(request, maxBodyBytes, address);
   try {

@@ -110,7 +110,7 @@ export function bookingEvent(
   );
 }
 
-/** The writes of a booking's event with its notification. `ownerId`: whose destinations receive it too; null for nobody's. */
+/** Stores an event of a booking with its notification. `ownerId`: the user whose destinations receive it, if any. */
 export function bookingEventWrites(
   outbox: Outbox,
   event: StoredEvent,

@@ -207,13 +207,7 @@ export function bookingsGraphql(
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
         const key = idempotencyKeyOf(idempotencyKey);
-        // REST has no null here; in GraphQL, null for an optional input means that it is absent.
-        const body = {
-          ...input,
-          hold: input.hold ?? undefined,
-          expectedPrice: input.expectedPrice ?? undefined,
-        };
-        return (await bookings.create(ctx, body, key)).made;
+        return (await bookings.create(ctx, input, key)).made;
       },
     }),
     cancelBooking: t.field({
@@ -233,12 +227,7 @@ export function bookingsGraphql(
         input: t.arg({ type: RecordRefundInput, description: "Default: all that is due." }),
       },
       async resolve(_, { bookingId, input }, ctx) {
-        const body = {
-          amount: input?.amount ?? undefined,
-          note: input?.note ?? undefined,
-          reason: input?.reason ?? undefined,
-        };
-        await bookings.recordRefund(ctx.signedIn(), bookingId, body);
+        await bookings.recordRefund(ctx.signedIn(), bookingId, input ?? {});
         return loadBooking(ctx, bookingId);
       },
     }),

@@ -18,17 +18,19 @@ const statement = statementsOver(tables);
 /** What identifies a flight in a file. */
 export type FlightKey = Pick<Flight, "flightNumber" | "departureTime" | "cabinClass">;
 
-export const flightByKey = statement<FlightKey>()((db, { flights }, p) =>
+type Departure = Pick<Flight, "flightNumber" | "departureTime">;
+
+const departs = ({ flights }: Tables, p: Parameters<Departure>) =>
+  and(
+    eq(flights.flightNumber, p.flightNumber),
+    eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
+  );
+
+export const flightByKey = statement<FlightKey>()((db, t, p) =>
   db
     .select()
-    .from(flights)
-    .where(
-      and(
-        eq(flights.flightNumber, p.flightNumber),
-        eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
-        eq(flights.cabinClass, p.cabinClass),
-      ),
-    )
+    .from(t.flights)
+    .where(and(departs(t, p), eq(t.flights.cabinClass, p.cabinClass)))
     .limit(1),
 );
 
@@ -66,18 +68,11 @@ export const updateFlight = statement<
 );
 
 /** The cabins of a departure that are not cancelled. */
-export const cabinsOf = statement<Pick<Flight, "flightNumber" | "departureTime">>()(
-  (db, { flights }, p) =>
-    db
-      .select()
-      .from(flights)
-      .where(
-        and(
-          eq(flights.flightNumber, p.flightNumber),
-          eq(flights.departureTime, encoded(p.departureTime, flights.departureTime)),
-          isNull(flights.cancelledAt),
-        ),
-      ),
+export const cabinsOf = statement<Departure>()((db, t, p) =>
+  db
+    .select()
+    .from(t.flights)
+    .where(and(departs(t, p), isNull(t.flights.cancelledAt))),
 );
 
 interface Changed {

@@ -178,7 +178,7 @@ describe("a payment that names no booking", () => {
     expect(await read(id)).toMatchObject({ payments: [{ status: "confirmed" }] });
   });
 
-  test("is not notified if nobody waits, nor of a test or another account", async () => {
+  test("is not notified without a waiting hold, in test mode or for another account", async () => {
     const { payment } = await hold();
     const id = await app.deliver(
       "payment_processor",

@@ -91,7 +91,7 @@ test.each([
   expect(await offerFlight(id, to.id)).not.toMatchObject({ changeTotal: offered["changeTotal"] });
 });
 
-test("an offer and a move by the airline at the same time leave no offer with the terms of before", async () => {
+test("an offer made while the airline moves the flight does not keep the old terms", async () => {
   const to = await flightAt(400);
   // One begins at another moment of the other each time.
   for (let round = -25; round < 25; round += 1) {

@@ -96,7 +96,7 @@ describe("skyhook person", () => {
     // Rows are gone, but not from the pages of the file.
     expect(filesWith(data, canaries)).not.toEqual([]);
     expect(await beside("person", "vacuum")).toMatchObject({ code: 1 });
-    // Again, or with a typing error, it finds nobody, and rewrites nothing.
+    // A second erasure, or a misspelt address, finds nobody and changes nothing.
     const unknown = await beside("person", "erase", email, "--yes");
     expect(unknown).toMatchObject({ code: 1, out: "" });
     expect(unknown.err).toBe("skyhook: Nothing is stored about this person\n");
