@@ -17,7 +17,6 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["demo", () => import("./demo.ts")],
   ["config", () => import("./config.ts")],
   ["doctor", () => import("./doctor.ts")],
-  ["version", () => import("./version.ts")],
   ["secrets", () => import("./secrets.ts")],
   ["send", () => import("./send.ts")],
   ["sign", () => import("./sign.ts")],
