@@ -24,7 +24,9 @@ interface FormParts {
   readonly shows: readonly string[];
   /** An error that no field shows. */
   readonly problem?: (error: ApiError) => ComponentChildren;
-  readonly cancel?: ComponentChildren;
+  /** How to leave the form: the address of a link, or what a button does. */
+  readonly cancel?: string | (() => void);
+  readonly cancelLabel?: string;
   readonly isFocused?: boolean;
 }
 
@@ -39,6 +41,7 @@ export function Form({
   shows,
   problem = (error) => <Problem error={error} />,
   cancel,
+  cancelLabel = "Cancel",
   isFocused = false,
 }: FormParts) {
   const { isBusy, error, run } = useAction({ isLast: true });
@@ -75,7 +78,16 @@ export function Form({
           <button type="submit" class="primary" aria-disabled={isBusy}>
             {isBusy ? busy : label}
           </button>
-          {cancel}
+          {typeof cancel === "string" && (
+            <a class="button" href={cancel}>
+              {cancelLabel}
+            </a>
+          )}
+          {typeof cancel === "function" && (
+            <button type="button" onClick={cancel}>
+              {cancelLabel}
+            </button>
+          )}
         </div>
       </form>
     </FormErrors.Provider>

@@ -51,11 +51,7 @@ export function NewToken({ close, made }: Parts) {
           setToken(await callApi<AgentToken>("v1/sessions", { method: "POST", body }));
           made();
         }}
-        cancel={
-          <a class="button" href={close}>
-            Cancel
-          </a>
-        }
+        cancel={close}
       >
         <Fields of={fields} values={{ days: "7" }} />
         <fieldset class="stack">

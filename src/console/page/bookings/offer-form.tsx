@@ -51,12 +51,9 @@ export function OfferForm({ booking, offer, close, offered }: Parts) {
       submit={["Show the price", "Asking…"]}
       shows={Object.keys(flightFields)}
       send={send}
-      cancel={
-        // Not "Cancel", as in other forms: that is what this one does to passengers.
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      }
+      cancel={close}
+      // Not "Cancel", as in other forms: that is what this one does to passengers.
+      cancelLabel="Close"
       isFocused
     >
       {offer === "changes" ? (

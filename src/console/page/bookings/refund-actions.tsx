@@ -53,11 +53,7 @@ export function RefundCorrection({ of: booking, done, close }: Parts & { close: 
       submit={["Correct refund", "Correcting…"]}
       shows={Object.keys(fields)}
       send={correct}
-      cancel={
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      }
+      cancel={close}
       isFocused
     >
       <Fields of={fields} />

@@ -64,11 +64,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
       shows={Object.keys(fields)}
       watch={watch}
       send={save}
-      cancel={
-        <button type="button" onClick={done}>
-          Cancel
-        </button>
-      }
+      cancel={done}
       isFocused
     >
       {isOfSettings && (

@@ -58,11 +58,7 @@ export function DestinationForm({ close, route, changed }: Parts) {
           changed();
           go("destinations", made.id, route.query);
         }}
-        cancel={
-          <a class="button" href={close}>
-            Cancel
-          </a>
-        }
+        cancel={close}
       >
         <Fields of={first} values={{ format, transport: carrier }} />
         <FilterFields of={filterField} input={input} stored={null} />
