@@ -5,13 +5,12 @@ import { encodeCursor } from "../../base/cursor.ts";
 import { AppError } from "../../base/errors.ts";
 import { readFilters } from "../../base/filters.ts";
 import type { Page } from "../../base/page.ts";
-import { bookingsProvider } from "../../booking/booking-words.ts";
 import { type EventFilters, eventFilters } from "../../events/event-filters.ts";
 import type { EventTimeline, ListedEvent } from "../../events/event.schema.ts";
 import type { Events } from "../../events/events.ts";
 import { listAnswer } from "../answer.ts";
 import { tool } from "../tool.ts";
-import { shownEvent, shownTimeline } from "../untrusted.ts";
+import { isVisible, shownEvent, shownTimeline } from "../untrusted.ts";
 
 import { filterInput, type ForwardRequest, pageIn, pageInput, shortText } from "./inputs.ts";
 
@@ -21,12 +20,12 @@ const maxPages = 5;
 const maxBodyBytes = 262_144;
 const partLength = 8_000;
 
-function noBookings(provider: string | undefined): void {
-  if (provider !== bookingsProvider) return;
+function requireVisible(event: Parameters<typeof isVisible>[0]): void {
+  if (isVisible(event)) return;
   throw new AppError("not-found", "Agents do not see events about bookings");
 }
 
-/** A page of the events that are not about bookings: those have passengers. */
+/** A page of the events that agents see. */
 async function visiblePage(
   events: Events,
   ctx: Context,
@@ -38,7 +37,7 @@ async function visiblePage(
   let { cursor } = request;
   for (let pages = 0; ; pages += 1) {
     const page = await events.list(ctx, { ...request, cursor }, filters, extras);
-    const visible = page.data.filter(({ provider }) => provider !== bookingsProvider);
+    const visible = page.data.filter(isVisible);
     const taken = visible.slice(0, request.limit - data.length);
     data.push(...taken);
     const isCut = taken.length < visible.length;
@@ -55,7 +54,7 @@ async function visiblePage(
 
 async function timelineOf(events: Events, ctx: Context, id: string): Promise<EventTimeline> {
   const timeline = await events.history(ctx, id);
-  noBookings(timeline.provider);
+  requireVisible(timeline);
   return timeline;
 }
 
@@ -68,7 +67,7 @@ export const searchEvents = tool({
   needs: null,
   async run({ events }, agent, given) {
     const filters = readFilters(eventFilters, given);
-    noBookings(filters.provider);
+    requireVisible(filters);
     return listAnswer(await visiblePage(events, agent, pageIn(given, "evt_"), filters), shownEvent);
   },
 });

@@ -1,24 +1,29 @@
 import { Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
-import { bookingsProvider } from "../../booking/booking-words.ts";
+import { eventsByIds } from "../../event/events.sql.ts";
 import { replayInputSchema } from "../../events/replay-input.ts";
 import type { ReplayPreview } from "../../events/replay.schema.ts";
+import type { ReplayFailure } from "../../events/replay.ts";
 import { listAnswer } from "../answer.ts";
-import { tool } from "../tool.ts";
-import { shownReplay, shownReplayFailure } from "../untrusted.ts";
+import { type AgentServices, tool } from "../tool.ts";
+import { isVisible, shownReplay, shownReplayFailure } from "../untrusted.ts";
 
 import { pageIn, pageInput, shortText } from "./inputs.ts";
 
-/** Titles and values were written by senders; events about bookings are left out. */
+/** Titles and values were written by senders. */
 function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
   return {
     ...preview,
-    untrusted: {
-      examples,
-      newest: newest.filter(({ provider }) => provider !== bookingsProvider),
-    },
+    untrusted: { examples: examples.filter(isVisible), newest: newest.filter(isVisible) },
   };
+}
+
+/** Without those about bookings, and without those whose event was deleted, which could be. */
+async function visibleFailures({ storage }: AgentServices, failures: readonly ReplayFailure[]) {
+  const events = await storage.all(eventsByIds, { ids: failures.map(({ id }) => id) });
+  const visible = new Set(events.filter(isVisible).map(({ id }) => id));
+  return failures.filter(({ id }) => visible.has(id));
 }
 
 export const previewReplay = tool({
@@ -38,14 +43,16 @@ export const getReplay = tool({
     "Progress and result of a replay, by `id`: its counts, and its failed events, the last first. Without `id`: replays, newest first.",
   input: Type.Object({ id: Type.Optional(shortText("The replay's id, `rpl_…`.")), ...pageInput }),
   needs: null,
-  async run({ replays }, agent, { id, ...given }) {
+  async run(services, agent, { id, ...given }) {
+    const { replays } = services;
     if (id === undefined) {
       return listAnswer(await replays.list(agent, pageIn(given, "rpl_")), shownReplay);
     }
-    const failures = await replays.failures(agent, id, pageIn(given, "evt_"));
+    const page = await replays.failures(agent, id, pageIn(given, "evt_"));
+    const data = await visibleFailures(services, page.data);
     return {
       replay: shownReplay(await replays.read(agent, id)),
-      failures: listAnswer(failures, shownReplayFailure),
+      failures: listAnswer({ ...page, data }, shownReplayFailure),
     };
   },
 });
