@@ -26,7 +26,7 @@ function wordsOf(text: string): readonly string[] {
  * The word of the index that stands for the exact value of a column, so that a search by words and a column reads
  * one index. Long values are truncated. `kind`: a letter for the column.
  */
-export function exactWord(kind: "p" | "t" | "a" | "s", value: string): SearchTerm {
+export function exactWord(kind: "p" | "t" | "a" | "s" | "v", value: string): SearchTerm {
   const start = Array.from(value).slice(0, 60).join("");
   return { words: [`=${kind}${Buffer.from(start).toString("hex")}`], isPrefix: false };
 }

@@ -33,6 +33,13 @@ export const eventFilters = {
     description: "Only events with this status.",
     compare: "equal",
   },
+  severity: {
+    kind: "word",
+    label: "Severity",
+    words: severities,
+    description: "Only events with a notification of this severity or a higher one.",
+    details: "The order is `info`, `success`, `warning`, `error`.",
+  },
   delivery: {
     kind: "word",
     label: "Delivery",
@@ -104,12 +111,6 @@ export const streamFilters = {
     label: "From",
     description: "Starts with events of this time.",
     details: "Ignored with Last-Event-ID.",
-  },
-  severity: {
-    kind: "word",
-    label: "Severity",
-    words: severities,
-    description: "Only events with a notification of this severity or a higher one.",
   },
 } as const satisfies Filters;
 

@@ -6,7 +6,9 @@ import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/s
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
+import { severities } from "../event/new-notification.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
+import { notificationsTable } from "../outbound/notification.ts";
 
 import type { EventColumn } from "./event-filters.ts";
 import {
@@ -21,6 +23,7 @@ import {
 const tables = {
   events: eventsTable,
   deliveries: deliveriesTable,
+  notifications: notificationsTable,
   eventStates: eventStatesTable,
   eventWords: eventWordsTable,
   eventVocabulary: eventVocabularyTable,
@@ -39,14 +42,22 @@ type FewFilter = "few";
 const exists = ({ events, deliveries }: Tables, and: SQL) =>
   sql`exists (select 1 from ${deliveries} where ${deliveries.eventId} = ${events.id}
     and ${deliveries.destinationId} = ${sql.placeholder("destination")} and ${and})`;
+/** The place of a severity in their order. */
+const rankOf = (severity: SQL) =>
+  sql`case ${severity} ${sql.raw(severities.map((word, rank) => `when '${word}' then ${rank}`).join(" "))} end`;
+/** In lists that are no search, which has a word for it. */
+const severity = ({ events, notifications }: Tables, least: Placeholder) =>
+  sql`exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id}
+    and ${rankOf(sql`${notifications.severity}`)} >= ${rankOf(sql`${least}`)})`;
 /** In lists that are read from the events: each has few deliveries, which are found by its id. */
 const sentConditions = {
+  severity,
   destination: (t: Tables) => exists(t, sql`true`),
   outcome: (t: Tables, status: Placeholder) => exists(t, sql`${t.deliveries.status} = ${status}`),
 };
 
 /** Events by their columns. */
-export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter>({
+export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
   table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
   select: (db, t) => db.select(eventColumns(t)).from(t.events),
   conditions: sentConditions,
@@ -54,8 +65,12 @@ export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter>({
   indexed: ["idempotencyKey", "type", "provider"],
 });
 
-function sentColumns({ deliveries }: Tables) {
-  return { destination: deliveries.destinationId, outcome: deliveries.status };
+function sentColumns({ deliveries, notifications }: Tables) {
+  return {
+    destination: deliveries.destinationId,
+    outcome: deliveries.status,
+    severity: notifications.severity,
+  };
 }
 
 /**
@@ -63,7 +78,7 @@ function sentColumns({ deliveries }: Tables) {
  * listed once, by the first of them. A list of one state considers only deliveries in that state.
  */
 const sentPages = (isOfOneState: boolean) =>
-  pagesOver(tables)<Event, EventColumn | SentFilter>({
+  pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
     table: (t) => ({
       ...columnsOf(t.events),
       ...sentColumns(t),
@@ -73,6 +88,7 @@ const sentPages = (isOfOneState: boolean) =>
     join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.deliveries.eventId)),
     idsInOrder: "evt_",
     conditions: {
+      severity,
       destination: ({ deliveries: { destinationId, eventId, status, seq } }, value) =>
         sql`${destinationId} = ${value} and not exists (select 1 from deliveries earlier
           where earlier.destination_id = ${value} and earlier.event_id = ${eventId}
@@ -85,13 +101,14 @@ export const sentEventPages = sentPages(false);
 export const eventPagesByOutcome = sentPages(true);
 
 /** Indexed events by the state of their deliveries. */
-export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery">({
+export const eventStatePages = pagesOver(tables)<Event, EventColumn | "severity" | "delivery">({
   table: (t) => {
     const { createdAt, id, delivery } = t.eventStates;
-    return { ...columnsOf(t.events), createdAt, id, delivery };
+    return { ...columnsOf(t.events), ...sentColumns(t), createdAt, id, delivery };
   },
   select: (db, t) => db.select(eventColumns(t)).from(t.eventStates),
   join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
+  conditions: { severity },
   indexed: ["delivery"],
 });
 

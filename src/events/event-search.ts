@@ -34,9 +34,9 @@ const lastCharacter = "\u{10ffff}";
 
 /** Whether the list reads the search index. Other lists read the events or the deliveries themselves. */
 export function needsIndex({ q, ...filters }: EventFilters): boolean {
-  const { subject, delivery, destination } = filters;
+  const { subject, severity, delivery, destination } = filters;
   if (destination !== undefined) return q !== undefined || wordsOf(undefined, filters).length > 0;
-  return [q, subject, delivery].some((filter) => filter !== undefined);
+  return [q, subject, severity, delivery].some((filter) => filter !== undefined);
 }
 
 /** `destination` must be an id. Throws `invalid-parameter` when a prefix matches too many types. */
@@ -47,6 +47,8 @@ export async function eventsMatching(
   if (filters.destination !== undefined && filters.delivery === "none") {
     throw invalidParameter("delivery", "none cannot be combined with destination");
   }
+  // Without notifications there is no severity.
+  if (filters.severity !== undefined && filters.delivery === "none") return merged([]);
   const terms = q === undefined ? undefined : await known(storage, parseSearch(q));
   if (terms === null || terms?.length === 0) return merged([]);
   const isSearch = needsIndex({ q, type, ...filters });
@@ -111,17 +113,21 @@ function eventsOfType(
 ): Source<Event> {
   const range = { from, to };
   const words = wordsOf(terms, filters);
-  const { delivery, destination, ...columns } = filters;
+  // A search has the severity among its words.
+  const { severity, delivery, destination, ...columns } = filters;
+  const unsearched = { ...columns, severity };
   if (destination !== undefined) {
-    const sent = { ...columns, destination, outcome: delivery };
-    if (columns.idempotencyKey !== undefined) return eventPages(storage, sent, range);
-    if (words.length > 0) return eventSearch(storage, words, { ...sent, few }, range);
-    return (delivery === undefined ? sentEventPages : eventPagesByOutcome)(storage, sent, range);
+    const sent = { destination, outcome: delivery };
+    const isOne = columns.idempotencyKey !== undefined && terms === undefined;
+    if (words.length > 0 && !isOne)
+      return eventSearch(storage, words, { ...columns, ...sent, few }, range);
+    const ofDestination = delivery === undefined ? sentEventPages : eventPagesByOutcome;
+    return (isOne ? eventPages : ofDestination)(storage, { ...unsearched, ...sent }, range);
   }
-  if (words.length > 0) return eventSearch(storage, words, filters, range);
+  if (words.length > 0) return eventSearch(storage, words, { ...columns, delivery }, range);
   return delivery === undefined
-    ? eventPages(storage, columns, range)
-    : eventStatePages(storage, { ...columns, delivery }, range);
+    ? eventPages(storage, unsearched, range)
+    : eventStatePages(storage, { ...unsearched, delivery }, range);
 }
 
 /** The states of most events. Those of a rare provider or type are found by its word, not by the state. */
@@ -133,16 +139,18 @@ const commonStates: ReadonlySet<DeliveryState | undefined> = new Set(["delivered
  */
 function wordsOf(
   terms: readonly SearchTerm[] | undefined,
-  { provider, type, status, subject, delivery, destination }: Omit<EventFilters, "q">,
+  { provider, type, status, subject, severity, delivery, destination }: Omit<EventFilters, "q">,
 ): readonly SearchTerm[] {
   const isCommon =
-    commonStates.has(delivery) || (destination !== undefined && delivery === undefined);
+    commonStates.has(delivery) ||
+    (delivery === undefined && (destination !== undefined || severity !== undefined));
   if (terms === undefined && subject === undefined && !isCommon) return [];
   const exact = [
     ["p", provider],
     ["t", type],
     ["a", status],
     ["s", subject],
+    ["v", severity],
   ] as const;
   return [
     ...(terms ?? []),

@@ -52,7 +52,7 @@ export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
       "",
       ...list("listEvents", "List events", {
         description:
-          "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment.",
+          "Newest first. All filters must match. `q`, `subject`, `severity` and `delivery` read the search index, which follows new events within a moment.",
         ids: "evt_",
         filters: eventFilters,
         include: {

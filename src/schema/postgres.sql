@@ -306,6 +306,18 @@ begin
         || ' =t' || encode(convert_to(event.type, 'UTF8'), 'hex')
         || ' =a' || encode(convert_to(event.status, 'UTF8'), 'hex')
         || coalesce(' =s' || encode(convert_to(left(event.subject, 60), 'UTF8'), 'hex'), '')
+        -- The highest severity of its notifications and all below, so that one word finds this or a higher one.
+        || coalesce(
+          (
+            select string_agg(' =v' || encode(convert_to(word, 'UTF8'), 'hex'), '')
+            from unnest(array['info', 'success', 'warning', 'error']) with ordinality as words (word, rank)
+            where rank <= (
+              select max(array_position(array['info', 'success', 'warning', 'error'], severity::text))
+              from notifications where event_id = event.id
+            )
+          ),
+          ''
+        )
       )
     )
     on conflict (rowid) do update set words = excluded.words;

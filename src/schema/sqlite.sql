@@ -159,7 +159,8 @@ create unique index event_states_id on event_states (id);
 create index event_states_delivery on event_states (delivery, created_at, id);
 
 -- The rowid is the event's position. The text itself is only in the events. A word that starts with = stands for
--- the exact value of a column.
+-- the exact value of a column. Those of severities are of the highest of its notifications and all below, so that one
+-- word finds the events of a severity or a higher one.
 create virtual table event_words using fts5 (
   words,
   content = '',
@@ -226,6 +227,16 @@ create trigger search_progress_indexed after update on search_progress when new.
       )
         || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
         || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
+        || coalesce(
+          (
+            select group_concat(' =v' || hex(value), '') from json_each('["info","success","warning","error"]')
+            where key <= (
+              select max(case severity when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end)
+              from notifications where event_id = events.id
+            )
+          ),
+          ''
+        )
     from events join event_states on event_states.id = events.id
     where seq > old.seq and seq <= new.seq;
 end;
@@ -265,6 +276,16 @@ create trigger search_queue_indexed after delete on search_queue begin
       )
         || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
         || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
+        || coalesce(
+          (
+            select group_concat(' =v' || hex(value), '') from json_each('["info","success","warning","error"]')
+            where key <= (
+              select max(case severity when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end)
+              from notifications where event_id = events.id
+            )
+          ),
+          ''
+        )
     from events join event_states on event_states.id = events.id
     where events.id = old.event_id;
 end;

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "bun:test";
 
+import { sql } from "drizzle-orm";
 import fc from "fast-check";
 
-import { write } from "../../src/db/statement.ts";
+import { statementsOver, write } from "../../src/db/statement.ts";
 import type { StoredEvent } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
+import { severities, type Severity } from "../../src/event/new-notification.ts";
 import { stateAfter } from "../../src/events/event-search.sql.ts";
 import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
-import type { NotificationStatus } from "../../src/outbound/notification.ts";
+import { notificationsTable, type NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, jsonWith, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -23,12 +25,25 @@ async function store(number: number, fields: Partial<StoredEvent> = {}): Promise
   await app.services.storage.atomically(write(insertEvent, eventRow(number, fields)));
 }
 
-async function notify(number: number, event: number, status: NotificationStatus): Promise<void> {
+async function notify(
+  number: number,
+  event: number,
+  status: NotificationStatus,
+  severity: Severity = "info",
+): Promise<void> {
   const eventId = eventRow(event).id;
   await app.services.storage.atomically(
-    write(insertNotification, notificationRow(number, { eventId, status })),
+    write(insertNotification, notificationRow(number, { eventId, status, severity })),
   );
 }
+
+const forgetNotifications = statementsOver({ notifications: notificationsTable })()(
+  (db, { notifications }) =>
+    db
+      .delete(notifications)
+      .where(sql`true`)
+      .returning({ id: notifications.id }),
+);
 
 /** The numbers of the events that a query finds, newest first. */
 async function found(query: Readonly<Record<string, string>>): Promise<number[]> {
@@ -208,6 +223,40 @@ describe("GET /v1/events?delivery=", () => {
   });
 });
 
+describe("GET /v1/events?severity=", () => {
+  test("finds events with a notification of this severity or a higher one", async () => {
+    for (const n of [1, 2, 3, 4, 5]) await store(n);
+    for (const [n, severity] of severities.entries()) await notify(n, n + 1, "delivered", severity);
+    await notify(10, 3, "dead", "info");
+    const all = { info: [4, 3, 2, 1], success: [4, 3, 2], warning: [4, 3], error: [4] } as const;
+    for (const severity of severities) {
+      expect([severity, await found({ severity })]).toEqual([severity, [...all[severity]]]);
+    }
+    expect(await found({ severity: "success", delivery: "delivered" })).toEqual([4, 2]);
+    expect(await found({ severity: "warning", delivery: "dead" })).toEqual([3]);
+    expect(await found({ severity: "error", delivery: "dead" })).toEqual([]);
+    expect(await found({ severity: "info", delivery: "none" })).toEqual([]);
+    expect(await found({ severity: "warning", q: "event 3" })).toEqual([3]);
+    const key = { idempotencyKey: "task_tracker:3" };
+    expect(await found({ severity: "warning", ...key })).toEqual([3]);
+    expect(await found({ severity: "error", ...key })).toEqual([]);
+  });
+
+  test("follows a replay that makes other notifications", async () => {
+    const { id } = await json(await app.deliverSample("deploy_platform", "deploy.error"));
+    const has = async () =>
+      (await listed(app, "/v1/events?severity=error")).some((item) => item["id"] === id);
+    expect(await has()).toBe(true);
+    await app.services.storage.atomically(write(forgetNotifications, {}));
+    await app.as("operator", `/v1/events/${String(id)}/replay?onlyUndelivered=true`, {
+      method: "POST",
+    });
+    expect(await has()).toBe(false);
+    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
+    expect(await has()).toBe(true);
+  });
+});
+
 describe("GET /v1/events?from=&to=", () => {
   const at = (n: number) => eventRow(n).createdAt.toISOString();
 
@@ -223,7 +272,7 @@ describe("GET /v1/events?from=&to=", () => {
 
   test.each([
     ..."from=yesterday from=2026-11-21 from=2026-11-21T09:00 from=2026-02-30T09:00:00Z".split(" "),
-    ..."to=1700000000 to= q= subject= idempotencyKey=".split(" "),
+    ..."to=1700000000 to= q= subject= idempotencyKey= severity=fatal severity=".split(" "),
     "from=2026-11-21T09:00:00Z&from=2026-11-21T09:00:00Z",
     "from=2026-11-21T09:00:01Z&to=2026-11-21T09:00:00Z",
     `q=${"x".repeat(201)}`,
@@ -300,6 +349,7 @@ const anEvent = fc.record({
   words: fc.array(fc.constantFrom(...words), { maxLength: 3 }),
   subject: fc.option(fc.constantFrom("s/1", "s/2")),
   state: fc.constantFrom(...states),
+  severity: fc.constantFrom(...severities),
 });
 const maybe = <Value>(value: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: value });
@@ -308,6 +358,7 @@ const aQuery = fc.record({
   type: maybe(fc.constantFrom("a.x", "b.x", "a.*", "*")),
   subject: maybe(fc.constantFrom("s/1", "s/3")),
   delivery: maybe(fc.constantFrom(...states)),
+  severity: maybe(fc.constantFrom(...severities)),
   from: maybe(fc.integer({ min: 0, max: 4 })),
   to: maybe(fc.integer({ min: 0, max: 4 })),
   limit: fc.integer({ min: 1, max: 4 }),
@@ -332,13 +383,13 @@ describe("pages of any filters", () => {
         async (events, queries) => {
           await app.restart();
           const rows = events.map((event, n) => ({ ...event, n: (n * 7) % 101 }));
-          for (const { n, time, type, words: said, subject, state } of rows) {
+          for (const { n, time, type, words: said, subject, state, severity } of rows) {
             const title = ["event", ...said].join(" ");
             await store(n, { createdAt: new Date(time), type, subject, title, data: {} });
-            if (state !== "none") await notify(n, n, state);
+            if (state !== "none") await notify(n, n, state, severity);
           }
           for (const query of queries) {
-            const { q, type, subject, delivery, from, to } = query;
+            const { q, type, subject, delivery, severity, from, to } = query;
             if (from !== undefined && to !== undefined && from > to) continue;
             const expected = rows
               .filter(
@@ -354,6 +405,9 @@ describe("pages of any filters", () => {
                       : row.type === type)) &&
                   (subject === undefined || row.subject === subject) &&
                   (delivery === undefined || row.state === delivery) &&
+                  (severity === undefined ||
+                    (row.state !== "none" &&
+                      severities.indexOf(row.severity) >= severities.indexOf(severity))) &&
                   (from === undefined || row.time >= from) &&
                   (to === undefined || row.time < to),
               )
@@ -373,6 +427,7 @@ interface Query {
   readonly type?: string | undefined;
   readonly subject?: string | undefined;
   readonly delivery?: string | undefined;
+  readonly severity?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly limit: number;

@@ -292,6 +292,7 @@ describe("a bulk replay", () => {
       delivery: null,
       destination: null,
       subject: null,
+      severity: null,
       idempotencyKey: null,
       q: null,
     });

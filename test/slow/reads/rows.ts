@@ -83,9 +83,17 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
     due_at: dueAt,
     last_error: few("'timeout'", "null"),
   });
+  /** The words of these severities, for the events that have a notification of one. */
+  const severities = (which: string, ...names: readonly string[]) =>
+    `case when seq % 4 <> 0 and (${which}) then ${names.map((name) => `' =v' || ${sql.hexOf(`'${name}'`)}`).join(" || ")} else '' end`;
+  const ofSeverities = [
+    severities("true", "info"),
+    severities("seq % 2 = 0 or seq <= 10", "success", "warning"),
+    severities("seq <= 10", "error"),
+  ].join(" || ");
   const text =
     "title || ' octocat ' || subject || ' Deploy failure main' || ' =p' || " +
-    `${sql.hexOf("provider")} || ' =t' || ${sql.hexOf("type")} || ' =a' || ${sql.hexOf("status")} || ' =s' || ${sql.hexOf("subject")}`;
+    `${sql.hexOf("provider")} || ' =t' || ${sql.hexOf("type")} || ' =a' || ${sql.hexOf("status")} || ' =s' || ${sql.hexOf("subject")} || ${ofSeverities}`;
   const list: readonly Insert[] = [
     [
       "events",
@@ -120,7 +128,7 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         created_at: atMs,
         title: "'Deploy failed on main'",
         text: "''",
-        severity: "'error'",
+        severity: few("'error'", "case n % 2 when 0 then 'warning' else 'info' end"),
         status: sent,
         attempt_count: "1",
         due_at: dueAt,
