@@ -196,8 +196,8 @@ async function wordsWith(
   if (many === undefined) return null;
   const detail =
     limit === maxWords
-      ? `More than ${maxWords} words begin with ${prefix}. Write more of the word`
-      : `More than ${maxWords} words have these beginnings. Write more of ${prefix}`;
+      ? `More than ${maxWords} words begin with ${prefix}. Write more of the word, or search for the whole word`
+      : `More than ${maxWords} words have these beginnings. Write more of ${prefix}, or search for the whole word`;
   throw invalidParameter("q", detail);
 }
 

@@ -1,5 +1,5 @@
-import type { ComponentChildren, JSX } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
 import type { Filters as Defined } from "../../base/filters.ts";
 
@@ -40,6 +40,8 @@ interface Hint {
   readonly options?: readonly string[];
   /** The label of a choice. */
   readonly labelOf?: (option: string) => string;
+  /** The filter that unfinished text stands for. A space or Enter finishes it. */
+  readonly whileTyping?: (typed: string) => string;
 }
 
 /** A control for several filters, or for one that its definition does not describe. */
@@ -83,12 +85,11 @@ interface ControlParts {
 function FilterControl({ name, of: filter, hint, route }: ControlParts) {
   if (filter === undefined) return null;
   const { label } = filter;
-  const { options = [], all, labelOf = words, placeholder } = hint;
+  const { options = [], all, labelOf = words, placeholder, whileTyping } = hint;
   if (filter.kind !== "word" && all === undefined) {
     const shown = placeholder ?? filter.example ?? "";
-    return (
-      <TextFilter route={route} name={name} label={label} options={options} placeholder={shown} />
-    );
+    const parts = { route, name, label, options, placeholder: shown, whileTyping };
+    return <TextFilter {...parts} />;
   }
   const known = filter.kind === "word" ? filter.words : [];
   return (
@@ -198,17 +199,39 @@ const pauseMs = 250;
 
 interface TextParts extends FilterParts {
   readonly placeholder: string;
+  readonly whileTyping: Hint["whileTyping"];
 }
 
-export function TextFilter({ route, name, label, options, placeholder }: TextParts) {
+const trimmed = (typed: string) => typed.trim();
+
+export function TextFilter(parts: TextParts) {
+  const { route, name, label, options, placeholder, whileTyping = trimmed } = parts;
   const value = route.query.get(name) ?? "";
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  /** What this control set last. Another value is from a link, and is shown as it is. */
+  const applied = useRef(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    if (typed === value) return undefined;
-    const timer = setTimeout(() => filter(route, name, typed.trim()), pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
+    if (value === applied.current) return;
+    clearTimeout(timer.current);
+    applied.current = value;
+    setTyped(value);
+  }, [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const apply = (text: string) => {
+    applied.current = text;
+    filter(route, name, text);
+  };
+  const write = (text: string) => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => apply(whileTyping(text)), pauseMs);
+  };
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    clearTimeout(timer.current);
+    apply(typed.trim());
+  };
   return (
     <label class={`chip text ${name}${value === "" ? "" : " set"}`}>
       <span class="label">{label}</span>
@@ -220,7 +243,8 @@ export function TextFilter({ route, name, label, options, placeholder }: TextPar
         data-filter
         autocomplete="off"
         spellcheck={false}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        onInput={(event) => write(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
       />
       <datalist id={`${name}-options`}>
         {options.map((option) => (

@@ -174,7 +174,7 @@ function jumps(text: string): readonly Command[] {
   return [link(`Open ${found.what}`, writeRoute(found.view, found.id), { hint: found.id })];
 }
 
-/** Where to search for a text. */
+/** Where to search for a text. To choose it finishes its last word, as Enter does in a list. */
 function searches(text: string): readonly Command[] {
   const q = text.trim();
   if (q === "") return [];

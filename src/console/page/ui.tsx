@@ -124,13 +124,12 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-export function ErrorMessage({
-  error,
-  retry,
-}: {
+interface ErrorParts {
   readonly error: ApiError;
   readonly retry: () => void;
-}) {
+}
+
+export function ErrorMessage({ error, retry }: ErrorParts) {
   return (
     <div class="state error" role="alert">
       <strong>{error.message}</strong>
@@ -154,8 +153,18 @@ export function Waiting({
   readonly for: Pick<Loaded<unknown>, "value" | "error" | "reload">;
   readonly what: string;
 }) {
+  if (error?.code === "invalid-parameter") return <FilterHint error={error} />;
   if (error !== null) return <ErrorMessage error={error} retry={reload} />;
   return value === null ? <Loading what={what} /> : null;
+}
+
+/** A filter that the server rejects: nothing has failed, and trying again does not help. */
+export function FilterHint({ error: { details, message } }: Pick<ErrorParts, "error">) {
+  return (
+    <div role="status">
+      <Empty title={details.length > 0 ? details.join(". ") : message} />
+    </div>
+  );
 }
 
 export function Empty({

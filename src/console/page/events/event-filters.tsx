@@ -7,7 +7,7 @@ import type { EventItem, Page } from "../wire.ts";
 
 /** The controls of the filters of events, for a list and for a replay, with the types on offer. */
 export const eventControls = (types: readonly string[]) => ({
-  q: { placeholder: "Title, actor, data" },
+  q: { placeholder: "Title, actor, data", whileTyping },
   delivery: { all: "Any", options: ["dead", "retrying", "pending"] },
   destination: DestinationFilter,
   provider: ProviderFilter,
@@ -22,9 +22,8 @@ export function useNewestTypes(): readonly string[] {
   return useMemo(() => [...new Set(value?.data.map(({ type }) => type))].toSorted(), [value]);
 }
 
-/** The search as the API takes it. While the last word is being typed, it matches longer ones too. */
-export function searchIn(query: URLSearchParams) {
-  const typed = query.get("q") ?? "";
+/** The search for what a person types: its last word is a prefix until a space follows it. */
+export function whileTyping(typed: string): string {
   const isPart = /[\p{L}\p{N}]$/u.test(typed) && !typed.includes('"');
-  return ["q", isPart ? `${typed}*` : typed] as const;
+  return isPart ? `${typed.trimStart()}*` : typed.trim();
 }

@@ -9,7 +9,7 @@ import { Delivery, Empty } from "../ui.tsx";
 import type { ViewParts } from "../views.ts";
 import type { EventItem } from "../wire.ts";
 
-import { eventControls, searchIn, useNewestTypes } from "./event-filters.tsx";
+import { eventControls, useNewestTypes, whileTyping } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
 
 /** New events are highlighted for this long. */
@@ -21,7 +21,7 @@ export const Events = listView<EventItem>({
   what: ["event", "events"],
   path: (query, range) => {
     const include = ["include", "severity,delivery"] as const;
-    return `v1/events?${apiQuery(query, eventFilters, [searchIn(query), ...range, include])}`;
+    return `v1/events?${apiQuery(query, eventFilters, [...range, include])}`;
   },
   // The feed carries only events with notifications; polling finds the others.
   pollIntervalMs: 5_000,
@@ -77,7 +77,9 @@ function Severity({ of: { severity, status } }: Of<EventItem>) {
 }
 
 function NoMatch({ query }: { readonly query: URLSearchParams }) {
-  const named = idIn(query.get("q") ?? "");
+  const q = query.get("q") ?? "";
+  const named = idIn(q);
+  const longer = new URLSearchParams({ ...Object.fromEntries(query), q: whileTyping(q) });
   return (
     <Empty title="No events match these filters">
       {named !== null && (
@@ -85,6 +87,14 @@ function NoMatch({ query }: { readonly query: URLSearchParams }) {
           A search reads titles, actors and data.{" "}
           <a href={writeRoute(named.view, named.id)}>
             Open the {named.what} <code>{named.id}</code>
+          </a>
+          .
+        </p>
+      )}
+      {named === null && longer.get("q") !== q && (
+        <p>
+          <a href={writeRoute("events", null, longer)}>
+            Search for words that begin with “<Text of={q.split(/\s/).at(-1) ?? ""} />”
           </a>
           .
         </p>

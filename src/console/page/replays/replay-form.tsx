@@ -1,6 +1,6 @@
 import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
 import { callApi } from "../api.ts";
-import { eventControls, searchIn, useNewestTypes } from "../events/event-filters.tsx";
+import { eventControls, useNewestTypes } from "../events/event-filters.tsx";
 import { Controls, FilterControls, filtersIn } from "../filters.tsx";
 import { Fields, Form, valuesIn } from "../form.tsx";
 import { Detail } from "../layout.tsx";
@@ -8,7 +8,7 @@ import { useLoad } from "../load.ts";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
 import { counted } from "../text.tsx";
 import { useTimeRange } from "../time-filter.tsx";
-import { Empty, Loading } from "../ui.tsx";
+import { Empty, FilterHint, Loading } from "../ui.tsx";
 import type { Replay, ReplayPreview } from "../wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
@@ -51,12 +51,13 @@ function Filters({ route }: { readonly route: Route }) {
 /** The dry run of the filters and, below it, the start. */
 function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   const { query } = route;
-  const others = [searchIn(query), ...useTimeRange(query)];
+  const others = useTimeRange(query);
   const filters = filtersIn(query, replayFilters, others);
   const isLimited = limitingFilters.some((name) => filters[name] !== undefined);
   const path = isLimited ? "v1/replays/preview" : null;
   const { value: preview, error, reload } = useLoad<ReplayPreview>(path, { body: filters });
   if (!isLimited) return <Unlimited route={route} />;
+  if (error?.code === "invalid-parameter") return <FilterHint error={error} />;
   if (error !== null) {
     return (
       <ReplayError title="The dry run failed" error={error}>
