@@ -116,13 +116,19 @@ const typeErrors: ReadonlySet<ValueErrorType> = new Set([
   ValueErrorType.String,
 ]);
 
+/** Errors of unions, literals and our own kinds of strings. */
+const stringErrors: ReadonlySet<ValueErrorType> = new Set([
+  ValueErrorType.Kind,
+  ValueErrorType.Literal,
+  ValueErrorType.Union,
+]);
+
 function bodyErrorOf({ type, path, value, schema, message }: ValueError): BodyError {
   if (type === ValueErrorType.ObjectRequiredProperty) {
     return { pointer: path, kind: "rule", detail: "Required" };
   }
-  // Literals and unions are strings here: another string breaks a rule, any other type is a wrong type.
-  const isWord = type === ValueErrorType.Union || type === ValueErrorType.Literal;
-  const isWrongType = typeErrors.has(type) || (isWord && typeof value !== "string");
+  // These are strings here: another string breaks a rule, any other type is a wrong type.
+  const isWrongType = typeErrors.has(type) || (stringErrors.has(type) && typeof value !== "string");
   const own: unknown = schema["errorMessage"];
   const detail = typeof own === "string" ? own : message;
   return { pointer: path, kind: isWrongType ? "type" : "rule", detail };

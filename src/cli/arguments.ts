@@ -1,3 +1,4 @@
+import { isName, nameRule } from "../base/name.ts";
 import { providerIdPattern } from "../inbound/providers/files/folder.ts";
 
 import { messageOf } from "./errors.ts";
@@ -32,11 +33,13 @@ class InvalidArgument extends Error {
   readonly code = "commander.invalidArgument";
 }
 
-/** Text for a list: one line, not empty. */
+const maxLineLength = 500;
+
+/** Text for a list: one line that shows something. */
 export function parseLine(text: string): string {
   const line = text.trim();
-  if (/^\P{Cc}{1,500}$/u.test(line)) return line;
-  throw new Error("Write 1 to 500 characters on one line.");
+  if (isName(line, maxLineLength)) return line;
+  throw new Error(`Write ${nameRule(maxLineLength)}.`);
 }
 
 /** A parser of whole numbers from 1. */

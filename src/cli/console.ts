@@ -3,14 +3,17 @@ import { type Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import type { Role } from "../base/context.ts";
 import { urlHere } from "../base/loopback.ts";
+import { isName, nameRule } from "../base/name.ts";
 import { readConfig } from "../config/config.ts";
-import { codeTtlSeconds, isConsoleName, mintConsoleCode } from "../identity/auth/console-codes.ts";
+import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
 
 import { argument, example } from "./arguments.ts";
 import { messageOf } from "./errors.ts";
 import { isItRunning, localUrl, request } from "./request.ts";
 import { serverOption } from "./server-api.ts";
 import { serverSigning } from "./signing-key.ts";
+
+const maxNameLength = 60;
 
 interface ConsoleOptions {
   readonly url?: string;
@@ -73,15 +76,15 @@ async function consoleCommand(
   if (open === true) openInBrowser(link);
 }
 
-function parseName(text: string): string {
-  if (isConsoleName(text.trim())) return text.trim();
-  throw new Error("Write 1 to 60 visible characters on one line.");
+export function parseName(text: string): string {
+  if (isName(text.trim(), maxNameLength)) return text.trim();
+  throw new Error(`Write ${nameRule(maxNameLength)}.`);
 }
 
 /** The name of who runs this, also by sudo; null where the system does not say it, as in containers. */
 function userName({ SUDO_USER, USER, USERNAME }: NodeJS.ProcessEnv): string | null {
-  const name = SUDO_USER ?? USER ?? USERNAME ?? "";
-  return isConsoleName(name) ? name : null;
+  const name = (SUDO_USER ?? USER ?? USERNAME ?? "").trim();
+  return isName(name, maxNameLength) ? name : null;
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

@@ -178,7 +178,7 @@ describe("skyhook mcp token", () => {
 
   test.each([
     [["CI", "--days", "31"], 2, "from 1 to 30"],
-    [[""], 1, "Use 1 to 100 characters"],
+    [[""], 1, "1 to 100 characters"],
   ])("rejects %p", async (args, expected, text) => {
     const { err, code } = await run("mcp", "token", ...args);
     expect([code, err]).toEqual([expected, expect.stringContaining(text)]);

@@ -178,7 +178,7 @@ describe("skyhook console", () => {
     for (const name of [" ", "a\u0007b", "a\u202eb", "x".repeat(61)]) {
       const { err, code } = await runSkyhook(["console", `--name=${name}`], server);
       expect([name, code]).toEqual([name, 2]);
-      expect(err).toContain("Write 1 to 60 visible characters on one line.");
+      expect(err).toContain("Write 1 to 60 characters, not all invisible");
     }
   });
 

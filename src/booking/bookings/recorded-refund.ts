@@ -32,15 +32,20 @@ export const refundRequestSchema = Type.Object(
         examples: [899.1],
       }),
     ),
-    reason: Type.Optional({
-      ...nameSchema(200, "the bank returned the transfer"),
-      description:
+    reason: Type.Optional(
+      nameSchema(
+        200,
+        "the bank returned the transfer",
         "Why less was refunded than is recorded: required to lower the amount. Part of the booking's history. Do not write personal data here.",
-    }),
-    note: Type.Optional({
-      ...nameSchema(200, "bank transfer 2026-117"),
-      description: "Part of the booking's history. Do not write personal data here.",
-    }),
+      ),
+    ),
+    note: Type.Optional(
+      nameSchema(
+        200,
+        "bank transfer 2026-117",
+        "Part of the booking's history. Do not write personal data here.",
+      ),
+    ),
   },
   { $id: "RefundRequest", description: "A refund that was made." },
 );

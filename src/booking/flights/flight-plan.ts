@@ -1,6 +1,7 @@
 import { AppError, badRequest } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { isCurrency, parseMinor } from "../../base/money.ts";
+import { isName, nameRule } from "../../base/name.ts";
 import { flightNumberIn } from "../flight-number.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
@@ -112,13 +113,7 @@ function flightNumberOf(text: string): string {
 }
 
 function airlineOf(text: string): string {
-  if (text.length > maxAirlineLength) {
-    throw badRequest(`must not be longer than ${maxAirlineLength} characters`);
-  }
-  // A lone surrogate cannot be stored. Control characters would change how a line is displayed.
-  if (!text.isWellFormed() || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)) {
-    throw badRequest("must not contain control characters");
-  }
+  if (!isName(text, maxAirlineLength)) throw badRequest(`must be ${nameRule(maxAirlineLength)}`);
   return text;
 }
 

@@ -23,11 +23,6 @@ const algorithm = "HS256";
 /** Differs from the type of access tokens, so that neither is accepted as the other (RFC 8725 section 3.11). */
 const type = "skyhook-console-code+jwt";
 
-/** Whether a link can be made for this name: in the audit list, it must not look like another. */
-export function isConsoleName(name: string): boolean {
-  return /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,60}(?<!\s)$/u.test(name);
-}
-
 /**
  * Makes a code that signs in to the console once. Needs the server's signing key. `name`: a label for
  * the audit list. It is not verified.

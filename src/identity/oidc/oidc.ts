@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Actor, maxSubjectLength, openIdPrefix, type Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { isName } from "../../base/name.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -160,8 +161,7 @@ function unknownAttempt(): AppError {
 /** What the user is called by; for the user only, never for the log. */
 function nameIn({ email, preferred_username: username, sub }: Claims): string {
   const texts = [email, username].filter((value) => typeof value === "string");
-  const name = texts.find((value) => value !== "") ?? sub;
-  return name.replaceAll(/\p{C}/gu, "").slice(0, maxNameLength);
+  return texts.find((value) => isName(value, maxNameLength)) ?? sub;
 }
 
 /** Verifies access tokens of an OpenID provider. Its users have the ids that they have in the console. */

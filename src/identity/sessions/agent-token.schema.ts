@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { resource, text } from "../../web/schema.ts";
+import { nameSchema } from "../users/fields.ts";
 
 import { allowances, sessionSchema } from "./session.ts";
 
@@ -19,13 +20,7 @@ export interface AgentToken extends Static<typeof agentTokenSchema> {}
 
 export const agentTokenInputSchema = Type.Object(
   {
-    name: Type.String({
-      // One line, not blank.
-      pattern: String.raw`^[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]{0,99}$`,
-      errorMessage: "Use 1 to 100 characters, without line breaks",
-      description: "The name by which you recognize the token.",
-      examples: ["Claude Code"],
-    }),
+    name: nameSchema(100, "Claude Code", "The name by which you recognize the token."),
     days: Type.Optional(
       Type.Integer({
         minimum: 1,

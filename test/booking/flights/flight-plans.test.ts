@@ -206,11 +206,7 @@ describe("NDJSON", () => {
     ["true as seats", json({ seats: true }), "seats must be a string or a number"],
     ["a fraction as seats", json({ seats: 1.5 }), "seats must be a whole number from 1 to 1000"],
     ["a huge price", json({ price: 1e21 }), "price must be a decimal number"],
-    [
-      "a lone surrogate",
-      json({ airline: "\ud800" }),
-      "airline must not contain control characters",
-    ],
+    ["a lone surrogate", json({ airline: "\ud800" }), "airline must be 1 to 60 characters"],
     ["the key __proto__", '{"__proto__":1}', 'unknown keys: "__proto__"'],
   ])("skips only the line with %s", async (_, line, reason) => {
     const found = await summary([json(), line, json()].join("\n"), "ndjson");
@@ -230,9 +226,9 @@ describe("a flight plan", () => {
     [{ flightNumber: "BA12345" }, "flightNumber must be"],
     [{ flightNumber: "B-117" }, "flightNumber must be"],
     [{ airline: "  " }, "airline is missing"],
-    [{ airline: "x".repeat(61) }, "airline must not be longer than 60 characters"],
-    [{ airline: "Evil\u202eAir" }, "airline must not contain control characters"],
-    [{ airline: "Evil\u0007Air" }, "airline must not contain control characters"],
+    [{ airline: "x".repeat(61) }, "airline must be 1 to 60 characters"],
+    [{ airline: "Evil\u202eAir" }, "airline must be 1 to 60 characters, not all invisible"],
+    [{ airline: "Evil\u0007Air" }, "airline must be 1 to 60 characters, not all invisible"],
     [{ origin: "JFKX" }, "origin must be an airport code of three letters"],
     [{ origin: "QQQ" }, "origin is not a known airport: QQQ"],
     [{ destination: "jfk" }, "destination must differ from origin"],

@@ -24,7 +24,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".bar a.button");
     await browser.has("input[name=name]");
-    await browser.click(".detail form button.primary", ".field.invalid", "Use 1 to 100 characters");
+    await browser.click(".detail form button.primary", ".field.invalid", "1 to 100 characters");
     await browser.type("Claude Code");
     await browser.click("input[name=writes]");
     expect(await browser.accessibilityViolations()).toEqual([]);

@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { nameRule } from "../../../base/name.ts";
 import { templateSchema as template } from "../../../base/template.ts";
 import { severities } from "../../../event/new-notification.ts";
+import { nameSchema } from "../../../identity/users/fields.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
 
@@ -179,7 +181,7 @@ const sample = Type.Object(
 export const providerFileSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: "For editors; ignored." })),
-    displayName: Type.String({ minLength: 1, maxLength: 60, description: "The name for people." }),
+    displayName: nameSchema(60, "Task Tracker", `The name for people: ${nameRule(60)}.`),
     docs: Type.Optional(
       Type.String({ pattern: "^https://", maxLength: 300, description: "The service's own page." }),
     ),

@@ -54,6 +54,8 @@ function explained(
           message: `"${key}" is missing. ${descriptionOf(schema)}`.trim(),
         },
       ];
+    case ValueErrorType.Kind:
+      return [{ path: steps, message: `${name}: ${descriptionOf(schema)}` }];
     case ValueErrorType.Union:
       return explainedUnion(schema, steps, value);
     default:
