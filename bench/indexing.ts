@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
 
 import { openStorage } from "../src/db/open.ts";
-import { write } from "../src/db/statement.ts";
-import { indexQueued } from "../src/events/event-search.sql.ts";
+import { indexEvents } from "../src/events/index-batch.ts";
 import { schema } from "../src/schema/schema.ts";
 
 import { fill } from "./rows.ts";
@@ -16,8 +15,8 @@ export async function indexMicros(file: string, rows: number): Promise<number> {
   const storage = await openStorage(schema, `sqlite:${file}`);
   const before = process.cpuUsage();
   for (let done = batchSize; done === batchSize;) {
-    const [result] = await storage.atomically(write(indexQueued, { limit: batchSize }));
-    done = result.changes;
+    const sizes = { unread: 0, toQueue: 0, queued: batchSize };
+    done = (await indexEvents(storage, sizes)).seqs.length;
   }
   const { user, system } = process.cpuUsage(before);
   await storage.close();

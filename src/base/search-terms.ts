@@ -1,10 +1,44 @@
 /** Words that follow each other. `isPrefix`: the last one is the beginning of a word. */
 export interface SearchTerm {
-  /** Of letters, digits and marks; or one `exactWord`. */
+  /** From `wordsIn`; or one `exactWord`. */
   readonly words: readonly string[];
   readonly isPrefix: boolean;
   /** Of a prefix: the words of the index that begin with it. */
   readonly lastWords?: readonly string[];
+}
+
+/** In these scripts, nothing separates words, so each character is a word and a search for several is a phrase. */
+const unseparated =
+  /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}\p{M}]]/v;
+const word = new RegExp(
+  `${unseparated.source}|[[\\p{L}\\p{N}]--${unseparated.source}][[\\p{L}\\p{N}\\p{M}]--${unseparated.source}]*`,
+  "gv",
+);
+/** Marks that people leave out when they search: accents, Hebrew and Arabic vowels. Not those of Japanese kana. */
+const optionalMarks = /[[\p{Mn}&&[\p{sc=Zinh}\p{sc=Hebr}\p{sc=Arab}]]--[\u3099\u309a]]/gv;
+/** PostgreSQL rejects words of 2 KiB. */
+const maxWordLength = 500;
+
+/** The words of a text, as the index and searches compare them: without regard to case, accents and width. */
+export function wordsIn(text: string): readonly string[] {
+  return (folded(text).match(word) ?? []).map((each) =>
+    each.length > maxWordLength ? Array.from(each).slice(0, maxWordLength).join("") : each,
+  );
+}
+
+function folded(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text.toLowerCase();
+  return (
+    text
+      .normalize("NFKD")
+      .replaceAll(optionalMarks, "")
+      .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+      // Upper case first, which is one form for ß and ss, and for both forms of the Greek sigma.
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll("ς", "σ")
+      .normalize("NFC")
+  );
 }
 
 /**
@@ -12,14 +46,11 @@ export interface SearchTerm {
  * Everything else separates words, so any text is valid; without a word it is empty.
  */
 export function parseSearch(text: string): readonly SearchTerm[] {
-  return Array.from(text.matchAll(/"([^"]*)"?(\*?)|([^\s"]+)/gu), ([, phrase, star, plain]) => ({
-    words: wordsOf(phrase ?? plain ?? ""),
-    isPrefix: star === "*" || plain?.endsWith("*") === true,
-  })).filter(({ words }) => words.length > 0);
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  return Array.from(text.matchAll(/"([^"]*)"?(\*?)|([^\s"]+)/gu), ([, phrase, star, plain]) => {
+    const words = wordsIn(phrase ?? plain ?? "");
+    const isPrefix = star === "*" || plain?.endsWith("*") === true;
+    return { words, isPrefix: isPrefix && !unseparated.test(words.at(-1) ?? "") };
+  }).filter(({ words }) => words.length > 0);
 }
 
 /**

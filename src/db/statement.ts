@@ -111,6 +111,10 @@ export interface Dialect {
    * function `settled_<table>_<column>()`.
    */
   newestSettled(column: Column): SQL<number>;
+  /**
+   * A text that every update of a row of `lookedUp` changes. Constant on SQLite, which has one writer at a time.
+   */
+  rowVersion(table: Table): SQL<string>;
   /** The values of a group as text, separated by commas; null without rows. */
   joined(text: SQL): SQL<string | null>;
   /** True when `query` selects `column`; rows that another transaction has locked are skipped. */

@@ -22,7 +22,7 @@ export const searchProgressTable = defineTable("search_progress", {
   step: word(["index", "queue"]),
 });
 
-/** Events that are to be indexed. The database indexes one when its row is deleted. */
+/** Events that are to be indexed. On SQLite, the database updates the state of one when its row is deleted. */
 export const searchQueueTable = defineTable("search_queue", {
   seq: "bigint",
   eventId: eventFields.id,
@@ -38,7 +38,10 @@ export const eventStatesTable = defineTable("event_states", {
 });
 
 /** The full-text index. `rowid` is the event's position. */
-export const eventWordsTable = defineTable("event_words", { rowid: "bigint" });
+export const eventWordsTable = defineTable("event_words", {
+  rowid: "bigint",
+  words: "text: text",
+});
 
 /** The commands of the full-text index (sqlite.org/fts5.html, section 6). Only on SQLite. */
 export const indexCommandsTable = defineTable("event_words", {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { asc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
@@ -6,19 +6,12 @@ import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/s
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
-import { severities } from "../event/new-notification.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
 import { notificationsTable } from "../outbound/notification.ts";
 
 import type { EventColumn } from "./event-filters.ts";
-import {
-  eventStatesTable,
-  eventVocabularyTable,
-  eventWordsTable,
-  indexCommandsTable,
-  searchProgressTable,
-  searchQueueTable,
-} from "./event-index.ts";
+import { eventStatesTable, eventVocabularyTable, eventWordsTable } from "./event-index.ts";
+import { rankOf } from "./search-index.sql.ts";
 
 const tables = {
   events: eventsTable,
@@ -27,9 +20,6 @@ const tables = {
   eventStates: eventStatesTable,
   eventWords: eventWordsTable,
   eventVocabulary: eventVocabularyTable,
-  indexCommands: indexCommandsTable,
-  searchProgress: searchProgressTable,
-  searchQueue: searchQueueTable,
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
@@ -42,9 +32,6 @@ type FewFilter = "few";
 const exists = ({ events, deliveries }: Tables, and: SQL) =>
   sql`exists (select 1 from ${deliveries} where ${deliveries.eventId} = ${events.id}
     and ${deliveries.destinationId} = ${sql.placeholder("destination")} and ${and})`;
-/** The place of a severity in their order. */
-const rankOf = (severity: SQL) =>
-  sql`case ${severity} ${sql.raw(severities.map((word, rank) => `when '${word}' then ${rank}`).join(" "))} end`;
 /** In lists that are no search, which has a word for it. */
 const severity = ({ events, notifications }: Tables, least: Placeholder) =>
   sql`exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id}
@@ -165,86 +152,6 @@ export const nextType = statement<{ from: string; until: string }>()((db, { even
     )
     .orderBy(asc(events.type))
     .limit(1),
-);
-
-const afterProgress = ({ events, searchProgress }: Tables) =>
-  sql`from ${events} where ${events.seq} > ${searchProgress.seq}`;
-
-/**
- * Reads the next events, at most `limit`, in the order of commits: the database indexes or queues them. Returns no row
- * if there are none.
- */
-const followEvents = (step: "index" | "queue") =>
-  statement<{ limit: number }>()((db, t, p) => {
-    const next = sql`select ${t.events.seq} ${afterProgress(t)} order by ${t.events.seq} limit ${p.limit}`;
-    return db
-      .update(t.searchProgress)
-      .set({ seq: sql`(select max(seq) from (${next}))`, step })
-      .where(sql`exists (select 1 ${afterProgress(t)})`)
-      .returning({
-        seq: t.searchProgress.seq,
-        hasUnread: sql`exists (select 1 ${afterProgress(t)})`.mapWith(Boolean),
-      });
-  });
-export const indexNext = followEvents("index");
-export const queueNext = followEvents("queue");
-
-/** The newest event that is neither indexed nor queued, if there is one. `skip`: so many newer ones. */
-export const newestUnread = statement<{ skip: number }>()((db, t, p) =>
-  db
-    .select({ seq: t.events.seq })
-    .from(t.events)
-    .where(sql`${t.events.seq} > (select ${t.searchProgress.seq} from ${t.searchProgress})`)
-    .orderBy(desc(t.events.seq))
-    .limit(1)
-    .offset(p.skip),
-);
-
-/** Merges about so many pages of segments, if there are enough segments. */
-export const mergeSegments = statement<{ pages: number }>()((db, { indexCommands }, p) =>
-  db.insert(indexCommands).values({ eventWords: sql`'merge'`, rank: p.pages }),
-);
-
-/** Indexes at most `limit` queued events, newest first: the database indexes those whose rows are deleted. */
-export const indexQueued = statement<{ limit: number }>()((db, { searchQueue }, p, dialect) =>
-  db
-    .delete(searchQueue)
-    .where(
-      dialect.amongUnlocked(
-        searchQueue.seq,
-        sql`select ${searchQueue.seq} from ${searchQueue} order by ${searchQueue.seq} desc limit ${p.limit}`,
-      ),
-    )
-    .returning({ seq: searchQueue.seq }),
-);
-
-/** The event that was queued first, if one is queued. */
-export const oldestQueued = statement()((db, { searchQueue }) =>
-  db.select({ seq: searchQueue.seq }).from(searchQueue).orderBy(asc(searchQueue.seq)).limit(1),
-);
-
-/** The event that was queued last. */
-export const newestQueued = statement()((db, { searchQueue }) =>
-  db.select({ seq: searchQueue.seq }).from(searchQueue).orderBy(desc(searchQueue.seq)).limit(1),
-);
-
-/** How many events are queued. */
-export const queuedCount = statement()((db, { searchQueue }) =>
-  db.select({ count: sql<number>`count(*)`.mapWith(Number) }).from(searchQueue),
-);
-
-/** Those of these events that exist, but are not indexed yet. */
-export const notIndexedOf = statement<{ ids: readonly Event["id"][] }>()(
-  (db, { events, eventStates }, p, dialect) =>
-    db
-      .select({ id: events.id })
-      .from(events)
-      .where(
-        and(
-          dialect.among(events.id, p.ids),
-          sql`not exists (select 1 from ${eventStates} where ${eventStates.id} = ${events.id})`,
-        ),
-      ),
 );
 
 /**

@@ -158,10 +158,7 @@ function wordsOf(
   ];
 }
 
-/**
- * The terms with the words of each prefix, where the database needs them; null if a prefix has none. A prefix that
- * is not ASCII is left to the database, which knows how the index folds it.
- */
+/** The terms with the words of each prefix, where the database needs them; null if a prefix has none. */
 async function known(
   storage: Storage,
   terms: readonly SearchTerm[],
@@ -170,11 +167,11 @@ async function known(
   const found: SearchTerm[] = [];
   let remaining = maxWords;
   for (const term of terms) {
-    const prefix = term.words.at(-1)?.toLowerCase() ?? "";
-    if (!term.isPrefix || !/^[a-z0-9]+$/.test(prefix)) {
+    if (!term.isPrefix) {
       found.push(term);
       continue;
     }
+    const prefix = term.words.at(-1) ?? "";
     const lastWords = await wordsWith(storage, prefix, remaining);
     if (lastWords?.length === 0) return null;
     remaining -= lastWords?.length ?? 0;

@@ -1,21 +1,17 @@
 import { backgroundTask } from "../base/background-task.ts";
 import type { Clock } from "../base/clock.ts";
-import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 import type { Log } from "../telemetry/log.ts";
 
+import { type IndexedBatch, indexEvents } from "./index-batch.ts";
 import {
-  indexNext,
-  indexQueued,
-  mergeSegments,
   newestQueued,
   newestUnread,
   notIndexedOf,
   oldestQueued,
   queuedCount,
-  queueNext,
-} from "./event-search.sql.ts";
+} from "./search-index.sql.ts";
 
 /**
  * Keeps the search index up to date. New events are read in the order of their commits, or queued by them on PostgreSQL.
@@ -38,8 +34,6 @@ export interface SearchIndex {
 const newBatchSize = 100;
 /** The same for queued events, which are indexed one by one. */
 const queuedBatchSize = 50;
-/** Pages of the index that a batch merges: a few milliseconds, and enough to keep up with the batches. */
-const mergedPages = 16;
 const intervalMs = 250;
 /** The rest after a batch of new events. It does not depend on how long the batch took, which a busy host prolongs. */
 const restMs = 20;
@@ -55,13 +49,9 @@ const backlogSize = 10_000;
 const queuedAtOnce = 1_000;
 const reportMs = 10_000;
 
-interface Batch {
+interface Batch extends Omit<IndexedBatch, "seqs"> {
   /** Counts batches by their start. */
   readonly number: number;
-  /** The number of the last event that was read; 0 if none was. */
-  readonly readUntil: number;
-  /** Whether events are waiting that are not read yet. */
-  readonly hasUnread: boolean;
   /** Whether more may be queued. */
   readonly hasQueued: boolean;
   /** The lowest number in the queue of an indexed event; null if none was indexed. */
@@ -87,22 +77,14 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
   }
 
   async function indexOne(number: number): Promise<Batch> {
-    const limits = { limit: queuedBatchSize };
-    if (!readsEvents) {
-      // In no group: there it would see the event of another transaction that has yet to write its notifications.
-      const rows = await storage.all(indexQueued, limits);
-      return { number, readUntil: 0, hasUnread: false, ...indexedOf(rows) };
-    }
-    const [read, { rows }] = await storage.atomically(
-      isFarBehind
-        ? write(queueNext, { limit: queuedAtOnce })
-        : write(indexNext, { limit: newBatchSize }),
-      write(indexQueued, limits),
-      write(mergeSegments, { pages: mergedPages }),
-    );
-    const { seq, hasUnread } = read.rows[0] ?? { seq: 0, hasUnread: false };
-    isFarBehind &&= hasUnread;
-    return { number, readUntil: seq, hasUnread, ...indexedOf(rows) };
+    const { seqs, ...done } = await indexEvents(storage, {
+      unread: isFarBehind ? 0 : newBatchSize,
+      toQueue: isFarBehind ? queuedAtOnce : 0,
+      queued: queuedBatchSize,
+    });
+    isFarBehind &&= done.hasUnread;
+    const lowest = seqs.length === 0 ? null : Math.min(...seqs);
+    return { number, ...done, hasQueued: seqs.length === queuedBatchSize, lowest };
   }
 
   /** For callers that need every new event. Together they are as fast as the follower. */
@@ -207,9 +189,4 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
       }
     },
   };
-}
-
-function indexedOf(rows: readonly { readonly seq: number }[]): Pick<Batch, "hasQueued" | "lowest"> {
-  const lowest = rows.length === 0 ? null : Math.min(...rows.map(({ seq }) => seq));
-  return { hasQueued: rows.length === queuedBatchSize, lowest };
 }

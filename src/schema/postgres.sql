@@ -212,7 +212,7 @@ create index attempts_of_notification on attempts (notification_id, started_at);
 create index attempts_of_destination on attempts (destination_id, started_at);
 
 -- Search: the words of events, and what became of their deliveries. An event is only queued in its own
--- transaction. A follower deletes rows from the queue, and each deleted row indexes its event.
+-- transaction. A follower makes the words of queued events, and indexes them.
 create sequence search_queue_seq;
 create table search_queue (
   seq bigint not null primary key default nextval('search_queue_seq'),
@@ -238,35 +238,6 @@ create table event_words (
 );
 create index event_words_words on event_words using gin (words);
 
--- The text as words between spaces: lower case, without diacritics.
-create function search_words(given text) returns text language plpgsql immutable as $$
-begin
-  if getdatabaseencoding() = 'UTF8' then
-    given := regexp_replace(normalize(given, NFKD), '[\u0300-\u036f]', '', 'g');
-  end if;
-  given := lower(given collate "default");
-  -- ASCII but letters and digits, and the punctuation of other scripts.
-  return regexp_replace(given, '[\u0001-\u002f\u003a-\u0060\u007b-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u2000-\u206f\u3000-\u3004\u3008-\u3020]+', ' ', 'g');
-end $$;
-
--- Words between spaces as a tsvector. The parser of to_tsvector would split them in its own way.
-create function search_vector(words text) returns tsvector language sql immutable as $$
-  select coalesce(string_agg(format('%L:%s', left(word, 500), least(place, 16383)), ' '), '')::tsvector
-  from regexp_split_to_table(words, '\s+') with ordinality as parts (word, place)
-  where word <> ''
-$$;
-
--- The values of a JSON object as text. It is not parsed: PostgreSQL rejects escapes such as \u0000.
-create function search_values(given json) returns text language sql immutable as $$
-  select regexp_replace(
-    regexp_replace(
-      regexp_replace(given::text, ':(true|false|null)(?=[,}])', ':', 'g'),
-      '"([^"\\]|\\.)*":', ' ', 'g'
-    ),
-    '\\(u[0-9a-fA-F]{4}|.)', ' ', 'g'
-  )
-$$;
-
 create function event_delivery(of_event text) returns text language sql stable as $$
   select coalesce(
     (
@@ -277,54 +248,37 @@ create function event_delivery(of_event text) returns text language sql stable a
   )
 $$;
 
--- Never waits for a lock, because a group commit holds many: an event that another transaction has locked is
--- queued again. The lock on the event keeps it from being deleted until the commit.
-create function index_event() returns trigger language plpgsql as $$
+-- Indexes queued events: `given` has their numbers in the queue, their words, and the version of the row that these were
+-- made from. Returns the numbers that it deletes from the queue. Never waits for a lock, because a group commit holds
+-- many: an event is queued again when another transaction has locked it or it has changed since. The lock on the event
+-- keeps it from being deleted until the commit.
+create function index_queued(given json) returns setof bigint language plpgsql as $$
 declare
-  event events;
+  item record;
+  event record;
   place bigint;
 begin
-  select * into event from events where id = old.event_id for key share skip locked;
-  if not found then
-    insert into search_queue (event_id) select id from events where id = old.event_id;
-    return null;
-  end if;
-  insert into event_states (id, created_at, delivery) values (event.id, event.created_at, 'none')
-    on conflict (id) do nothing;
-  select position into place from event_states where id = event.id for update skip locked;
-  if not found then
-    insert into search_queue (event_id) values (event.id);
-    return null;
-  end if;
-  update event_states set delivery = event_delivery(event.id) where id = event.id;
-  insert into event_words (rowid, words)
-    values (
-      place,
-      search_vector(
-        search_words(concat_ws(' ', event.title, event.actor, event.subject, search_values(event.data)))
-        || ' =p' || encode(convert_to(event.provider, 'UTF8'), 'hex')
-        || ' =t' || encode(convert_to(event.type, 'UTF8'), 'hex')
-        || ' =a' || encode(convert_to(event.status, 'UTF8'), 'hex')
-        || coalesce(' =s' || encode(convert_to(left(event.subject, 60), 'UTF8'), 'hex'), '')
-        -- The highest severity of its notifications and all below, so that one word finds this or a higher one.
-        || coalesce(
-          (
-            select string_agg(' =v' || encode(convert_to(word, 'UTF8'), 'hex'), '')
-            from unnest(array['info', 'success', 'warning', 'error']) with ordinality as words (word, rank)
-            where rank <= (
-              select max(array_position(array['info', 'success', 'warning', 'error'], severity::text))
-              from notifications where event_id = event.id
-            )
-          ),
-          ''
-        )
-      )
-    )
-    on conflict (rowid) do update set words = excluded.words;
-  return null;
+  for item in select * from json_to_recordset(given) as items (seq bigint, id text, version text, words text) loop
+    place := null;
+    delete from search_queue where seq in (select seq from search_queue where seq = item.seq for update skip locked);
+    continue when not found;
+    return next item.seq;
+    select id, created_at into event from events where id = item.id for key share skip locked;
+    if found then
+      insert into event_states (id, created_at, delivery) values (event.id, event.created_at, 'none')
+        on conflict (id) do nothing;
+      select position into place from event_states where id = item.id for update skip locked;
+    end if;
+    -- Another process may have indexed a later change: it had the lock on the state.
+    if place is null or not exists (select from events where id = item.id and xmin::text = item.version) then
+      insert into search_queue (event_id) select id from events where id = item.id;
+      continue;
+    end if;
+    update event_states set delivery = event_delivery(item.id) where id = item.id;
+    insert into event_words (rowid, words) values (place, item.words::tsvector)
+      on conflict (rowid) do update set words = excluded.words;
+  end loop;
 end $$;
-create trigger search_queue_indexed after delete on search_queue
-  for each row execute function index_event();
 
 create function queue_event() returns trigger language plpgsql as $$
 begin

@@ -158,14 +158,13 @@ create table event_states (
 create unique index event_states_id on event_states (id);
 create index event_states_delivery on event_states (delivery, created_at, id);
 
--- The rowid is the event's position. The text itself is only in the events. A word that starts with = stands for
--- the exact value of a column. Those of severities are of the highest of its notifications and all below, so that one
--- word finds the events of a severity or a higher one.
+-- The rowid is the event's position. The program writes the words, folded and between spaces; the text itself is only
+-- in the events. A word that starts with = stands for the exact value of a column.
 create virtual table event_words using fts5 (
   words,
   content = '',
   contentless_delete = 1,
-  tokenize = "unicode61 remove_diacritics 2 tokenchars '='"
+  tokenize = "ascii tokenchars '='"
 );
 -- The follower merges segments of the index in small steps. By itself, FTS5 merges 64 pages or more in one commit.
 insert into event_words (event_words, rank) values ('automerge', 0);
@@ -175,8 +174,8 @@ insert into event_words (event_words, rank) values ('usermerge', 8);
 create virtual table event_vocabulary using fts5vocab (event_words, instance);
 
 -- Search follows the events in the order of commits, so that storing one writes nothing to the queue. The queue keeps
--- what is to be indexed again, and what waits while newer events go first. A follower deletes rows from it, and each
--- deleted row indexes its event (search_queue_indexed).
+-- what is to be indexed again, and what waits while newer events go first. A follower writes the words of events, and deletes their rows from it: each
+-- deleted row updates the state of its event (search_queue_indexed).
 create table search_queue (
   seq integer primary key,
   event_id text not null
@@ -217,28 +216,6 @@ create trigger search_progress_indexed after update on search_progress when new.
       )
     from events where seq > old.seq and seq <= new.seq
     on conflict (id) do nothing;
-  insert or replace into event_words (rowid, words)
-    select
-      event_states.position,
-      replace(
-        title || ' ' || coalesce(actor, '') || ' ' || coalesce(subject, '') || ' '
-          || coalesce((select group_concat(value, ' ') from json_each(data) where json_each.type in ('text', 'integer', 'real')), ''),
-        '=', ' '
-      )
-        || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
-        || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
-        || coalesce(
-          (
-            select group_concat(' =v' || hex(value), '') from json_each('["info","success","warning","error"]')
-            where key <= (
-              select max(case severity when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end)
-              from notifications where event_id = events.id
-            )
-          ),
-          ''
-        )
-    from events join event_states on event_states.id = events.id
-    where seq > old.seq and seq <= new.seq;
 end;
 
 -- When the last indexed event is deleted, numbers up to its own can be given to new events if the clock goes back.
@@ -266,28 +243,6 @@ create trigger search_queue_indexed after delete on search_queue begin
     ),
     'none'
   ) where id = old.event_id;
-  insert or replace into event_words (rowid, words)
-    select
-      event_states.position,
-      replace(
-        title || ' ' || coalesce(actor, '') || ' ' || coalesce(subject, '') || ' '
-          || coalesce((select group_concat(value, ' ') from json_each(data) where json_each.type in ('text', 'integer', 'real')), ''),
-        '=', ' '
-      )
-        || ' =p' || hex(provider) || ' =t' || hex(events.type) || ' =a' || hex(status)
-        || coalesce(' =s' || hex(substr(subject, 1, 60)), '')
-        || coalesce(
-          (
-            select group_concat(' =v' || hex(value), '') from json_each('["info","success","warning","error"]')
-            where key <= (
-              select max(case severity when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end)
-              from notifications where event_id = events.id
-            )
-          ),
-          ''
-        )
-    from events join event_states on event_states.id = events.id
-    where events.id = old.event_id;
 end;
 
 -- A replay changes these columns and can add notifications.

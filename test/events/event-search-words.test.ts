@@ -11,6 +11,20 @@ import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 
+/** Titles, each with searches that find it and no other one. */
+const found: readonly (readonly [title: string, ...searches: string[]])[] = [
+  ["本番環境のデプロイに失敗しました", "失敗", "デプロイ", "本番環境", "失敗*", '"に失敗"'],
+  ["部署失败生产环境回滚", "生产环境", "失败"],
+  ["서버배포실패알림", "배포", "배포".normalize("NFD"), "실패*"],
+  ["ระบบล้มเหลว", "ล้มเหลว"],
+  ["Ελλάδα τιμολόγιο", "ελλαδα", "ΕΛΛΆΔΑ", "ελλ*"],
+  ["ΣΊΣΥΦΟΣ", "σίσυφος", "σισυφοσ", "Σισυφ*"],
+  ["Grüße aus der STRASSE", "straße", "GRUSSE", "grü*"],
+  ["İstanbul deniz", "istanbul", "ISTANBUL"],
+  ["شَرْق", "شرق"],
+  ["می\u200cخواهم", "میخواهم"],
+  ["ﬁle １２３", "file", "123"],
+];
 const titles = [
   "हिन्दी में",
   "ガード failed",
@@ -24,22 +38,27 @@ const titles = [
 describe("among few events", () => {
   const app = appForAll();
   beforeAll(async () => {
-    const events = titles.map((title, index) => write(insertEvent, eventRow(index, { title })));
+    const all = [...titles, ...found.map(([title]) => title)];
+    const events = all.map((title, index) => write(insertEvent, eventRow(index, { title })));
     await app.services.storage.atomically(...events);
   });
 
-  const found = async (q: string) => {
+  const titlesFound = async (q: string) => {
     const items = await listed(app, `/v1/events?q=${encodeURIComponent(q)}`);
     return items.map(({ title }) => title);
   };
 
   test.each(titles)("a search finds each word of %p", async (title) => {
-    for (const word of title.split(" ")) expect(await found(word)).toEqual([title]);
+    for (const word of title.split(" ")) expect(await titlesFound(word)).toEqual([title]);
+  });
+
+  test.each(found)("a search finds %p", async (title, ...searches) => {
+    for (const q of searches) expect([q, await titlesFound(q)]).toEqual([q, [title]]);
   });
 
   test("a search finds nothing by letters that the index drops or truncates", async () => {
-    for (const q of ["ͺ", "ͺ*", '"a ͺ"*', "ﷺ".repeat(200), "a ﾞ"]) {
-      expect([q, await found(q)]).toEqual([q, []]);
+    for (const q of ["ͺ", "ͺ*", '"zz ͺ"*', "ﷺ".repeat(200), "a ﾞ"]) {
+      expect([q, await titlesFound(q)]).toEqual([q, []]);
     }
   });
 });

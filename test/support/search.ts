@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 
-import { statementsOver, write } from "../../src/db/statement.ts";
+import { statementsOver } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { eventsTable } from "../../src/event/event.ts";
 import { eventStatesTable } from "../../src/events/event-index.ts";
-import { indexNext, indexQueued } from "../../src/events/event-search.sql.ts";
+import { indexEvents } from "../../src/events/index-batch.ts";
 
 const notIndexedIds = statementsOver({ events: eventsTable, states: eventStatesTable })()(
   (db, { events, states }) =>
@@ -21,7 +21,7 @@ export async function notIndexed(storage: Storage): Promise<readonly string[]> {
 
 /** Indexes at most `limit` new events, as the follower does. Returns whether it found any. */
 export async function indexSome(storage: Storage, limit: number): Promise<boolean> {
-  const next = storage.dialect === "sqlite" ? indexNext : indexQueued;
-  const [{ changes }] = await storage.atomically(write(next, { limit }));
-  return changes > 0;
+  const queued = storage.dialect === "sqlite" ? 0 : limit;
+  const { readUntil, seqs } = await indexEvents(storage, { unread: limit, toQueue: 0, queued });
+  return readUntil > 0 || seqs.length > 0;
 }

@@ -28,7 +28,7 @@ export interface ServerFound {
 }
 
 /**
- * Throws when the server is too old or read-only, when search_path names no existing schema, when commits
+ * Throws when the server is too old or read-only, when the database cannot store all texts, when search_path names no existing schema, when commits
  * are not durable (synchronous_commit = off), or when a pooler shares sessions between clients.
  */
 export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
@@ -40,18 +40,23 @@ export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Pr
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
-  current_setting('synchronous_commit'), current_setting('fsync'),
+  current_setting('synchronous_commit'), current_setting('fsync'), current_setting('server_encoding'),
   pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
 async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
-  const [row]: [string, string | null, string, string, boolean][] = await pool
+  const [row]: [string, string | null, string, string, string, boolean][] = await pool
     .unsafe(settingsText)
     .values();
   if (row === undefined) throw new Error("it does not answer as PostgreSQL does");
-  const [number, current, synchronousCommit, fsync, isReadOnly] = row;
+  const [number, current, synchronousCommit, fsync, encoding, isReadOnly] = row;
   const version = Math.floor(Number(number) / 10_000);
   if (version < leastVersion) {
     throw new Error(`it is PostgreSQL ${version}: use ${leastVersion} or newer`);
+  }
+  if (encoding !== "UTF8") {
+    throw new Error(
+      `its encoding is ${encoding}, which cannot store all texts of webhooks: create the database with the encoding UTF8`,
+    );
   }
   if (isReadOnly) throw new ReadOnlyServer();
   if (synchronousCommit === "off") {

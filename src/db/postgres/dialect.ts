@@ -22,7 +22,7 @@ export const dialect: Dialect = {
     const { table } = column;
     const values = sql`select distinct unnest(${list}::${sql.raw(column.getSQLType())}[]) as value`;
     // A subquery with an offset is planned by itself, for one value.
-    const found = sql`select * from ${table} where ${column} = wanted.value offset 0`;
+    const found = sql`select *, xmin from ${table} where ${column} = wanted.value offset 0`;
     const rows = sql`select found.* from (${values}) as wanted cross join lateral (${found}) as found`;
     return rowsAs(table, rows);
   },
@@ -48,6 +48,7 @@ export const dialect: Dialect = {
   newestSettled(column: Column) {
     return sql<number>`${functionOf("settled", column)}()`.mapWith(Number);
   },
+  rowVersion: (table: Table) => sql<string>`${table}.xmin::text`,
   joined: (text: SQL) => sql<string | null>`string_agg(${text}, ',')`,
   amongUnlocked(column: Column, query: SQL) {
     // As an array, so that the query runs, and locks rows, once.
@@ -70,27 +71,13 @@ function nextOfSequence(column: Column): SQL {
   return sql`nextval(${sql.raw(`'${getTableName(column.table)}_${column.name}'`)})`;
 }
 
-/** A tsquery. Words have only letters and digits, so no quote must be escaped. */
+/** A tsquery. Words have only letters, digits and marks, so no quote must be escaped. */
 function queryText(terms: readonly SearchTerm[]): string {
   const phrases = terms.map(({ words, isPrefix }) => {
-    const quoted = words.map((word) => `'${plain(word)}'`).join(" <-> ");
+    const quoted = words.map((word) => `'${word}'`).join(" <-> ");
     return `(${quoted}${isPrefix ? ":*" : ""})`;
   });
   return phrases.join(" & ");
-}
-
-/** Words of the index begin with at most one `=`. */
-const noWord = "==";
-/** The index truncates words to so many characters. PostgreSQL rejects those of 2 KiB. */
-const maxWordLength = 500;
-
-/**
- * The word as the function search_words of the schema stores it. Compatibility forms can contain other characters,
- * or be none but those.
- */
-function plain(word: string): string {
-  const letters = word.normalize("NFKD").replaceAll(/[\u0300-\u036f]|[^\p{L}\p{N}\p{M}=]/gu, "");
-  return Array.from(letters.toLowerCase()).slice(0, maxWordLength).join("") || noWord;
 }
 
 /** A function of a column, such as `settled_event_seq`. */

@@ -40,6 +40,7 @@ export const dialect: Dialect = {
   newestSettled(column: Column) {
     return sql<number>`coalesce(max(${column}), 0)`.mapWith(Number);
   },
+  rowVersion: () => sql<string>`''`,
   joined: (text: SQL) => sql<string | null>`group_concat(${text}, ',')`,
   // SQLite has one writer at a time, so no row is locked by another transaction.
   amongUnlocked(column: Column, query: SQL) {
@@ -62,7 +63,7 @@ function among(column: Column, list: Placeholder): SQL {
   return sql`${column} in (select value from json_each(${values}))`;
 }
 
-/** A query of FTS5 (sqlite.org/fts5.html, section 3). Words have only letters and digits, so none is syntax. */
+/** A query of FTS5 (sqlite.org/fts5.html, section 3). Words have only letters, digits and marks, so none is syntax. */
 function matchText(terms: readonly SearchTerm[]): string {
   return terms.map(termText).join(" AND ");
 }

@@ -27,7 +27,8 @@ export const onPostgres: Sql = {
   hex: (number, digits) => `lpad(to_hex((${number})::bigint), ${digits}, '0')`,
   hexOf: (text) => `encode(convert_to(${text}, 'UTF8'), 'hex')`,
   words: (text) =>
-    `search_vector(search_words(split_part(${text}, ' =p', 1)) || ' =p' || split_part(${text}, ' =p', 2))`,
+    `(select string_agg(format('%L:%s', word, place), ' ')::tsvector
+      from regexp_split_to_table(lower(${text}), '[^a-z0-9=]+') with ordinality as words (word, place) where word <> '')`,
   bytes: (count) => `decode(repeat('00', ${count}), 'hex')`,
   position: (rows) => `(created_at - ${untilMs}) / 1000 + ${rows}`,
 };

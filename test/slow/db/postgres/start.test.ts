@@ -36,6 +36,18 @@ describe("postgres: a failed start says why in one line, without the password", 
     expect(await open(url)).toContain("its synchronous_commit is off");
   });
 
+  test.skipIf(skips(noManyConnections))("when the database cannot store all texts", async () => {
+    const name = `skyhook_latin_${process.pid}`;
+    await shared.run(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+    try {
+      expect(await open(at((url) => (url.pathname = `/${name}`)))).toContain(
+        "its encoding is LATIN1, which cannot store all texts of webhooks",
+      );
+    } finally {
+      await shared.run(`drop database ${name} with (force)`);
+    }
+  });
+
   test("when the database is newer than the program", async () => {
     await (await shared.openEmpty()).close();
     await shared.run("insert into migrations (name) values ('9999_from_the_future')");
