@@ -8,6 +8,12 @@ export function highestSeverity(notifications: readonly { severity: Severity }[]
   return severities.findLast((severity) => found.includes(severity)) ?? null;
 }
 
+/** Whether it is this severity or a higher one. */
+export function isAtLeast(severity: Severity | null, least: Severity | undefined): boolean {
+  if (least === undefined) return true;
+  return severity !== null && severities.indexOf(severity) >= severities.indexOf(least);
+}
+
 /** What a notification says, returned by a provider's notify function. */
 export interface NewNotification {
   readonly title: string;

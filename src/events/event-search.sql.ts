@@ -8,10 +8,10 @@ import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
 import { notificationsTable } from "../outbound/notification.ts";
+import { hasSeverity } from "../outbound/notifications.sql.ts";
 
 import type { EventColumn } from "./event-filters.ts";
 import { eventStatesTable, eventVocabularyTable, eventWordsTable } from "./event-index.ts";
-import { rankOf } from "./search-index.sql.ts";
 
 const tables = {
   events: eventsTable,
@@ -35,7 +35,7 @@ const exists = ({ events, deliveries }: Tables, and: SQL) =>
 /** In lists that are no search, which has a word for it. */
 const severity = ({ events, notifications }: Tables, least: Placeholder) =>
   sql`exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id}
-    and ${rankOf(sql`${notifications.severity}`)} >= ${rankOf(sql`${least}`)})`;
+    and ${hasSeverity(notifications.severity, least)})`;
 /** In lists that are read from the events: each has few deliveries, which are found by its id. */
 const sentConditions = {
   severity,

@@ -10,7 +10,7 @@ import { type BodyText, bodyText } from "../event/body-text.ts";
 import { eventsAfter } from "../event/event.sql.ts";
 import type { Event } from "../event/event.ts";
 import { bodySizeById } from "../event/events.sql.ts";
-import { highestSeverity, severities, type Severity } from "../event/new-notification.ts";
+import { highestSeverity, isAtLeast, type Severity } from "../event/new-notification.ts";
 import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
@@ -231,11 +231,6 @@ export function eventStreams(parts: Parts): EventStreams {
       }
     },
   };
-}
-
-function isAtLeast(severity: Severity | null, least: Severity | undefined): boolean {
-  if (least === undefined) return true;
-  return severity !== null && severities.indexOf(severity) >= severities.indexOf(least);
 }
 
 function notIndexed(): AppError {

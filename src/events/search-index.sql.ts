@@ -1,10 +1,10 @@
-import { and, asc, desc, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, sql } from "drizzle-orm";
 
 import { rowsAs, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { type Event, eventsTable } from "../event/event.ts";
-import { severities } from "../event/new-notification.ts";
 import { notificationsTable } from "../outbound/notification.ts";
+import { rankOf } from "../outbound/notifications.sql.ts";
 
 import {
   eventStatesTable,
@@ -25,10 +25,6 @@ const tables = {
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
-
-/** The place of a severity in their order. */
-export const rankOf = (severity: SQL) =>
-  sql`case ${severity} ${sql.raw(severities.map((word, rank) => `when '${word}' then ${rank}`).join(" "))} end`;
 
 const unread = ({ events, searchProgress }: Tables) =>
   sql`${events.seq} > (select ${searchProgress.seq} from ${searchProgress})`;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, type Column, eq, gt, lte, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
+import { severities } from "../event/new-notification.ts";
 
 import { deliveriesTable } from "./delivery.ts";
 import type { Destination } from "./destination.ts";
@@ -30,6 +31,15 @@ const tables = {
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
+
+/** The place of a severity in their order. */
+export const rankOf = (severity: SQL) =>
+  sql`case ${severity} ${sql.raw(severities.map((word, rank) => `when '${word}' then ${rank}`).join(" "))} end`;
+
+/** Whether a column has this severity or a higher one. No index answers it. */
+export function hasSeverity(column: Column | SQL, least: Placeholder): SQL {
+  return sql`${rankOf(sql`${column}`)} >= ${rankOf(sql`${least}`)}`;
+}
 
 /** The public columns of a notification. */
 function notificationColumns({ notifications }: Tables) {
@@ -195,23 +205,38 @@ export const newestFailure = statement()((db, { notifications }) =>
     .limit(1),
 );
 
-export const notificationPages = pagesOver(tables)<Notification, "status">({
+/** Of this severity or a higher one. */
+export const notificationPages = pagesOver(tables)<Notification, "status" | "severity">({
   table: (t) => t.notifications,
   select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
+  conditions: { severity: (t, least) => hasSeverity(t.notifications.severity, least) },
   uncommon: { filter: "status", common: "delivered" },
+});
+
+/** Of exactly this severity. */
+export const notificationPagesOfSeverity = pagesOver(tables)<Notification, "status" | "severity">({
+  table: (t) => t.notifications,
+  select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
+  uncommon: { filter: "severity", common: "info" },
 });
 
 /**
  * What was sent to a destination, with the status of the delivery there as a filter. A delivery is as old as its
  * notification, so the index of deliveries has the order of the list.
  */
-export const sentNotificationPages = pagesOver(tables)<Notification, "destination" | "status">({
-  table: ({ deliveries: { createdAt, notificationId: id, destinationId, status } }) => ({
-    createdAt,
-    id,
-    destination: destinationId,
-    status,
-  }),
+export const sentNotificationPages = pagesOver(tables)<
+  Notification,
+  "destination" | "status" | "severity"
+>({
+  table: ({
+    deliveries: { createdAt, notificationId: id, destinationId, status },
+    notifications: { severity },
+  }) => ({ createdAt, id, destination: destinationId, status, severity }),
+  conditions: {
+    severity: ({ deliveries: { notificationId, eventId } }, least) =>
+      sql`exists (select 1 from notifications sent where sent.event_id = ${eventId} and sent.id = ${notificationId}
+        and ${hasSeverity(sql`sent.severity`, least)})`,
+  },
   key: (t) => t.deliveries.seq,
   select: (db, t) => db.select(notificationColumns(t)).from(t.deliveries),
   join: (query, { notifications, deliveries }) =>

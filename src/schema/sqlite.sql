@@ -64,6 +64,7 @@ create table notifications (
 create index notifications_newest on notifications (created_at, id);
 create index notifications_of_event on notifications (event_id);
 create index notifications_undelivered on notifications (status, created_at, id) where status <> 'delivered';
+create index notifications_of_severity on notifications (severity, created_at, id) where severity <> 'info';
 
 -- Destinations, each with a delivery of its own of every notification it receives
 

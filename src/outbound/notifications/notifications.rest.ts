@@ -1,9 +1,13 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
+import { queriedFilters } from "../../base/filters.ts";
+import { isAtLeast, type Severity } from "../../event/new-notification.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { filterParameters } from "../../web/filters.schema.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { type Callers, describedOperation, operatorsOnly, routes } from "../../web/rest/route.ts";
@@ -13,11 +17,15 @@ import {
   lastEventIdHeader,
   type ServerSentEvent,
 } from "../../web/rest/sse.ts";
+import { documented } from "../../web/schema.ts";
+import { urlOf } from "../../web/url.ts";
 import { notificationSchema } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
-import { notificationFilters } from "./notification-filters.ts";
+import { feedFilters, notificationFilters } from "./notification-filters.ts";
 import type { Notifications } from "./notifications.ts";
+
+const feedQuery = documented(Type.Object(filterParameters(feedFilters)));
 
 /** The notifications with their delivery status, and the feed of new ones, for operators. */
 export const notificationsRest = (
@@ -43,6 +51,7 @@ export const notificationsRest = (
       async (exchange) => {
         const ctx = await callers.authenticated(exchange);
         requireOperator(ctx);
+        const { severity } = queriedFilters(feedFilters, urlOf(exchange.request).searchParams);
         // Read before the stream opens, so that the client misses nothing after it opens.
         const newest = await feed.newestSeq();
         // A higher number comes from another database. Such a client starts with new notifications.
@@ -52,9 +61,10 @@ export const notificationsRest = (
           void entries.return?.();
           if (error !== undefined) log.error({ err: error }, "feed of a subscriber failed");
         };
-        return eventStream(clock, messages(entries), end, { position: afterSeq });
+        return eventStream(clock, messages(entries, severity), end, { position: afterSeq });
       },
       {
+        query: feedQuery,
         detail: {
           ...describedOperation(
             "Operators",
@@ -75,8 +85,12 @@ export const notificationsRest = (
     );
 };
 
-async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void> {
+async function* messages(
+  entries: AsyncIterable<FeedEntry>,
+  least: Severity | undefined,
+): AsyncGenerator<ServerSentEvent, void> {
   for await (const { seq, ...entry } of entries) {
+    if (!isAtLeast(entry.severity, least)) continue;
     yield { id: String(seq), event: "notification", data: entry };
   }
 }

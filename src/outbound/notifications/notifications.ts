@@ -1,10 +1,16 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { paginate } from "../../db/paginate.ts";
+import { merged } from "../../db/merge.ts";
+import { paginate, type Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
+import { severities } from "../../event/new-notification.ts";
 import { destinationNamed } from "../destination-named.ts";
 import type { Notification } from "../notification.ts";
-import { notificationPages, sentNotificationPages } from "../notifications.sql.ts";
+import {
+  notificationPages,
+  notificationPagesOfSeverity,
+  sentNotificationPages,
+} from "../notifications.sql.ts";
 
 import type { NotificationFilters } from "./notification-filters.ts";
 
@@ -19,14 +25,32 @@ export interface Notifications {
 
 export function notifications(storage: Storage): Notifications {
   return {
-    async list(ctx, request, { destination: named, status }) {
+    async list(ctx, request, { destination: named, status, severity }) {
       requireOperator(ctx);
       const destination = await destinationNamed(storage, named);
-      const pages =
-        destination === undefined
-          ? notificationPages(storage, { status })
-          : sentNotificationPages(storage, { destination, status });
-      return paginate(pages, request);
+      // All have the lowest severity or a higher one.
+      const least = severity === severities[0] ? undefined : severity;
+      const filters = { destination, status, severity: least };
+      return paginate(notificationsMatching(storage, filters), request);
     },
   };
+}
+
+/** `destination` must be an id. */
+function notificationsMatching(
+  storage: Storage,
+  { destination, status, severity }: NotificationFilters,
+): Source<Notification> {
+  if (destination !== undefined) {
+    return sentNotificationPages(storage, { destination, status, severity });
+  }
+  const isUndelivered = status !== undefined && status !== "delivered";
+  if (severity === undefined || isUndelivered) {
+    return notificationPages(storage, { status, severity });
+  }
+  // One list per severity, each by its index.
+  const wanted = severities.slice(severities.indexOf(severity));
+  return merged(
+    wanted.map((each) => notificationPagesOfSeverity(storage, { status, severity: each })),
+  );
 }

@@ -1,0 +1,151 @@
+import { Database } from "bun:sqlite";
+import { beforeAll, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { compilerOf } from "../../../src/db/postgres/compile.ts";
+import { compile } from "../../../src/db/sqlite/compile.ts";
+import { type Statement, write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { severities } from "../../../src/event/new-notification.ts";
+import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
+import { notificationStatuses } from "../../../src/outbound/notification-words.ts";
+import {
+  insertNotification,
+  notificationPagesOfSeverity,
+} from "../../../src/outbound/notifications.sql.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import { json, jsonWith } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { appForAll } from "../../support/running-app.ts";
+import { skips } from "../../support/skips.ts";
+
+const app = appForAll();
+const { id: destinationId, name } = destinationRow(1);
+const rows = Array.from({ length: 32 }, (_, n) =>
+  notificationRow(n, {
+    severity: severities[n % 4] ?? "info",
+    status: notificationStatuses[(n >> 2) % 4] ?? "dead",
+    dueAt: null,
+  }),
+);
+beforeAll(async () => {
+  const { storage } = app.services;
+  const stored = rows.flatMap((row, n) => [
+    write(insertEvent, eventRow(n)),
+    write(insertNotification, row),
+  ]);
+  await storage.atomically(...stored);
+  const deliveries = rows.map((row) => deliveryRow(row, { destinationId }));
+  await storage.atomically(
+    write(insertDestination, destinationRow(1)),
+    write(insertDeliveries, { deliveries }),
+  );
+});
+
+/** The ids on all pages of a list, and its total. */
+async function walked(query: URLSearchParams) {
+  const ids: unknown[] = [];
+  let total: unknown;
+  for (
+    let path: string | undefined = `/v1/notifications?${query.toString()}`;
+    path !== undefined;
+  ) {
+    const response = await app.as("operator", path);
+    const page = await json(response);
+    ids.push(...itemsOf(page["data"]).map(({ id }) => id));
+    total = Object(page["pagination"]).total;
+    path = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  }
+  return { ids, total };
+}
+
+test.each(severities)(
+  "a list of %s has the notifications of this severity or a higher one",
+  async (least) => {
+    for (const status of [undefined, ...notificationStatuses]) {
+      const ids = rows
+        .filter((row) => status === undefined || row.status === status)
+        .filter(({ severity }) => severities.indexOf(severity) >= severities.indexOf(least))
+        .map(({ id }) => id)
+        .toReversed();
+      for (const destination of [undefined, name]) {
+        const query = new URLSearchParams({ severity: least, limit: "3", include: "total" });
+        if (status !== undefined) query.set("status", status);
+        if (destination !== undefined) query.set("destination", destination);
+        expect([String(query), await walked(query)]).toEqual([
+          String(query),
+          { ids, total: ids.length },
+        ]);
+      }
+    }
+  },
+);
+
+test("the feed has the notifications of this severity or a higher one", async () => {
+  const headers = { "last-event-id": "0" };
+  const response = await app.as("operator", "/v1/feed?severity=error", { headers });
+  const wanted = rows.filter(({ severity }) => severity === "error").map(({ id }) => id);
+  let text = "";
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes(wanted.at(-1) ?? "none")) break;
+  }
+  expect(Array.from(text.match(/ntf_\w+/g) ?? [], String)).toEqual(wanted.map(String));
+});
+
+test.each(["/v1/notifications", "/v1/feed"])("%s rejects an unknown severity", async (path) => {
+  const problem = await jsonWith(await app.as("operator", `${path}?severity=fatal`), 400);
+  expect(problem["detail"]).toBe("severity: Must be one of: info, success, warning, error");
+});
+
+/** Passes the statement of a page of one severity, with its values. */
+async function eachRead(read: (statement: Statement<never, unknown>, values: object) => unknown) {
+  const storage = {
+    ...app.services.storage,
+    async all<Values extends object, Row>(statement: Statement<Values, Row>, values: Values) {
+      await read(statement, values);
+      return [];
+    },
+  };
+  const source = notificationPagesOfSeverity(storage, { severity: "error" });
+  await source.read({ order: "newest-first", from: null, offset: 0, limit: 20 });
+}
+
+test("SQLite reads a severity by its index", async () => {
+  using database = new Database(":memory:");
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+  await eachRead((statement) => {
+    const plan = database
+      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
+      .all()
+      .map(({ detail }) => detail);
+    expect(plan).toEqual([
+      "SEARCH notifications USING INDEX notifications_of_severity (severity=?)",
+    ]);
+  });
+});
+
+test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index", async () => {
+  await using database = await postgresDatabase();
+  for (const { sql } of schema.migrations.postgres) await database.run(sql);
+  await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+    select 'ntf_' || i, 'evt_' || i, i, '', '', case when i < 10 then 'error' else 'info' end, 'delivered', 1 from generate_series(1, 9600) as i`);
+  await database.run("analyze notifications");
+  await using client = new SQL(database.url, { max: 1 });
+  const compilePostgres = compilerOf(client);
+  await eachRead(async (statement, values) => {
+    const asked: [string, unknown[]][] = [];
+    const unsafe = (text: string, given: unknown[] = []) => {
+      asked.push([text, given]);
+      return client.unsafe("select");
+    };
+    await compilePostgres(statement)({ unsafe }, values);
+    const [[text, given] = ["", []]] = asked;
+    const plan = await client.unsafe(`explain (costs off) ${text}`, given);
+    expect(JSON.stringify(plan)).toContain("notifications_of_severity");
+  });
+});
