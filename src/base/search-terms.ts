@@ -21,13 +21,17 @@ const maxWordLength = 500;
 
 /** The words of a text, as the index and searches compare them: without regard to case, accents and width. */
 export function wordsIn(text: string): readonly string[] {
-  return (folded(text).match(word) ?? []).map((each) =>
+  // Most texts are ASCII: this takes a quarter of the time.
+  const words = isAscii(text) ? text.toLowerCase().match(/[a-z0-9]+/g) : folded(text).match(word);
+  return (words ?? []).map((each) =>
     each.length > maxWordLength ? Array.from(each).slice(0, maxWordLength).join("") : each,
   );
 }
 
+// oxlint-disable-next-line no-control-regex -- all of ASCII.
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
 function folded(text: string): string {
-  if (/^[ -~]*$/.test(text)) return text.toLowerCase();
   return (
     text
       .normalize("NFKD")

@@ -15,9 +15,7 @@ export function indexedWords(event: Indexed): readonly string[] {
   const { provider, type, status, title, actor, subject, data, severityRank } = event;
   const texts = [title, actor, subject, ...Object.values(data)];
   return [
-    ...texts.flatMap((text) =>
-      text === null || typeof text === "boolean" ? [] : wordsIn(String(text)),
-    ),
+    ...wordsIn(texts.filter((text) => text !== null && typeof text !== "boolean").join(" ")),
     ...exactWord("p", provider).words,
     ...exactWord("t", type).words,
     ...exactWord("a", status).words,
