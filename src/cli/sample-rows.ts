@@ -92,7 +92,7 @@ function standFor(scheme: SignatureScheme, prefix: string | undefined): Stand {
   // The service publishes its key. What is configured is an account.
   const { publicKey, privateKey } = newKeyPair(publishedKind(scheme));
   const key = { secret: `account:${crypto.randomUUID()}`, privateKey };
-  return { key, keys: { find: () => publicKey, confirm() {} } };
+  return { key, keys: { find: () => [{ key: publicKey, alg: null }], confirm() {} } };
 }
 
 function publishedKind(scheme: SignatureScheme) {

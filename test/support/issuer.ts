@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 
 import { lazy } from "../../src/base/lazy.ts";
 
@@ -12,6 +12,10 @@ export interface FakeIssuer extends AsyncDisposable {
   claims: Readonly<Record<string, unknown>>;
   /** How the next ID tokens are signed: `hidden` is a key that is not published, `secret` that of the client. */
   signsWith: "published" | "hidden" | "secret" | "nothing";
+  /** The key id of the next tokens; null: none. */
+  keyId: string | null;
+  /** The published key. */
+  readonly jwk: JWK;
   /** Replaces the responses of a path. */
   readonly overrides: Map<string, () => Response | Promise<Response>>;
   /** Signs an access token with these claims besides the usual ones. */
@@ -136,7 +140,10 @@ export async function startIssuer(
         return token.setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(clientSecret));
       default: {
         const { privateKey } = issuer.signsWith === "hidden" ? hidden : published;
-        return token.setProtectedHeader({ alg: "RS256", kid: "k1" }).sign(privateKey);
+        const { keyId: kid } = issuer;
+        return token
+          .setProtectedHeader({ alg: "RS256", ...(kid !== null && { kid }) })
+          .sign(privateKey);
       }
     }
   }
@@ -150,6 +157,8 @@ export async function startIssuer(
     clientSecret,
     claims: { roles: ["operator"], email: "ada@example.com" },
     signsWith: "published",
+    keyId: "k1",
+    jwk,
     issue: signed,
     overrides: new Map(),
     requests: [],

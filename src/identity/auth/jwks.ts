@@ -6,7 +6,6 @@ import {
   type JWTPayload,
   jwtVerify,
   type JWTVerifyOptions,
-  type JWTVerifyResult,
 } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
@@ -15,6 +14,7 @@ import { AppError } from "../../base/errors.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
+import { verifiedByAny } from "./any-key.ts";
 import { audienceRefusal, invalidToken, refusalOf, shown, TokenRefusal } from "./refusal.ts";
 import { rolesIn } from "./role-claim.ts";
 import {
@@ -32,8 +32,6 @@ const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 const timeoutMs = 5_000;
 const maxResponseBytes = 1024 * 1024;
 const maxKeys = 100;
-/** The keys that are tried for one token. */
-const maxCandidates = 16;
 
 export interface ExternalTokens extends Omit<TokenOptions, "key"> {
   /** The accepted `typ` of the header, in lower case. A token without one is a `jwt`. */
@@ -59,10 +57,7 @@ export function jwksVerifier(
   clock: Clock,
   fetchUrl: FetchUrl = plainFetch,
 ): Verify {
-  const keys = createRemoteJWKSet(new URL(url), {
-    timeoutDuration: timeoutMs,
-    [customFetch]: (address, init) => fetchKeys(fetchUrl, address, init),
-  });
+  const keys = issuerKeys(url, fetchUrl);
   return async (token) => {
     if (token.length > maxTokenLength) throw invalidToken(tooLong);
     const options = {
@@ -82,43 +77,34 @@ export function jwksVerifier(
   };
 }
 
-type Keys = ReturnType<typeof createRemoteJWKSet>;
+export type IssuerKeys = ReturnType<typeof createRemoteJWKSet>;
 
-/** Verifies with a key of the issuer. One that replaced another under the same id is fetched first. */
-async function verified(token: string, keys: Keys, options: JWTVerifyOptions) {
+/** The keys that an issuer publishes, fetched when they are needed. */
+export function issuerKeys(url: string, fetchUrl: FetchUrl): IssuerKeys {
+  return createRemoteJWKSet(new URL(url), {
+    timeoutDuration: timeoutMs,
+    [customFetch]: (address, init) => fetchKeys(fetchUrl, address, init),
+  });
+}
+
+/** Verifies with a key of the issuer. One that replaced another under the same id is fetched first. Throws an error of `jose`. */
+export async function verified(token: string, keys: IssuerKeys, options: JWTVerifyOptions) {
   try {
-    return await verifiedByAny(token, keys, options);
+    return await verifiedByFitting(token, keys, options);
   } catch (error) {
     if (!(error instanceof errors.JWSSignatureVerificationFailed) || keys.coolingDown) throw error;
     await keys.reload();
-    return verifiedByAny(token, keys, options);
+    return verifiedByFitting(token, keys, options);
   }
 }
 
-/** Tries each key that fits: a token may name none, and during a rotation two keys may have one id. */
-async function verifiedByAny(
-  token: string,
-  keys: Keys,
-  options: JWTVerifyOptions,
-): Promise<JWTVerifyResult> {
+async function verifiedByFitting(token: string, keys: IssuerKeys, options: JWTVerifyOptions) {
   try {
     return await jwtVerify(token, keys, options);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    let tried = 0;
-    for await (const key of error) {
-      const result = await jwtVerify(token, key, options).catch(unlessOtherKey);
-      if (result !== null) return result;
-      tried += 1;
-      if (tried === maxCandidates) break;
-    }
-    throw new errors.JWSSignatureVerificationFailed();
+    return verifiedByAny(token, error, options);
   }
-}
-
-function unlessOtherKey(error: unknown): null {
-  if (error instanceof errors.JWSSignatureVerificationFailed) return null;
-  throw error;
 }
 
 function refuse(error: unknown): never {
@@ -190,6 +176,11 @@ function countKeys(text: string): number {
   } catch {
     return 0;
   }
+}
+
+/** Whether an error of `verified` is the token's. */
+export function isTokenError(error: unknown): boolean {
+  return error instanceof errors.JOSEError && !isProviderError(error);
 }
 
 /** True when the keys could not be fetched or read; false when the token is invalid. */

@@ -3,10 +3,11 @@ import type * as Library from "oauth4webapi";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
+import { type IssuerKeys, issuerKeys, isTokenError, verified } from "../auth/jwks.ts";
 
 import { issuerFetch, requireEndpoints } from "./endpoints.ts";
 
-/** How long the issuer's metadata is used. Its keys are fetched again after at most five minutes. */
+/** How long the issuer's metadata is used, as its keys are. */
 const metadataMs = 600_000;
 /** After a failure, the metadata is not fetched again for this long: anybody can begin sign-ins. */
 const failureMs = 5_000;
@@ -54,6 +55,14 @@ export function issuerClient(settings: IssuerSettings, clock: Clock, resolve: Re
   /** Also while it is fetched, so that simultaneous sign-ins send one request. */
   let known: { readonly metadata: Promise<Library.AuthorizationServer>; until: number } | null =
     null;
+
+  /** Kept, because it caches the keys; the issuer's metadata may name other keys later. */
+  let keys: { readonly url: string; readonly all: IssuerKeys } | null = null;
+
+  function keysAt(at: string): IssuerKeys {
+    if (keys?.url !== at) keys = { url: at, all: issuerKeys(at, limitedFetch) };
+    return keys.all;
+  }
 
   function metadata(library: typeof Library): Promise<Library.AuthorizationServer> {
     if (known !== null && known.until > clock.now()) return known.metadata;
@@ -150,9 +159,11 @@ export function issuerClient(settings: IssuerSettings, clock: Clock, resolve: Re
               response,
               { expectedNonce: nonce, requireIdToken: true },
             );
-            await library.validateApplicationLevelSignature(server, response, options);
             const claims = library.getValidatedIdTokenClaims(granted);
-            if (claims === undefined) throw new Error("the response has no ID token");
+            if (claims === undefined || granted.id_token === undefined)
+              throw new Error("the response has no ID token");
+            const timely = { currentDate: new Date(clock.now()), clockTolerance: skewSeconds };
+            await verified(granted.id_token, keysAt(server.jwks_uri ?? ""), timely);
             return claims;
           });
         return { exchange };
@@ -187,9 +198,8 @@ function toAppError(error: unknown, library: typeof Library, host: string): AppE
     library.INVALID_RESPONSE,
     library.JWT_TIMESTAMP_CHECK,
     library.JWT_CLAIM_COMPARISON,
-    library.KEY_SELECTION,
   ];
-  if (isGrantError || (code !== null && tokenCodes.includes(code))) {
+  if (isGrantError || isTokenError(error) || (code !== null && tokenCodes.includes(code))) {
     const detail = `The response of ${host} is not valid for this sign-in. Sign in again.`;
     return new AppError("invalid-token", detail, { cause });
   }

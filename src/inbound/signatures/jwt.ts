@@ -4,9 +4,11 @@ import type { errors, JWTPayload } from "jose";
 
 import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
+import { verifiedByAny } from "../../identity/auth/any-key.ts";
 
+import { fittingKeys } from "./fetched-key.ts";
 import type { KeyStore } from "./key-store.ts";
-import { isKind, type KeyKind, publicKey, secretKey } from "./keys.ts";
+import { type KeyKind, publicKey, secretKey } from "./keys.ts";
 import { sourceOf } from "./payload-reader.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric, isWeak } from "./scheme.ts";
@@ -46,7 +48,7 @@ export function jwtVerifier(
       const bound = findSecret === null || sameText(exactText(findSecret(source)) ?? "", secret);
       const found = await keyOf(token, secret, source);
       if (found === null) return { rejection: "untrusted-key" };
-      const failed = await rejectionOf(scheme, token.text, found.key, secret, request);
+      const failed = await rejectionOf(scheme, token.text, found.keys, secret, request);
       if (failed === null && bound) {
         found.confirm();
         const { bytes } = request;
@@ -61,6 +63,7 @@ export function jwtVerifier(
 
 interface Token {
   readonly text: string;
+  readonly alg: string;
   readonly kid: string | null;
 }
 
@@ -81,10 +84,10 @@ function tokenReader({ from, prefix = "", algorithms }: JwtScheme) {
     try {
       const { alg, kid }: { readonly alg?: unknown; readonly kid?: unknown } =
         decodeProtectedHeader(text);
-      if (!algorithms.some((algorithm) => algorithm === alg)) return malformed;
+      if (typeof alg !== "string" || !algorithms.some((each) => each === alg)) return malformed;
       // A string if there is one (RFC 7515 section 4.1.4).
-      if (kid === undefined) return { text, kid: null };
-      return typeof kid === "string" && kid.length <= maxKidLength ? { text, kid } : malformed;
+      if (kid === undefined) return { text, alg, kid: null };
+      return typeof kid === "string" && kid.length <= maxKidLength ? { text, alg, kid } : malformed;
     } catch {
       return malformed;
     }
@@ -119,7 +122,7 @@ const malformed = { rejection: "malformed-signature" } as const;
 
 type Key = KeyObject | Uint8Array;
 interface FoundKey {
-  readonly key: Key;
+  readonly keys: readonly Key[];
   /** Called once a token verified with it. */
   readonly confirm: () => void;
 }
@@ -129,18 +132,19 @@ function keyFinder(scheme: JwtScheme, secrets: readonly RoleSecret[], keys: KeyS
   const { key: keySource } = scheme;
   if (keySource !== undefined) {
     const find = keySource.from === undefined ? () => keySource.url : lookup(keySource.from);
-    return async ({ kid }, secret, source) => {
+    return async ({ alg, kid }, secret, source) => {
       const url = exactText(find(source));
       if (url === null) return null;
       const wanted = { url, kid, secret };
-      const key = await keys.find(keySource, wanted);
-      if (key === null || !isKind(key, kindOf(scheme))) return null;
-      return { key, confirm: () => keys.confirm(keySource, wanted) };
+      const published = await keys.find(keySource, wanted);
+      const fitting = fittingKeys(published, kindOf(scheme), (each) => each === alg);
+      if (fitting.length === 0) return null;
+      return { keys: fitting, confirm: () => keys.confirm(keySource, wanted) };
     };
   }
   const confirm = () => {};
   const pinned = new Map(
-    secrets.map(({ secret }) => [secret, { key: pinnedKey(scheme, secret), confirm }]),
+    secrets.map(({ secret }) => [secret, { keys: [pinnedKey(scheme, secret)], confirm }]),
   );
   return async (_, secret) => pinned.get(secret) ?? null;
 }
@@ -161,14 +165,14 @@ export function kindOf({ algorithms }: Pick<JwtScheme, "algorithms">): KeyKind {
 async function rejectionOf(
   scheme: JwtScheme,
   token: string,
-  key: Key,
+  keys: readonly Key[],
   secret: string,
   { url, bytes, receivedAtMs }: SignedRequest,
 ): Promise<SignatureRejection | null> {
   const { algorithms, issuer, audience, toleranceSeconds } = scheme;
-  const { jwtVerify, errors: kinds } = await jose();
+  const { errors: kinds } = await jose();
   try {
-    const { payload } = await jwtVerify(token, key, {
+    const { payload } = await verifiedByAny(token, keys, {
       algorithms,
       currentDate: new Date(receivedAtMs),
       clockTolerance: toleranceSeconds ?? defaultSkewSeconds,

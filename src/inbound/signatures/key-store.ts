@@ -1,12 +1,10 @@
-import type { KeyObject } from "node:crypto";
-
 import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import { isLoopback } from "../../base/loopback.ts";
 
-import { fetchedKey } from "./fetched-key.ts";
+import { fetchedKeys, type PublishedKey } from "./fetched-key.ts";
 import { hostMatches, pathMatches } from "./hosts.ts";
 import type { KeySource } from "./scheme.schema.ts";
 
@@ -19,13 +17,16 @@ export interface WantedKey {
   readonly secret: string;
 }
 
+/** The keys that can be meant; null if there is none. */
+type Found = readonly PublishedKey[] | null;
+
 /** Fetches and caches the public keys of services. */
 export interface KeyStore {
   /**
-   * A promise only if the key is not cached. Null if the service has no such key, or the URL is not one that keys may be fetched
+   * A promise only if the keys are not cached. Null if the service has no such key, or the URL is not one that keys may be fetched
    * from. Throws `unavailable` if it cannot be fetched.
    */
-  find(source: KeySource, wanted: WantedKey): KeyObject | null | Promise<KeyObject | null>;
+  find(source: KeySource, wanted: WantedKey): Found | Promise<Found>;
   /** A request verified with the key: from now on, keys that strangers name cannot evict it. */
   confirm(source: KeySource, wanted: WantedKey): void;
 }
@@ -49,7 +50,7 @@ const failureMs = 5_000;
 const maxFetchesPerMinute = 30;
 
 interface Cached {
-  readonly key: KeyObject;
+  readonly keys: readonly PublishedKey[];
   readonly untilMs: number;
 }
 
@@ -59,7 +60,7 @@ interface Group {
   readonly confirmed: Map<string, Cached>;
   /** Other keys of the service. Anyone can have any of them fetched. */
   readonly fetched: Map<string, Cached>;
-  readonly pending: Map<string, Promise<KeyObject | null>>;
+  readonly pending: Map<string, Promise<Found>>;
   readonly failedAtMs: Map<string, number>;
   readonly unknownAtMs: Map<string, number>;
   /** When keys were fetched in the last minute. */
@@ -97,18 +98,18 @@ export function keyStore(clock: Clock, fetchKey: GuardedFetch): KeyStore {
   async function load(group: Group, name: string, source: KeySource, wanted: WantedKey) {
     try {
       const response = await responseOf(fetchKey, source, wanted);
-      const key = fetchedKey(source, response, wanted.kid, clock.now());
-      if (key === null) {
+      const keys = fetchedKeys(source, response, wanted.kid, clock.now());
+      if (keys === null) {
         group.confirmed.delete(name);
         group.fetched.delete(name);
         setNewest(group.unknownAtMs, name, clock.now(), maxKeys);
         return null;
       }
       const minutes = source.cacheMinutes ?? defaultCacheMinutes;
-      const cached = { key, untilMs: clock.now() + minutes * 60_000 };
+      const cached = { keys, untilMs: clock.now() + minutes * 60_000 };
       if (group.confirmed.has(name)) group.confirmed.set(name, cached);
       else setNewest(group.fetched, name, cached, maxKeys);
-      return key;
+      return keys;
     } catch (error) {
       setNewest(group.failedAtMs, name, clock.now(), maxKeys);
       throw notAvailable("fetching it failed", error);
@@ -123,7 +124,7 @@ export function keyStore(clock: Clock, fetchKey: GuardedFetch): KeyStore {
       const group = groupOf(source, wanted);
       const name = nameOf(source, wanted);
       const cached = group.confirmed.get(name) ?? group.fetched.get(name);
-      if (cached !== undefined && clock.now() < cached.untilMs) return cached.key;
+      if (cached !== undefined && clock.now() < cached.untilMs) return cached.keys;
       if (isRecent(group.unknownAtMs, name)) return null;
       const running = group.pending.get(name);
       if (running !== undefined) return running;

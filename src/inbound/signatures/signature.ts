@@ -1,12 +1,11 @@
-import type { KeyObject } from "node:crypto";
-
 import { sameText } from "../../base/constant-time.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
 import { type Claim, claimReader } from "./claim.ts";
+import { fittingKeys, type PublishedKey } from "./fetched-key.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { type KeyStore, noKeys } from "./key-store.ts";
-import { isKind, publicKey } from "./keys.ts";
+import { publicKey } from "./keys.ts";
 import { keyMatcher, macMatcher, type Matches } from "./matchers.ts";
 import { sourceOf } from "./payload-reader.ts";
 import type { HmacScheme, KeySource, PublicKeyScheme, TextScheme } from "./scheme.schema.ts";
@@ -118,10 +117,15 @@ function fetchingVerifier(
     if (url === null || first === undefined) return untrusted;
     const wanted = { url, kid: null, secret: first.secret };
     const found = keys.find(keySource, wanted);
-    const verify = (key: KeyObject | null): Verification => {
-      if (key === null || !isKind(key, scheme.kind)) return untrusted;
-      const matches = keyMatcher(scheme, key);
-      const bound = roles.map((role) => ({ ...role, matches }));
+    const verify = (published: readonly PublishedKey[] | null): Verification => {
+      const fitting = fittingKeys(published, scheme.kind, (alg) =>
+        algorithms[scheme.kind].test(alg),
+      );
+      if (fitting.length === 0) return untrusted;
+      const bound = fitting.flatMap((key) => {
+        const matches = keyMatcher(scheme, key);
+        return roles.map((role) => ({ ...role, matches }));
+      });
       const result = check(request, source, bound);
       if ("verified" in result) keys.confirm(keySource, wanted);
       return result;
@@ -129,6 +133,14 @@ function fetchingVerifier(
     return found instanceof Promise ? found.then(verify) : verify(found);
   };
 }
+
+/** The algorithms of JSON Web Keys (RFC 7518, RFC 8037) that a kind of signature uses. */
+const algorithms = {
+  ed25519: /^(?:EdDSA|Ed25519)$/,
+  "ecdsa-p256": /^ES256$/,
+  "rsa-pkcs1": /^RS/,
+  "rsa-pss": /^PS/,
+} as const;
 
 const missing: Verification = { rejection: "missing-signature" };
 const untrusted: Verification = { rejection: "untrusted-key" };

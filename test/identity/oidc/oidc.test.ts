@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+
+import { exportJWK, generateKeyPair } from "jose";
 
 import { json, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
@@ -213,6 +215,38 @@ describe("sign-in by OpenID Connect", () => {
     },
   );
 
+  test.each([
+    ["another key of the id before it", { kid: "k1" }, true],
+    ["an encryption key of the id before it", { kid: "k1", use: "enc" }, true],
+    ["keys without ids", {}, true],
+    ["only a key for encryption", null, false],
+  ])("finds the key among those that the issuer publishes: %s", async (_, header, isFound) => {
+    const { jwk: own } = issuer;
+    const { publicKey } = await generateKeyPair("RS256");
+    const other = { ...(await exportJWK(publicKey)), ...header };
+    const { kid: __, ...unnamed } = own;
+    const keys =
+      header === null ? [{ ...own, use: "enc" }] : [other, "kid" in header ? own : unnamed];
+    issuer.keyId = header === null || "kid" in header ? "k1" : null;
+    issuer.overrides.set("/jwks", () => Response.json({ keys }));
+    const response = await finish(await begun());
+    if (isFound) expect(response.status).toBe(302);
+    else await expectRejected(response, 401, "invalid-token");
+  });
+
+  test("accepts a key that replaced another under its id, and none that the issuer has not", async () => {
+    const other = { ...(await exportJWK((await generateKeyPair("RS256")).publicKey)), kid: "k1" };
+    issuer.overrides.set("/jwks", () => Response.json({ keys: [other] }));
+    await expectRejected(await finish(await begun()), 401, "invalid-token");
+    issuer.overrides.clear();
+    setSystemTime(new Date(Date.now() + 31_000));
+    try {
+      expect((await finish(await begun())).status).toBe(302);
+    } finally {
+      setSystemTime();
+    }
+  });
+
   test("rejects a repeated parameter", async () => {
     const { cookie, callback } = await begun();
     const response = await finish({ cookie, callback: `${callback}&code=other` });
@@ -344,10 +378,14 @@ describe("an issuer that fails", () => {
     expect(detail).toContain(new URL(issuer.url).host);
     issuer.overrides.clear();
     app.clock.advance(5_000);
-    for (const path of ["/token", "/jwks"]) {
+    const steps: [string, Rejection][] = [
+      ["/token", later],
+      ["/jwks", unavailable],
+    ];
+    for (const [path, rejection] of steps) {
       const attempt = await begun();
       issuer.overrides.set(path, answer);
-      await expectRejected(await finish(attempt), ...later);
+      await expectRejected(await finish(attempt), ...rejection);
       issuer.overrides.clear();
     }
   });

@@ -163,7 +163,7 @@ describe("tokens made by jose", async () => {
       claims: { email: "{secret}", email_verified: true },
       key: { url: "https://keys.example", format: "jwks" },
     };
-    const keys = { confirm() {}, find: () => KeyObject.from(publicKey) };
+    const keys = { confirm() {}, find: () => [{ key: KeyObject.from(publicKey), alg: null }] };
     const check = verifier(scheme, { current: mail, previous: null }, keys);
     const headers = { "plaid-verification": await token(claims) };
     for (const body of [bytes, Buffer.from("{}")]) {

@@ -47,7 +47,7 @@ function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret:
   return {
     key: { secret, privateKey: pair.privateKey },
     publicKey: pem,
-    keys: { find: () => pair.publicKey, confirm() {} },
+    keys: { find: () => [{ key: pair.publicKey, alg: null }], confirm() {} },
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { valueAt } from "../../../../src/base/place.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
-import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
+import { fetchedKeys } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import {
   headerIn,
@@ -24,7 +24,7 @@ function servedKeys({ serves = {} }: Recorded, atMs: number): KeyStore {
       const served = serves[url];
       if (served === undefined) return null;
       const text = typeof served === "string" ? served : JSON.stringify(served);
-      return fetchedKey(source, text, kid, atMs);
+      return fetchedKeys(source, text, kid, atMs);
     },
   };
 }

@@ -37,7 +37,7 @@ export function testKeys(scheme: TextScheme): TestKeys {
       made.set(name, key);
       return key;
     },
-    store: { find: () => service().publicKey, confirm() {} },
+    store: { find: () => [{ key: service().publicKey, alg: null }], confirm() {} },
   };
 }
 
