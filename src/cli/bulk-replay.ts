@@ -12,6 +12,7 @@ import { type Call, calling, type ServerOptions } from "./server-api.ts";
 /** Which events to replay, and how. */
 export interface BulkOptions extends ServerOptions, GivenFilters<typeof replayFilters> {
   readonly rate?: number;
+  readonly includeDelivered?: true;
   readonly dryRun?: true;
   /** Does not ask. */
   readonly yes?: true;
@@ -47,8 +48,11 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
   if (limitingFilters.every((name) => options[name] === undefined)) {
     throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
   }
-  const filters = filtersIn(replayFilters, options);
-  const { rate, dryRun, yes } = options;
+  const { rate, dryRun, yes, includeDelivered } = options;
+  const filters = {
+    ...filtersIn(replayFilters, options),
+    onlyUndelivered: includeDelivered !== true,
+  };
   if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
   const chosen = yes === true || !process.stdin.isTTY ? filters : await agreed(call, filters);
   if (chosen === null) return note("Nothing is replayed");
@@ -57,7 +61,7 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
 }
 
 /** Shows what would be replayed, and asks. Returns the filters of exactly these events; null for no. */
-async function agreed(call: Call, filters: Readonly<Record<string, string>>) {
+async function agreed(call: Call, filters: Readonly<Record<string, string | boolean>>) {
   const preview = await call("POST", "/preview", filters);
   const newest = itemsAt(preview, "newest").filter(isObject);
   const facts = ["createdAt", "provider", "type", "title"];
@@ -77,6 +81,13 @@ function printPreview(preview: JsonObject): void {
     numberIn(preview, name),
   );
   console.log(`${events(total ?? 0)} would be replayed`);
+  const delivered = numberIn(preview, "delivered");
+  if (delivered > 0 && total === numberIn(preview, "undelivered")) {
+    const [were, them] = delivered === 1 ? ["was", "it"] : ["were", "them"];
+    console.log(
+      `${events(delivered)} ${were} delivered already; to replay ${them} too: --include-delivered`,
+    );
+  }
   if (compared === 0) return;
   console.log(`${differing} of the newest ${compared} would be interpreted differently`);
   const receivers = itemsAt(preview, "repeatedTo")

@@ -16,6 +16,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("[event id]", "for example evt_0193…");
   withFilters(command, replayFilters)
     .option("--rate <number>", "events per second; default: 50", argument(wholeNumber(1_000)))
+    .option("--include-delivered", "also replay events that were delivered: sent a second time")
     .option("--dry-run", "count the events and show what would change; replay nothing")
     .option("--yes", "do not ask, in a terminal, before many events are replayed")
     .option("--stop <replay id>", "stop a replay of many events")

@@ -50,7 +50,7 @@ export function eventReplay(
       const sent = await storage.all(notificationsOfEvents, { eventIds: [stored.id] });
       // An event that was not accepted on receipt has no notifications to send again; one that is not now gets none.
       const isAccepted = stored.status === "accepted" && event.status === "accepted";
-      const isRepeat = isAccepted && (onlyUndelivered || sent.some(hasFailed));
+      const isRepeat = isAccepted && (sent.some(hasFailed) || (onlyUndelivered && sent.length > 0));
       if (isRepeat) {
         const notifying = await outbox.rescheduleFor(event, "undelivered");
         const outcome = sent.some(isUndelivered) ? "resent" : "silent";
@@ -68,8 +68,8 @@ export function eventReplay(
 }
 
 /** Whether a replay with these filters sends only what was not delivered. */
-export function isForUndelivered({ delivery }: ReplayFilters): boolean {
-  return undeliveredStatuses.some((each) => each === delivery);
+export function isForUndelivered({ onlyUndelivered, delivery }: ReplayFilters): boolean {
+  return onlyUndelivered === true || undeliveredStatuses.some((each) => each === delivery);
 }
 
 function isUndelivered({ status }: Notification): boolean {

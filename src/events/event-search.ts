@@ -6,6 +6,7 @@ import type { Source } from "../db/paginate.ts";
 import { inOrder } from "../db/search.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 
 import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";
@@ -58,6 +59,22 @@ export async function eventsMatching(
   if (!type.endsWith("*")) return ofType(type);
   const types = await typesLike(storage, type.slice(0, -1));
   return merged(types.map(ofType));
+}
+
+/** Those of the events that were not delivered: each state by its own list. Throws as `eventsMatching`. */
+export async function undeliveredMatching(
+  storage: Storage,
+  filters: EventFilters,
+): Promise<Source<Event>> {
+  const { delivery: wanted, destination } = filters;
+  const states = deliveryStates.filter(
+    (state) =>
+      state !== "delivered" &&
+      (state !== "none" || destination === undefined) &&
+      (wanted === undefined || state === wanted),
+  );
+  const ofState = (delivery: DeliveryState) => eventsMatching(storage, { ...filters, delivery });
+  return merged(await Promise.all(states.map(ofState)));
 }
 
 /** Events read at once to find given ones among them. */

@@ -117,7 +117,7 @@ export const replayQuery = documented(
   Type.Object({
     onlyUndelivered: Type.Optional(
       word(["true", "false"], {
-        description: "true: sends only failed notifications again, and no new ones.",
+        description: "true: sends nothing again that was delivered.",
       }),
     ),
   }),

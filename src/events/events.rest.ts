@@ -84,7 +84,7 @@ export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
       "/:id/replay",
       ...route("replayEvent", "Replay an event", {
         description:
-          "Interprets the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
+          "Interprets the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent; if `onlyUndelivered` is true, only for an event that has none.",
         params: eventParams,
         query: replayQuery,
         response: eventTimelineSchema,

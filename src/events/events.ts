@@ -69,7 +69,7 @@ export interface Events {
   /**
    * Interprets the stored body again with this version's rules and notifies again. Failed notifications are
    * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
-   * notifications, unless `onlyUndelivered` is set. Never repeats the event's effect. Throws `not-found`.
+   * notifications; with `onlyUndelivered` only if it has none. Never repeats the event's effect. Throws `not-found`.
    */
   replay(ctx: Context, id: string, options?: ReplayOptions): Promise<Event>;
 }

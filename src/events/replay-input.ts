@@ -12,6 +12,12 @@ export const maxRatePerSecond = 1_000;
 export const replayInputSchema = Type.Object(
   {
     ...filterInputs(replayFilters),
+    onlyUndelivered: Type.Optional(
+      Type.Boolean({
+        description:
+          "Leaves out events whose notifications were all delivered. Default: true. If false, these are sent again, under new ids.",
+      }),
+    ),
     ratePerSecond: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -67,13 +73,13 @@ export function readReplayInput(
   body: unknown,
   now: number,
 ): { readonly filters: ReplayFilters; readonly ratePerSecond: number | undefined } {
-  const { ratePerSecond, ...given } = read(body);
+  const { ratePerSecond, onlyUndelivered = true, ...given } = read(body);
   const filters = readFilters(replayFilters, given);
   const end = Math.min(now, filters.to?.getTime() ?? now);
   // A replay from a later time is empty. An end before its start would be an error.
   const to = new Date(Math.max(end, filters.from?.getTime() ?? end));
   return {
-    filters: { ...jsonFilters(replayFilters, filters), to: to.toISOString() },
+    filters: { onlyUndelivered, ...jsonFilters(replayFilters, filters), to: to.toISOString() },
     ratePerSecond,
   };
 }

@@ -1,7 +1,6 @@
 import { type BackgroundTask, backgroundTask } from "../base/background-task.ts";
 import { type Clock, pause } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { readFilters } from "../base/filters.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
@@ -9,9 +8,8 @@ import { reinterpretEvent } from "../event/events.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 
-import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";
-import { eventsMatching, needsIndex } from "./event-search.ts";
+import { eventsToReplay, needsIndexToReplay } from "./replay-source.ts";
 import {
   maxReplayFailures,
   noReplayCounts,
@@ -61,10 +59,9 @@ export function replayRunner(parts: Parts): ReplayRunner {
   let failed = 0;
 
   async function replay(run: StoredReplay, signal: AbortSignal): Promise<void> {
-    const filters = readFilters(replayFilters, run.filters);
     // In a copy of the database, the index is built again. Until then, the replay waits.
-    if (needsIndex(filters) && !(await index.caughtUp())) return;
-    const source = await eventsMatching(storage, filters);
+    if (needsIndexToReplay(run.filters) && !(await index.caughtUp())) return;
+    const source = await eventsToReplay(storage, run.filters);
     const { positionAt, positionId } = run;
     let from = positionAt === null ? null : { createdAt: positionAt, id: positionId };
     const intervalMs = 1_000 / run.ratePerSecond;

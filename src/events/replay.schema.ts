@@ -59,8 +59,13 @@ const repeatedSchema = resource("ReplayRepetition", "Who is notified a second ti
 
 export const replayPreviewSchema = resource("ReplayPreview", "What a replay would do.", {
   filters: replayFiltersSchema,
-  total: count("How many events match.", 120),
-  compared: count("How many of the newest of them were compared.", 100),
+  total: count("How many events would be replayed.", 120),
+  undelivered: count("How many events match that were not delivered.", 120),
+  delivered: count(
+    "How many match that were delivered. Replayed if `onlyUndelivered` is false.",
+    900,
+  ),
+  compared: count("How many of the newest of these were compared.", 100),
   differing: count("How many of these are interpreted differently now.", 3),
   examples: listOf(differenceSchema, "The first of these."),
   newest: listOf(sampleSchema, "The newest ten events."),

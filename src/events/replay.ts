@@ -1,10 +1,11 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
 import { defineTable, personal, type Stored } from "../db/table.ts";
 import { eventFields } from "../event/event.ts";
 import { filterFields } from "../web/filters.schema.ts";
 import {
   count,
+  flag,
   instant,
   nullable,
   type Of,
@@ -24,6 +25,8 @@ export type ReplayStatus = (typeof replayStatuses)[number];
 export const replayFiltersSchema = resource("ReplayFilters", "Which events are replayed.", {
   ...filterFields(replayFilters),
   to: text("Only events received before this time.", "2026-11-21T10:00:00.000Z"),
+  // Replays of earlier versions, without it, send all events.
+  onlyUndelivered: Type.Optional(flag("Without events that were delivered already.")),
 });
 
 export interface ReplayFilters extends Static<typeof replayFiltersSchema> {}

@@ -20,7 +20,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
       "",
       ...route("startReplay", "Replay many events", {
         description:
-          "Replays all events that match, in the order of receipt, as the replay of one event does. One replay runs at a time.",
+          "Replays all events that match, in the order of receipt, as the replay of one event does, without those that were delivered already unless `onlyUndelivered` is false. One replay runs at a time.",
         body: replayInputSchema,
         success: 201,
         response: replaySchema,

@@ -5,6 +5,7 @@ import { readFilters } from "../base/filters.ts";
 import type { MakeId } from "../base/ids.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import type { Page, PageRequest } from "../base/page.ts";
+import { invalid } from "../base/validation.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
@@ -16,8 +17,9 @@ import { destinationNamed } from "../outbound/destination-named.ts";
 
 import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";
-import { eventsMatching, needsIndex } from "./event-search.ts";
+import { eventsMatching } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
+import { eventsToReplay, needsIndexToReplay } from "./replay-source.ts";
 import type { ReplayDifference, ReplayPreview } from "./replay.schema.ts";
 import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "./replay.ts";
 import {
@@ -86,11 +88,10 @@ export function replays(parts: Parts): Replays {
   }
 
   async function sourceOf(filters: ReplayFilters) {
-    const wanted = readFilters(replayFilters, filters);
-    await checkProvider(wanted.provider);
+    await checkProvider(filters.provider ?? undefined);
     // Unlike a list, a replay must not skip the events that are not indexed yet.
-    if (needsIndex(wanted) && !(await index.caughtUp(patienceMs))) throw notIndexed();
-    return eventsMatching(storage, wanted);
+    if (needsIndexToReplay(filters) && !(await index.caughtUp(patienceMs))) throw notIndexed();
+    return eventsToReplay(storage, filters);
   }
 
   async function find(id: string): Promise<Replay> {
@@ -103,9 +104,14 @@ export function replays(parts: Parts): Replays {
     async preview(ctx, body) {
       requireOperator(ctx);
       const { filters } = await inputOf(body, clock.now());
-      const source = await sourceOf(filters);
+      const undelivered = await sourceOf({ ...filters, onlyUndelivered: true });
+      const matching = await eventsMatching(storage, readFilters(replayFilters, filters));
+      const source = filters.onlyUndelivered === true ? undelivered : matching;
       const window = { order: "newest-first", from: null, offset: 0, limit: maxCompared } as const;
-      const [total, events] = [await source.count(), await source.read(window)];
+      const left = await undelivered.count();
+      // An event may have been delivered between the two counts.
+      const delivered = Math.max(0, (await matching.count()) - left);
+      const events = await source.read(window);
       const differing: ReplayDifference[] = [];
       const repeated: Event["id"][] = [];
       for (const event of events) {
@@ -119,7 +125,9 @@ export function replays(parts: Parts): Replays {
       }
       return {
         filters,
-        total,
+        total: filters.onlyUndelivered === true ? left : left + delivered,
+        undelivered: left,
+        delivered,
         compared: events.length,
         differing: differing.length,
         examples: differing.slice(0, maxExamples),
@@ -132,6 +140,8 @@ export function replays(parts: Parts): Replays {
       requireOperator(ctx);
       const now = clock.now();
       const { filters, ratePerSecond = defaultRatePerSecond } = await inputOf(body, now);
+      if (filters.onlyUndelivered === true && filters.delivery === "delivered")
+        throw allDelivered();
       const total = await (await sourceOf(filters)).count();
       const replay: Replay = {
         ...noReplayCounts,
@@ -217,9 +227,15 @@ function sampleOf({
 function notIndexed(): AppError {
   return new AppError(
     "unavailable",
-    "The search index is being built, so events would be missed. Try again later, or replay without q, subject and delivery.",
+    "The search index is being built, so events would be missed. Try again later, or replay without q, subject and delivery, and with onlyUndelivered: false.",
     { retryAfterSeconds },
   );
+}
+
+function allDelivered(): AppError {
+  const detail =
+    "Must be false with the filter delivery=delivered. These notifications are sent a second time";
+  return invalid("/onlyUndelivered", detail);
 }
 
 function alreadyRunning(): AppError {

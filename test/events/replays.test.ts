@@ -25,7 +25,8 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-const everything = { from: "2020-01-01T00:00:00Z" };
+const undelivered = { from: "2020-01-01T00:00:00Z" };
+const everything = { ...undelivered, onlyUndelivered: false };
 
 function ask(path: string, body: object | null, role: "operator" | "user" = "operator") {
   return app.as(role, `/v1/replays${path}`, body === null ? { method: "POST" } : post(body));
@@ -93,18 +94,61 @@ describe("a bulk replay", () => {
     const preview = await json(await ask("/preview", everything));
     expect(preview).toMatchObject({
       total: 13,
+      undelivered: 1,
+      delivered: 12,
       repeated: 12,
       repeatedTo: [{ destination: "operator-gateway", events: 12 }],
     });
     const newest = itemsOf(preview["newest"]);
     expect(newest.map(({ id }) => id)).toEqual([failing, ...received.slice(3).toReversed()]);
     expect(newest[1]).toMatchObject({ title: "Task completed: task 12", type: "task.completed" });
-    const undelivered = { ...everything, delivery: "retrying" };
-    expect(await json(await ask("/preview", undelivered))).toMatchObject({ repeated: 0 });
+    const retrying = { ...everything, delivery: "retrying" };
+    expect(await json(await ask("/preview", retrying))).toMatchObject({ repeated: 0 });
     expect(await listed(app, "/v1/notifications")).toHaveLength(13);
   });
 
-  const delivered = { delivery: "delivered" } as const;
+  test("leaves out what was delivered, unless onlyUndelivered is false", async () => {
+    await deliver(3);
+    await until(async () => (await listed(app, "/v1/notifications?status=delivered")).length === 3);
+    gatewayStatus = 500;
+    const body = Buffer.from(
+      JSON.stringify({ event_name: "item:completed", event_data: { id: "9", content: "new" } }),
+    );
+    const answer = await json(await app.deliverSample("deploy_platform", "deploy.error"));
+    const failing = String(answer["id"]);
+    await until(async () => (await timelineOf(app, failing))[0]?.["status"] === "retrying");
+    app.clock.advance(1_000);
+    await app.services.storage.atomically(
+      write(insertEvent, eventRow(1, { createdAt: new Date(app.clock.now() - 1_000), body })),
+    );
+    const destination = "operator-gateway";
+    for (const [filters, total, left, delivered] of [
+      [undelivered, 2, 2, 3],
+      [everything, 5, 2, 3],
+      [{ ...undelivered, type: "task.*" }, 1, 1, 3],
+      [{ q: '"task 2"' }, 0, 0, 1],
+      [{ ...undelivered, destination }, 1, 1, 3],
+      [{ delivery: "retrying" }, 1, 1, 0],
+      [{ delivery: "delivered" }, 0, 0, 3],
+      [{ delivery: "delivered", destination }, 0, 0, 3],
+      [{ delivery: "delivered", onlyUndelivered: false }, 3, 0, 3],
+    ] as const) {
+      const counts = { total, compared: total, undelivered: left, delivered };
+      const preview = await json(await ask("/preview", filters));
+      expect({ filters, ...preview }).toMatchObject({ ...counts, repeated: total - left });
+    }
+    const none = await jsonWith(await ask("", { delivery: "delivered" }), 422);
+    expect(itemsOf(none["errors"])).toMatchObject([{ pointer: "/onlyUndelivered" }]);
+    gatewayStatus = 200;
+    const { id, filters } = await started({ ...undelivered, ratePerSecond: 1_000 });
+    expect(filters).toMatchObject({ onlyUndelivered: true });
+    const counts = { total: 2, resent: 1, notified: 1, silent: 0 };
+    expect(await reaches(id, "finished")).toMatchObject(counts);
+    await until(async () => (await listed(app, "/v1/notifications?status=delivered")).length === 5);
+    expect((await json(await ask("/preview", undelivered)))["total"]).toBe(0);
+  });
+
+  const delivered = { delivery: "delivered", onlyUndelivered: false } as const;
   test("replays only events that match, and not those received after its start", async () => {
     const [, second] = await deliver(3);
     await app.deliverSample("deploy_platform", "deploy.error");
@@ -133,17 +177,21 @@ describe("a bulk replay", () => {
       [{ subject: "task/2", q: "deploy" }, 0],
       [{ idempotencyKey: String(idempotencyKey) }, 1],
     ] as const) {
-      const preview = await json(await ask("/preview", filters));
+      const preview = await json(await ask("/preview", { onlyUndelivered: false, ...filters }));
       expect([filters, preview["total"]]).toEqual([filters, total]);
     }
-    const replay = await started({ from, ratePerSecond: 1 });
+    const replay = await started({ from, onlyUndelivered: false, ratePerSecond: 1 });
     await deliver(1);
     expect(await reaches(replay["id"], "finished")).toMatchObject({ total: 3, notified: 3 });
   });
 
   test("replays what a search finds, also what was acknowledged just before", async () => {
     const ids = await deliver(12);
-    const replay = await started({ q: '"task 1"*', ratePerSecond: 1_000 });
+    const replay = await started({
+      q: '"task 1"*',
+      onlyUndelivered: false,
+      ratePerSecond: 1_000,
+    });
     expect(replay).toMatchObject({ total: 4, filters: { q: '"task 1"*', from: null } });
     expect(await reaches(replay["id"], "finished")).toMatchObject({ total: 4, notified: 4 });
     const counts = await Promise.all(ids.map(async (id) => (await timelineOf(app, id)).length));
@@ -286,6 +334,7 @@ describe("a bulk replay", () => {
     expect(preview["filters"]).toEqual({
       from: "2020-01-01T00:00:00.000Z",
       to: new Date(app.clock.now()).toISOString(),
+      onlyUndelivered: false,
       provider: null,
       type: null,
       status: null,
@@ -369,11 +418,11 @@ test("does not start before the search index has all events", async () => {
     for (const filters of [{ delivery: "dead" }, { q: "build" }, { subject: "task/1" }]) {
       expect(unindexed[call](ctx, filters)).rejects.toMatchObject({ code: "unavailable" });
     }
-    // Needs no index.
-    expect(await unindexed[call](ctx, { ...everything, to: everything.from })).toMatchObject({
-      total: 0,
-    });
+    expect(unindexed[call](ctx, undelivered)).rejects.toMatchObject({ code: "unavailable" });
   }
+  // Needs no index.
+  const empty = { ...everything, to: everything.from };
+  expect(await unindexed.start(ctx, empty)).toMatchObject({ total: 0 });
   isCaughtUp = true;
   expect(await unindexed.preview(ctx, { delivery: "dead" })).toMatchObject({ total: 0 });
 });

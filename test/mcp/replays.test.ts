@@ -25,7 +25,11 @@ test("does not show an agent which events about bookings a replay failed for, or
   await storage.atomically(write(reinterpretEvent, { ...event, data }));
   app.clock.advance(1_000);
   const agent = await agentAs(app);
-  const begun = await app.as("operator", "/v1/replays", post({ from: "2020-01-01T00:00:00Z" }));
+  const begun = await app.as(
+    "operator",
+    "/v1/replays",
+    post({ from: "2020-01-01T00:00:00Z", onlyUndelivered: false }),
+  );
   const { id } = await json(begun);
   const replayId = `rpl_${String(id).slice(4)}` as const;
   await until(async () => {

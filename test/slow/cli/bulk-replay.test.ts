@@ -44,7 +44,12 @@ describe("skyhook replay of many events", () => {
   test("counts them with --dry-run, and replays them", async () => {
     const server = await started();
     await deliver(server, 3);
-    const choose = ["--from", "1h", "--provider", "task_tracker"];
+    const undelivered = ["--from", "1h", "--provider", "task_tracker"];
+    const left = await skyhook(["replay", ...undelivered, "--dry-run"], server);
+    expect(left.out).toStartWith(
+      "2 events would be replayed\n1 event was delivered already; to replay it too: --include-delivered\n0 of the newest 2 ",
+    );
+    const choose = [...undelivered, "--include-delivered"];
     const dry = await skyhook(["replay", ...choose, "--dry-run"], server);
     expect(dry.out).toBe(
       "3 events would be replayed\n0 of the newest 3 would be interpreted differently\n1 of the newest 3 would be sent a second time\n",
@@ -67,7 +72,7 @@ describe("skyhook replay of many events", () => {
       const none = await skyhook(["replay", "--from", "1h", ...filter, "--dry-run"], server);
       expect([filter, none.out]).toEqual([filter, "0 events would be replayed\n"]);
     }
-    const misspelt = [...choose.slice(0, 3), "task-tracker", "--dry-run"];
+    const misspelt = [...undelivered.slice(0, 3), "task-tracker", "--dry-run"];
     const unknown = await skyhook(["replay", ...misspelt], server);
     expect([unknown.code, unknown.out]).toEqual([1, ""]);
     expect(unknown.err).toContain("Did you mean task_tracker (Todoist)?");
@@ -80,7 +85,10 @@ describe("skyhook replay of many events", () => {
     await deliver(server, 1);
     using database = openedBeside(join(server.cwd, "data/skyhook.db"));
     database.run("update events set title = 'Old'");
-    const { out } = await skyhook(["replay", "--from", "1h", "--dry-run"], server);
+    const { out } = await skyhook(
+      ["replay", "--from", "1h", "--include-delivered", "--dry-run"],
+      server,
+    );
     expect(out).toContain(
       "1 of the newest 1 would be interpreted differently\n1 of the newest 1 would be sent a second time\nevt_",
     );
@@ -90,7 +98,10 @@ describe("skyhook replay of many events", () => {
   test("stops and resumes", async () => {
     const server = await started();
     await deliver(server, 30);
-    const running = taken.running(["replay", "--from", "1h", "--rate", "5"], server);
+    const running = taken.running(
+      ["replay", "--from", "1h", "--include-delivered", "--rate", "5"],
+      server,
+    );
     await running.shows(/to stop it/);
     const [id = ""] = /rpl_[0-9a-f]+/.exec(running.err()) ?? [];
     await until(() => notificationsOf(server).filter((count) => count > 0).length > 2, 20_000);
@@ -109,7 +120,10 @@ describe("skyhook replay of many events", () => {
     let server = await started();
     const { port } = new URL(server.url);
     await deliver(server, 60);
-    const running = taken.running(["replay", "--from", "1h", "--rate", "20"], server);
+    const running = taken.running(
+      ["replay", "--from", "1h", "--include-delivered", "--rate", "20"],
+      server,
+    );
     await running.shows("to stop it");
     const done = () => notificationsOf(server).filter((count) => count > 0).length;
     for (const enough of [10, 25, 40]) {

@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
 import { callApi } from "../api.ts";
 import { eventControls, useNewestTypes } from "../events/event-filters.tsx";
@@ -34,7 +36,8 @@ export function ReplayForm({ route, close, started }: Parts) {
           </p>
         </header>
         <Filters route={route} />
-        <Chosen route={route} started={started} />
+        {/* Another filter has other delivered events: they are chosen again. */}
+        <Chosen key={route.query.toString()} route={route} started={started} />
       </article>
     </Detail>
   );
@@ -48,14 +51,16 @@ function Filters({ route }: { readonly route: Route }) {
   );
 }
 
-/** The dry run of the filters and, below it, the start. */
+/** The dry run of the filters and, below it, the start. Without events that were delivered, unless they are chosen too. */
 function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   const { query } = route;
   const others = useTimeRange(query);
+  const [isAll, setAll] = useState(false);
   const filters = filtersIn(query, replayFilters, others);
+  const body = { ...filters, onlyUndelivered: !isAll };
   const isLimited = limitingFilters.some((name) => filters[name] !== undefined);
   const path = isLimited ? "v1/replays/preview" : null;
-  const { value: preview, error, reload } = useLoad<ReplayPreview>(path, { body: filters });
+  const { value: preview, error, reload } = useLoad<ReplayPreview>(path, { body, keep: true });
   if (!isLimited) return <Unlimited route={route} />;
   if (error?.code === "invalid-parameter") return <FilterHint error={error} />;
   if (error !== null) {
@@ -68,14 +73,39 @@ function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
     );
   }
   if (preview === null) return <Loading what="dry run" />;
-  if (preview.total === 0) return <NoMatch />;
+  const { total, delivered } = preview;
+  if (total + delivered === 0) return <NoMatch />;
+  // The previous dry run is shown until the next one is there, but must not start.
+  const isCurrent = preview.filters.onlyUndelivered === !isAll;
   return (
     <>
-      <Summary of={preview} />
+      <Summary of={preview}>
+        {delivered > 0 && <Delivered count={delivered} isChosen={isAll} choose={setAll} />}
+      </Summary>
       <Samples of={preview} />
-      <Start of={preview} started={started} />
+      {isCurrent && total > 0 && <Start of={preview} started={started} />}
       <Differences of={preview} />
     </>
+  );
+}
+
+interface DeliveredParts {
+  readonly count: number;
+  readonly isChosen: boolean;
+  readonly choose: (isChosen: boolean) => void;
+}
+
+/** The second choice that sends notifications again which were delivered. */
+function Delivered({ count, isChosen, choose }: DeliveredParts) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        onChange={(event) => choose(event.currentTarget.checked)}
+      />{" "}
+      Also replay {counted(count, "delivered event")}
+    </label>
   );
 }
 
@@ -134,7 +164,8 @@ function Start({ of: { filters, total }, started }: StartParts) {
       shows={["ratePerSecond"]}
       problem={(error) => <ReplayError title="The replay was not started" error={error} />}
       send={async (values) => {
-        const body = { ...given(filters), ...valuesIn(values, rateFields) };
+        const { onlyUndelivered } = filters;
+        const body = { ...given(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
         const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
         started();
         go("replays", replay.id);

@@ -24,10 +24,12 @@ export function doneOf(replay: Replay): number {
 
 /** `Dead, code_host, deploy.*, “build failed”, since 21 Nov 2026, 09:00` */
 export function filtersText(filters: Replay["filters"]): string {
-  const { from, to: _, q, delivery, ...others } = filters;
+  const { from, to: _, q, delivery, onlyUndelivered, ...others } = filters;
   const search = isGiven(q) ? `“${q}”` : null;
   const since = isGiven(from) ? `since ${dateAndTime(new Date(from))}` : null;
-  const parts = [delivery, ...Object.values(others), search, since];
+  // Earlier versions did not store it.
+  const all = onlyUndelivered === false ? "with delivered events" : null;
+  const parts = [delivery, ...Object.values(others), search, since, all];
   const text = parts.filter(isGiven).join(", ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -39,10 +41,10 @@ export function useDestinationName(id: string | null | undefined): string | null
   return value?.name ?? id ?? null;
 }
 
-/** The filters that are set, as the API takes them. */
+/** The filters that are set, as the API takes them. `onlyUndelivered` is not one: it is chosen each time. */
 export function given(filters: Replay["filters"]): Readonly<Record<string, string>> {
   const entries = Object.entries(filters).flatMap(([name, value]) =>
-    isGiven(value) ? [[name, value] as const] : [],
+    typeof value === "string" ? [[name, value] as const] : [],
   );
   return Object.fromEntries(entries);
 }

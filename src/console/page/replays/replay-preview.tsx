@@ -1,4 +1,4 @@
-import { Fragment } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 
 import { writeRoute } from "../route.ts";
 import { counted, Mono, type Of, Text } from "../text.tsx";
@@ -6,19 +6,28 @@ import { Time } from "../time.tsx";
 import { Source } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
+interface SummaryParts extends Of<ReplayPreview> {
+  readonly children: ComponentChildren;
+}
+
 /** How many events would be replayed, and of how many the stored form changes. */
-export function Summary({ of: preview }: Of<ReplayPreview>) {
-  const { total, compared, differing } = preview;
+export function Summary({ of: preview, children }: SummaryParts) {
+  const { total, delivered, compared, differing, filters } = preview;
+  const left = filters.onlyUndelivered === true ? delivered : 0;
   return (
     <section class="dry-run" aria-labelledby="dry-run">
       <h3 id="dry-run">Dry run</h3>
       <p role="status">
         <strong>{counted(total, "event")}</strong> would be replayed.{" "}
-        {differing === 0
-          ? `Nothing changes in the newest ${compared}: this version reads them as they are stored.`
-          : `This version reads ${differing} of the newest ${compared} differently than they are stored.`}
+        {left > 0 && `${left} more ${left === 1 ? "was" : "were"} delivered already. `}
+        {compared === 0
+          ? null
+          : differing === 0
+            ? `Nothing changes in the newest ${compared}: this version reads them as they are stored.`
+            : `This version reads ${differing} of the newest ${compared} differently than they are stored.`}
       </p>
-      <Repeated of={preview} />
+      {compared > 0 && <Repeated of={preview} />}
+      {children}
     </section>
   );
 }
