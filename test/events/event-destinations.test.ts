@@ -42,6 +42,9 @@ const providers = ["code_host", "task_tracker"];
 const start = Date.UTC(2026, 10, 21);
 const count = 60;
 
+/** Whether the notifications of the event with this number are errors. */
+const hasError = (n: number) => n % 3 === 0;
+
 /** Events of which several share a millisecond, with none to four deliveries, some of them to the same destination. */
 async function storeSome({ services: { storage } }: TestApp): Promise<readonly Stored[]> {
   for (const row of [
@@ -71,6 +74,7 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
           eventId: id,
           status,
           createdAt: new Date(at),
+          severity: hasError(n) ? "error" : "info",
           dueAt: null,
         });
         const destinationId = idOf(destination);
@@ -115,6 +119,10 @@ describe("destination=", () => {
     { q: "event" },
     { type: "task.*" },
     { idempotencyKey: "key:31" },
+    { idempotencyKey: "key:31", q: "event" },
+    { idempotencyKey: "key:31", q: "absent" },
+    { severity: "info" },
+    { severity: "error" },
     { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
   ] as const;
   test.each(others)("finds the events that were sent there, with %j", async (other) => {
@@ -123,6 +131,8 @@ describe("destination=", () => {
         .filter(({ at, provider, sent }, n) => {
           if ("provider" in other && provider !== other.provider) return false;
           if ("idempotencyKey" in other && n !== 31) return false;
+          if ("q" in other && other.q === "absent") return false;
+          if ("severity" in other && other.severity === "error" && !hasError(n)) return false;
           if ("from" in other && (at < from || at >= to)) return false;
           const there = sent.filter(({ destination }) => destination === 1);
           return there.some(({ status }) => (delivery ?? status) === status);
