@@ -70,10 +70,15 @@ describe("/mcp", () => {
     expect(allowed).toEqual(expect.arrayContaining(sent.filter((name) => name !== "accept")));
   });
 
-  test("a cursor for more tools is invalid, since there is one page", async () => {
-    const agent = await agentAs(app);
-    expect((await agent.call("tools/list", { cursor: "nonsense" })).error?.code).toBe(-32_602);
-  });
+  test.each(["tools", "resources", "resources/templates", "prompts"])(
+    "a cursor for more %s is invalid, since there is one page",
+    async (list) => {
+      const agent = await agentAs(app);
+      const { error } = await agent.call(`${list}/list`, { cursor: "nonsense" });
+      expect(error?.code).toBe(-32_602);
+      expect((await agent.call(`${list}/list`)).error).toBeUndefined();
+    },
+  );
 
   test.each(["constructor", "__proto__", "decisions%2FREADME.md"])(
     "the resource docs/%s is not found",

@@ -58,11 +58,19 @@ interface Credentials {
 /** Reads the client's credentials, from the body or from HTTP Basic (RFC 6749 section 2.3.1). */
 async function readCredentials(request: Request, address: string): Promise<Credentials> {
   const fields = await readFields(request, address);
-  if (fields.get("grant_type") !== "client_credentials") {
+  const grantType = fields.get("grant_type");
+  if (grantType !== "client_credentials") {
     const detail = "grant_type must be client_credentials";
-    throw badFields(detail, ["grant_type"], "unsupported_grant_type");
+    const error = grantType === undefined ? "invalid_request" : "unsupported_grant_type";
+    throw badFields(detail, ["grant_type"], error);
   }
-  const basic = basicCredentials(request.headers.get("authorization"));
+  const header = request.headers.get("authorization") ?? "";
+  const basic = basicCredentials(header);
+  if (basic === null && /^basic(?: |$)/i.test(header)) {
+    // The response to a client that used Basic (RFC 6749 section 5.2).
+    const detail = "The Authorization header is malformed. Send Basic and base64 of id:secret";
+    throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });
+  }
   if (
     basic !== null &&
     (fields.has("client_secret") || (fields.get("client_id") ?? basic.id) !== basic.id)
@@ -117,18 +125,22 @@ function membersIn(json: string): [string, unknown][] {
   return membersOf(json).map(({ name, text }) => [name, JSON.parse(text)]);
 }
 
-/** The parameters that are texts. None may be sent twice (RFC 6749 section 3.2). */
+/** The parameters that are texts. None may be sent twice, and an empty one is none (RFC 6749 section 3.2). */
 function fieldsOf(sent: readonly [string, unknown][]): Map<string, string> {
   const names = sent.map(([name]) => name);
   const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
   if (repeated.length > 0) {
     throw badFields(`${repeated.join(", ")} must not be repeated`, repeated, "invalid_request");
   }
-  return new Map(sent.filter((field): field is [string, string] => typeof field[1] === "string"));
+  return new Map(
+    sent.filter(
+      (field): field is [string, string] => typeof field[1] === "string" && field[1] !== "",
+    ),
+  );
 }
 
-function basicCredentials(header: string | null): Credentials | null {
-  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? "")?.[1];
+function basicCredentials(header: string): Credentials | null {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(header)?.[1];
   if (encoded === undefined) return null;
   const [id = "", ...rest] = Buffer.from(encoded, "base64").toString().split(":");
   // RFC 6749 section 2.3.1: both are form-encoded before they are joined.

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 
 import { AppError, isServerError } from "../../base/errors.ts";
+import { prefersHtml } from "../../web/accept.ts";
 import { htmlPage, pageHeaders } from "../../web/asset.ts";
 import type { Exchange } from "../../web/auth.ts";
 import type { AddressOf, Connection } from "../../web/client-address.ts";
@@ -88,7 +89,7 @@ export const oidcRest = (parts: Parts) => {
       requireNavigation(exchange.request);
       return await step(exchange);
     } catch (error) {
-      const isPage = exchange.request.headers.get("accept")?.includes("text/html") === true;
+      const isPage = prefersHtml(exchange.request.headers.get("accept"));
       if (!(error instanceof AppError) || !isPage) throw error;
       if (isServerError(error)) logError(error, requestIdOf(exchange.set.headers));
       const headers = new Headers({

@@ -49,7 +49,7 @@ function secretReader({ from, prefix = "" }: SharedSecretScheme): ReadSecret {
 const readBasic: ReadSecret = ({ headers }) => {
   const value = headers.get("authorization");
   if (value === null) return { rejection: "missing-signature" };
-  const [, encoded = ""] = /^basic ([A-Za-z0-9+/]{1,2000}={0,2})$/i.exec(value) ?? [];
+  const [, encoded = ""] = /^basic +([A-Za-z0-9+/]{1,2000}={0,2})$/i.exec(value) ?? [];
   const sent = Buffer.from(encoded, "base64");
   const isCanonical = encoded !== "" && sent.toString("base64") === encoded;
   return isCanonical ? { sent } : { rejection: "malformed-signature" };

@@ -1,6 +1,8 @@
 import {
   fromJsonSchema,
   type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
@@ -40,9 +42,7 @@ const prompts = [
     name: "why_did_it_not_arrive",
     title: "Why did it not arrive?",
     description: "Finds out why a message or webhook did not arrive.",
-    argsSchema: argumentsOf(
-      "What is missing, such as: the Slack message about the deploy of 10:00.",
-    ),
+    what: "What is missing, such as: the Slack message about the deploy of 10:00.",
     text: (what: string) =>
       `Find out why this did not arrive: ${what}
 1. search_events for the event; filter by provider, type, time or words.
@@ -54,19 +54,26 @@ const prompts = [
     name: "what_is_wrong",
     title: "What is wrong?",
     description: "Sums up the current issues, and what to do first.",
-    argsSchema: argumentsOf("What to look at, such as a provider, a destination or a day."),
+    what: "What to look at, such as a provider, a destination or a day.",
     text: (what: string) =>
       `Sum up what is wrong with this service now. Look at: ${what}
 1. overview, then list_issues.
 2. For the most urgent two: get_destination, provider_status or explain_rejection.
 3. Answer with one line for each issue: cause, since when, what to do. Change nothing.`,
   },
-];
+].map((prompt) => ({ ...prompt, argsSchema: argumentsOf(prompt.what) }));
+
+/** Throws for a cursor: each list has one page, and the library would ignore it. */
+export function requireNoCursor(params: { readonly cursor?: string | undefined } | undefined) {
+  if (params?.cursor === undefined) return;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is one page, without cursors");
+}
 
 /** The documentation as resources, and prompts for what operators ask most. */
 export function addReading(server: McpServer): void {
   const template = new ResourceTemplate(uriOf("{page}"), { list: pageList });
   const meta = { title: "Documentation", mimeType: markdown };
+  const { server: protocol } = server;
   server.registerResource("docs", template, meta, async (uri, { page }) => {
     const { pages } = await docs();
     const text = Object.hasOwn(pages, String(page)) ? pages[String(page)] : undefined;
@@ -79,4 +86,23 @@ export function addReading(server: McpServer): void {
       messages: [{ role: "user", content: { type: "text", text: text(what) } }],
     }));
   }
+  protocol.setRequestHandler("resources/list", ({ params }) => {
+    requireNoCursor(params);
+    return pageList();
+  });
+  protocol.setRequestHandler("resources/templates/list", ({ params }) => {
+    requireNoCursor(params);
+    return { resourceTemplates: [{ name: "docs", uriTemplate: uriOf("{page}"), ...meta }] };
+  });
+  protocol.setRequestHandler("prompts/list", ({ params }) => {
+    requireNoCursor(params);
+    return {
+      prompts: prompts.map(({ name, title, description, what }) => ({
+        name,
+        title,
+        description,
+        arguments: [{ name: "what", description: what, required: false }],
+      })),
+    };
+  });
 }

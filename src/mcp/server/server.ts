@@ -4,8 +4,6 @@ import {
   fromJsonSchema,
   type JsonSchemaValidatorResult,
   McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
@@ -19,7 +17,7 @@ import type { Agent, AgentServices, Tool } from "../tool.ts";
 import { tools } from "../tools/tools.ts";
 import { untrustedRule } from "../untrusted.ts";
 
-import { addReading } from "./reading.ts";
+import { addReading, requireNoCursor } from "./reading.ts";
 import { recordCall } from "./record.ts";
 
 const instructions = `Skyhook receives webhooks, stores them as events and notifies destinations. Begin with overview, then list_issues. Answers have at most ${maxAnswerLength} characters: pass nextCursor to go on. ${untrustedRule}`;
@@ -57,8 +55,8 @@ function serverFor(services: AgentServices, caller: Omit<Agent, "client">, userA
   }
   // The library would convert each schema again for each list.
   server.server.setRequestHandler("tools/list", ({ params }) => {
-    if (params?.cursor === undefined) return { tools: allowed.map(({ listing }) => listing) };
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is one page, without cursors");
+    requireNoCursor(params);
+    return { tools: allowed.map(({ listing }) => listing) };
   });
   addReading(server);
   return server;

@@ -4,6 +4,7 @@ import type { GraphQLSchema } from "graphql";
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nextTurn } from "../../base/own-turn.ts";
+import { prefersHtml } from "../accept.ts";
 import type { Credentials, Exchange } from "../auth.ts";
 import type { AddressOf, Connection } from "../client-address.ts";
 import type { ErrorLog } from "../error-log.ts";
@@ -71,5 +72,5 @@ export const graphqlRest = (options: GraphqlRoute) => {
 
 /** Whether a browser navigates here; GraphQL clients ask for JSON. */
 function acceptsHtml({ method, headers }: Request): boolean {
-  return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
+  return method === "GET" && prefersHtml(headers.get("accept"));
 }

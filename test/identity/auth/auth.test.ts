@@ -31,6 +31,10 @@ describe("POST /v1/auth/token", () => {
     ["a form", () => form({ ...grant, client_id: id, client_secret: secret })],
     ["JSON", () => post({ ...grant, client_id: id, client_secret: secret })],
     ["HTTP Basic and a form", () => form(grant, basic(id, secret))],
+    [
+      "HTTP Basic and empty parameters",
+      () => form({ ...grant, client_id: "", client_secret: "" }, basic(id, secret)),
+    ],
     ["HTTP Basic and JSON", () => post(grant, basic(id, secret))],
   ];
 
@@ -75,6 +79,16 @@ describe("POST /v1/auth/token rejects", () => {
     expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
   });
 
+  test.each(["Basic", "BASIC ", "Basic !!!", "basic YTpi YTpi"])(
+    "the malformed header %p with a Basic challenge",
+    async (authorization) => {
+      const response = await app.fetch(path, form(grant, { authorization }));
+      expect(await json(response)).toMatchObject({ error: "invalid_client" });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
+    },
+  );
+
   test("a wrong secret and an unknown client with the same response [API2-6]", async () => {
     const ask = async (client: string, attempt: string) => {
       const headers = { "x-request-id": "same" };
@@ -87,17 +101,9 @@ describe("POST /v1/auth/token rejects", () => {
     };
     const answer = await ask(id, "wrong");
     expect(answer).toContain("invalid_client");
-    for (const client of [
-      `cli_${"0".repeat(32)}`,
-      "nobody",
-      "",
-      "\u0000",
-      "x".repeat(5_000),
-      "🦊",
-    ]) {
+    for (const client of [`cli_${"0".repeat(32)}`, "nobody", "\u0000", "x".repeat(5_000), "🦊"]) {
       expect(await ask(client, secret)).toBe(answer);
     }
-    expect(await ask(id, "")).toBe(answer);
     expect(await ask(id, `${secret} `)).toBe(answer);
   });
 
@@ -108,12 +114,14 @@ describe("POST /v1/auth/token rejects", () => {
       400,
       "unsupported_grant_type",
     ],
+    ["no grant", () => form({ client_id: id, client_secret: secret }), 400, "invalid_request"],
     [
-      "no grant",
-      () => form({ client_id: id, client_secret: secret }),
+      "an empty secret",
+      () => form({ ...grant, client_id: id, client_secret: "" }),
       400,
-      "unsupported_grant_type",
+      "invalid_request",
     ],
+    ["an empty grant", () => form({ grant_type: "", client_id: id }), 400, "invalid_request"],
     ["no client", () => form(grant), 400, "invalid_request"],
     ["no secret", () => form({ ...grant, client_id: id }), 400, "invalid_request"],
     [
@@ -162,8 +170,8 @@ describe("POST /v1/auth/token rejects", () => {
       "invalid_request",
     ],
     ["invalid JSON", () => post("{"), 400, "invalid_request"],
-    ["JSON that is not an object", () => post("[]"), 400, "unsupported_grant_type"],
-    ["null", () => post("null"), 400, "unsupported_grant_type"],
+    ["JSON that is not an object", () => post("[]"), 400, "invalid_request"],
+    ["null", () => post("null"), 400, "invalid_request"],
     [
       "a plain text body",
       () => ({ method: "POST", body: "x", headers: { "content-type": "text/plain" } }),

@@ -24,6 +24,14 @@ test.each(examples)("the example $title is valid for the schema", async ({ query
 });
 
 describe("the playground", () => {
+  test.each(["text/html;q=0, */*", "text/html;q=0.1, application/json"])(
+    "is not the answer to Accept: %s",
+    async (accept) => {
+      const response = await app.fetch("/graphql?query={__typename}", { headers: { accept } });
+      expect(response.headers.get("content-type")).toContain("json");
+    },
+  );
+
   test("loads only compressed files of this server, with ETags", async () => {
     const page = await app.fetch("/graphql", { headers: html });
     expect(page.status).toBe(200);
