@@ -533,6 +533,14 @@ create index flights_departing on flights (departure_time, id);
 create table flight_events (
   event_id text collate "C" not null primary key
 );
+-- Its event may be indexed, and gets its notification now.
+create function queue_flight_event() returns trigger language plpgsql as $$
+begin
+  insert into search_queue (event_id) values (old.event_id);
+  return null;
+end $$;
+create trigger flight_events_queued after delete on flight_events
+  for each row execute function queue_flight_event();
 
 create table bookings (
   id text collate "C" not null primary key,

@@ -482,6 +482,10 @@ create index flights_departing on flights (departure_time, id);
 create table flight_events (
   event_id text not null primary key
 ) strict, without rowid;
+-- Its event may be indexed, and gets its notification now.
+create trigger flight_events_queued after delete on flight_events begin
+  insert into search_queue (event_id) values (old.event_id);
+end;
 
 create table bookings (
   id text not null primary key,

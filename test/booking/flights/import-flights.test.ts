@@ -283,6 +283,13 @@ describe("an import of several transactions", () => {
     expect(await eventsAbout(app, `flight/${ids[0]}`)).toMatchObject([
       { type: "flight.oversold", data: { seats: 3, oversold: 1 } },
     ]);
+    const withSeverity = () => listed(app, `/v1/events?severity=info&subject=flight/${ids[0]}`);
+    // The event is indexed before it has a notification.
+    expect(await withSeverity()).toEqual([]);
+    await until(async () => {
+      app.clock.advance(1_000);
+      return (await withSeverity()).length === 1;
+    });
     expect(await countOf(flightNumber)).toBe(450);
   });
 
