@@ -150,7 +150,7 @@ export function createApp(services: Services) {
         ]);
         const schemas = [acknowledgementSchema, healthSchema, serviceStatusSchema];
         return openApiDocument(app, schemas, webhooksOf(services.eventCatalogue()));
-      }),
+      }, clock),
     );
   app.config.serve = { routes: routesBySentPath(app.routes, (request) => app.fetch(request)) };
   return app;

@@ -104,7 +104,9 @@ export const eventTimelineSchema = resource(
 
 export interface EventTimeline extends Static<typeof eventTimelineSchema> {}
 
-export const eventParams = documented(Type.Object({ id: text("The event's id.") }));
+export const eventParams = documented(
+  Type.Object({ id: text("The event's id.", "evt_019377b07d4070008000000000000001") }),
+);
 
 export const eventStreamQuery = documented(
   Type.Object({

@@ -30,6 +30,7 @@ export const replayInputSchema = Type.Object(
   {
     $id: "ReplayInput",
     description: `Which events to replay. Needs one of: ${limitingFilters.join(", ")}.`,
+    examples: [{ from: "2026-11-21T09:00:00Z", type: "deploy.*" }],
   },
 );
 

@@ -75,4 +75,6 @@ export const replayPreviewSchema = resource("ReplayPreview", "What a replay woul
 
 export interface ReplayPreview extends Static<typeof replayPreviewSchema> {}
 
-export const replayParams = documented(Type.Object({ id: text("The replay's id.") }));
+export const replayParams = documented(
+  Type.Object({ id: text("The replay's id.", "rpl_019377b07d4070008000000000000001") }),
+);

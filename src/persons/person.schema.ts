@@ -25,7 +25,7 @@ export const personSchema = Type.Object(
       maxLength: 255,
       description: "An e-mail address, or the id of a user.",
       errorMessage: "An e-mail address, or the id of a user",
-      examples: ["ada@example.com"],
+      examples: ["grace@example.com"],
     }),
   },
   { $id: "NamePerson", description: "Names a person, in the body because URLs are logged." },

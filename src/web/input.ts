@@ -54,6 +54,7 @@ type InputOf<Fields extends InputFields> = {
 interface Options {
   readonly $id?: string;
   readonly description?: string;
+  readonly examples?: readonly unknown[];
   readonly additionalProperties?: false;
 }
 

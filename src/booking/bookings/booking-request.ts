@@ -106,6 +106,7 @@ export function normalizedPassenger(passenger: PassengerRequest): PassengerReque
 export const passengerCorrectionSchema = Type.Partial(passengerRequestSchema, {
   $id: "PassengerCorrection",
   description: "The fields of a passenger to correct.",
+  examples: [{ firstName: "Augusta Ada" }],
 });
 
 /** Throws `invalid-body` for wrong types and `validation-failed` for broken rules. */

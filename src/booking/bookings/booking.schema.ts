@@ -202,4 +202,6 @@ export interface BookingDetails extends Static<typeof bookingDetailsSchema> {}
 
 export const bookingPageSchema = pageOf(bookingSummarySchema);
 
-export const bookingParams = documented(Type.Object({ id: text("The booking's id.") }));
+export const bookingParams = documented(
+  Type.Object({ id: text("The booking's id.", "bk_019377b07d4070008000000000000001") }),
+);

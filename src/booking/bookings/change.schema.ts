@@ -75,9 +75,12 @@ export const partRequestSchema = Type.Object(
 /** The body of POST /v1/api/bookings/{id}/changes. */
 export const changeRequestSchema = Type.Object(
   { flightId: flightIdSchema },
-  { $id: "ChangeRequest", description: "The flight to change to." },
+  { $id: "ChangeRequest", description: "The flight to change to.", examples: [{ flightId: 2 }] },
 );
 
 export const changeParams = documented(
-  Type.Object({ id: text("The booking's id."), changeId: text("The change's id.") }),
+  Type.Object({
+    id: text("The booking's id.", "bk_019377b07d4070008000000000000001"),
+    changeId: text("The change's id.", "chg_019377b07d4070008000000000000001"),
+  }),
 );

@@ -19,8 +19,8 @@ import { refusePart } from "./own-booking.ts";
 
 const passengerParams = documented(
   Type.Object({
-    id: text("The booking's id."),
-    position: text("The passenger's position in the booking, from 1."),
+    id: text("The booking's id.", "bk_019377b07d4070008000000000000001"),
+    position: text("The passenger's position in the booking, from 1.", "1"),
   }),
 );
 

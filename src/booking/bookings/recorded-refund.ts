@@ -47,7 +47,11 @@ export const refundRequestSchema = Type.Object(
       ),
     ),
   },
-  { $id: "RefundRequest", description: "A refund that was made." },
+  {
+    $id: "RefundRequest",
+    description: "A refund that was made.",
+    examples: [{ note: "bank transfer 2026-117" }],
+  },
 );
 
 export type RefundRequest = Static<typeof refundRequestSchema>;

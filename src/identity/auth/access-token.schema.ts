@@ -33,6 +33,16 @@ export const tokenRequestSchema = documented(
         ),
       ),
     },
-    { $id: "TokenRequest", description: "The client-credentials grant (RFC 6749 section 4.4)." },
+    {
+      $id: "TokenRequest",
+      description: "The client-credentials grant (RFC 6749 section 4.4).",
+      examples: [
+        {
+          grant_type: "client_credentials",
+          client_id: "cli_019377b07d4070008000000000000001",
+          client_secret: "<the secret>",
+        },
+      ],
+    },
   ),
 );

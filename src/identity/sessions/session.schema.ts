@@ -11,7 +11,9 @@ export const signedOutSchema = resource("SignedOut", "The end of a session.", {
 
 export const sessionPageSchema = pageOf(sessionSchema);
 
-export const sessionParams = documented(Type.Object({ id: text("The session's id.") }));
+export const sessionParams = documented(
+  Type.Object({ id: text("The session's id.", "ses_019377b07d4070008000000000000001") }),
+);
 
 export const signInSchema = documented(
   Type.Object(

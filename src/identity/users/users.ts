@@ -19,7 +19,10 @@ import { insertUser, userByEmail, userById, userPages, usersByIds } from "./user
 type UsersAccess = "any" | "admin";
 
 export const createUserSchema = Type.Object(
-  { name: nameSchema(200, "Ada Lovelace"), email: emailSchema },
+  {
+    name: nameSchema(200, "Grace Hopper"),
+    email: { ...emailSchema, examples: ["grace@example.com"] },
+  },
   { $id: "CreateUser", description: "A user to make." },
 );
 type CreateUser = Static<typeof createUserSchema>;

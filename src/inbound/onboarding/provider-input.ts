@@ -48,12 +48,17 @@ export const newProviderSchema = Type.Object(
     ),
     ...secretFields,
   },
-  { $id: "NewProvider", description: "A provider to add." },
+  {
+    $id: "NewProvider",
+    description: "A provider to add.",
+    examples: [{ catalogue: "slack", makeSecret: true }],
+  },
 );
 
 export const newSecretSchema = Type.Object(secretFields, {
   $id: "NewWebhookSecret",
   description: "Give either `secret` or `makeSecret`.",
+  examples: [{ makeSecret: true }],
 });
 
 export const testEventSchema = Type.Object(
@@ -66,7 +71,7 @@ export const testEventSchema = Type.Object(
       }),
     ),
   },
-  { $id: "TestEvent", description: "Which sample to send." },
+  { $id: "TestEvent", description: "Which sample to send.", examples: [{ event: "app_mention" }] },
 );
 
 export const readNewProvider = bodyReader(newProviderSchema, "validation-failed", (body) => [

@@ -68,7 +68,7 @@ const deliveryDetail = {
   requestBody: {
     required: true,
     description: `The provider's payload, uncompressed. At most ${sizesAllowed()}.`,
-    content: { "application/json": { schema: {} } },
+    content: { "application/json": { schema: {}, example: { action: "opened" } } },
   },
   responses: {
     200: {

@@ -49,6 +49,8 @@ export const explainedRejectionSchema = resource(
 
 export interface ExplainedRejection extends Static<typeof explainedRejectionSchema> {}
 
-export const rejectionParams = documented(Type.Object({ id: text("The rejection's id.") }));
+export const rejectionParams = documented(
+  Type.Object({ id: text("The rejection's id.", "rej_019377b07d4070008000000000000001") }),
+);
 
 export const rejectionPageSchema = pageOf(listedRejectionSchema);

@@ -68,7 +68,9 @@ export const mutesTable = defineTable("mutes", {
 
 export interface Mute extends Stored<typeof mutesTable> {}
 
-export const issueParams = documented(Type.Object({ id: text("The issue's id.") }));
+export const issueParams = documented(
+  Type.Object({ id: text("The issue's id.", "iss_3f9a1c7be0d25486a9c1f0e2") }),
+);
 
 /** The longest that an issue can be muted. */
 export const maxMuteDays = 30;

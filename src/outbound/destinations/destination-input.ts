@@ -23,7 +23,7 @@ import { brokers } from "../transports/brokers.ts";
 import type { TransportName } from "../transports/transports.ts";
 
 // The example is not in `destinationFields`: the console's page, which imports them, names no other origin.
-const example = "https://hooks.slack.com/services/T000/B000/XXXX";
+const example = "https://example.com/webhooks";
 const fields = { ...destinationFields, url: { ...destinationFields.url, example } };
 
 export const destinationInputSchema = inputSchema(fields, {
@@ -35,7 +35,11 @@ export type DestinationInput = Static<typeof destinationInputSchema>;
 
 export const destinationChangesSchema = changesSchema(
   { ...fields, state: stateField },
-  { $id: "DestinationChanges", description: "The fields to change." },
+  {
+    $id: "DestinationChanges",
+    description: "The fields to change.",
+    examples: [{ ratePerSecond: 10 }],
+  },
 );
 export type DestinationChanges = Static<typeof destinationChangesSchema>;
 

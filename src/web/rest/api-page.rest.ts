@@ -1,8 +1,10 @@
 import licence from "../../../node_modules/@scalar/api-client/LICENSE" with { type: "text" };
 import script from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
-import { asset, htmlPage, pageHeaders } from "../asset.ts";
+import type { Clock } from "../../base/clock.ts";
+import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 
 import { assetsRest } from "./assets.rest.ts";
+import { examplesAsOf } from "./example.ts";
 
 import palette from "../palette.css" with { type: "text" };
 import colours from "./api-page.css" with { type: "text" };
@@ -55,8 +57,20 @@ Scalar.createApiReference("#reference", {
 const headers = pageHeaders({ "style-src": "'self' 'unsafe-inline'" });
 
 /** The API reference as a page and as an OpenAPI document. The page works offline. */
-export const apiPageRest = (document: () => Promise<unknown>) => {
-  const json = asset("json", async () => JSON.stringify(await document(), null, 2));
+export const apiPageRest = (document: () => Promise<unknown>, clock: Clock) => {
+  let made: readonly [day: string, asset: Asset] | undefined;
+  // Made once a day, because the days in its examples are near ones.
+  const json: Asset = (request) => {
+    const today = Temporal.Instant.fromEpochMilliseconds(clock.now())
+      .toZonedDateTimeISO("UTC")
+      .toPlainDate();
+    const day = today.toString();
+    if (made?.[0] !== day) {
+      const load = async () => examplesAsOf(today, JSON.stringify(await document(), null, 2));
+      made = [day, asset("json", load)];
+    }
+    return made[1](request);
+  };
   return assetsRest("api-page", {
     "/swagger": asset("html", async () => page, headers),
     "/swagger/scalar.js": asset(

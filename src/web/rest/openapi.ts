@@ -6,6 +6,7 @@ import { apiVersion } from "../../base/version.ts";
 import { problemSchema } from "../errors.ts";
 import { problems } from "../problems.ts";
 
+import { exampleOf } from "./example.ts";
 import { problemResponseNames } from "./problem.schema.ts";
 
 type Json = Record<string, unknown>;
@@ -41,7 +42,7 @@ const securitySchemes = {
 
 /**
  * Makes the OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the
- * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself,
+ * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself, their examples,
  * descriptions and examples of parameters, `application/problem+json`, and named schemas inside others.
  * `others` are schemas that routes use by reference only; `webhooks` are what the service sends. Each route has a turn
  * of the event loop: all at once would block all requests for 30 ms.
@@ -65,7 +66,10 @@ export async function openApiDocument(
     const described = {
       ...operation,
       ...(body !== undefined && {
-        requestBody: { required: true, content: { "application/json": { schema: body } } },
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: body, example: exampleOf(body) } },
+        },
       }),
       ...("parameters" in operation && { parameters: parametersOf(operation, detail) }),
       responses: responsesOf(operation, detail),
