@@ -25,7 +25,6 @@ export type ReplayStatus = (typeof replayStatuses)[number];
 export const replayFiltersSchema = resource("ReplayFilters", "Which events are replayed.", {
   ...filterFields(replayFilters),
   to: text("Only events received before this time.", "2026-11-21T10:00:00.000Z"),
-  // Replays of earlier versions, without it, send all events.
   onlyUndelivered: Type.Optional(flag("Without events that were delivered already.")),
 });
 
