@@ -1,4 +1,5 @@
 import { encodeCursor } from "../base/cursor.ts";
+import { AppError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import type { Page } from "../base/page.ts";
 
@@ -24,11 +25,13 @@ const bounds: readonly Bounds[] = [
 ];
 const ofItem: Bounds = { text: 300, items: 10 };
 
-/** JSON without nulls, as long as an answer may be. */
-export function answerText(answer: unknown): string {
+/** JSON without nulls, as long as an answer may be. Throws `bad-request` for an answer that is too long however it is cut. */
+export function answerText(answer: object): string {
   const texts = bounds.values().map((each) => jsonOf(answer, each));
   const fitting = texts.find((text) => text.length <= maxAnswerLength);
-  return fitting ?? JSON.stringify({ error: "The answer is too long. Ask for less." });
+  if (fitting === undefined)
+    throw new AppError("bad-request", "The answer is too long. Ask for less");
+  return fitting;
 }
 
 function jsonOf(value: unknown, { text, items }: Bounds): string {
@@ -37,11 +40,20 @@ function jsonOf(value: unknown, { text, items }: Bounds): string {
     if (typeof each === "string" && each.length > text) {
       return `${each.slice(0, text)}… (${each.length - text} characters more)`;
     }
-    if (Array.isArray(each) && each.length > items) {
-      return [...each.slice(0, items), `… (${each.length - items} more)`];
-    }
-    return each;
+    return typeof each === "object" ? withCutArrays(each, items) : each;
   });
+}
+
+/** With the first `items` of each array. `omitted` counts the others, by the name of their array. */
+function withCutArrays(value: object, items: number): object {
+  if (Array.isArray(value)) return value;
+  const long = Object.entries(value).filter(
+    (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && entry[1].length > items,
+  );
+  if (long.length === 0) return value;
+  const cut = long.map(([name, array]) => [name, array.slice(0, items)] as const);
+  const omitted = long.map(([name, array]) => [name, array.length - items] as const);
+  return { ...value, ...Object.fromEntries(cut), omitted: Object.fromEntries(omitted) };
 }
 
 interface Listed {

@@ -1,4 +1,4 @@
-import type { Static, TObject } from "@sinclair/typebox";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
 
 import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
@@ -49,6 +49,8 @@ export interface Tool<Input extends TObject = TObject> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
+  /** The shape of its answer. */
+  readonly output: TSchema;
   /** What an operator must have allowed; null for a tool that only reads. Without it, the tool is not there. */
   readonly needs: Allowance | null;
   /** Of a tool that writes: whether it can undo or repeat something that somebody notices. */
@@ -56,7 +58,7 @@ export interface Tool<Input extends TObject = TObject> {
   /** Of a tool that writes: whether a second call changes nothing more. */
   readonly isIdempotent?: boolean;
   /** Throws as the services do. */
-  run(services: AgentServices, agent: Agent, given: Static<Input>): Promise<unknown>;
+  run(services: AgentServices, agent: Agent, given: Static<Input>): Promise<object>;
 }
 
 /** Keeps the type of the input while a tool is defined. */

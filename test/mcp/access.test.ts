@@ -118,6 +118,7 @@ describe("/mcp", () => {
         name: "overview",
         title: overview?.title ?? "",
         description: overview?.description ?? "",
+        outputSchema: expect.objectContaining({ type: "object" }),
         inputSchema: { type: "object", properties: {}, additionalProperties: false },
         annotations: {
           readOnlyHint: true,

@@ -1,3 +1,6 @@
+import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+
 import type { TestApp } from "./app.ts";
 
 /** The protocol that clients of 2026-07-28 speak. */
@@ -51,6 +54,33 @@ interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
+const ajv = new Ajv2020({ strict: true });
+const checks = new Map<string, ValidateFunction>();
+
+/** Requires that an answer has the shape that its tool declares, and no member besides. */
+async function checkAnswer(
+  call: (method: string) => Promise<RpcAnswer>,
+  name: string,
+  {
+    content,
+    structuredContent,
+  }: { readonly content?: unknown; readonly structuredContent?: unknown },
+): Promise<void> {
+  let check = checks.get(name);
+  if (check === undefined) {
+    const listed: readonly { name: string; outputSchema: object }[] = Object(
+      (await call("tools/list")).result,
+    )["tools"];
+    const schema = JSON.stringify(listed.find((tool) => tool.name === name)?.outputSchema);
+    const strict = schema.replaceAll('"properties":', '"additionalProperties":false,"properties":');
+    check = ajv.compile(JSON.parse(strict));
+    checks.set(name, check);
+  }
+  if (!check(structuredContent)) throw new Error(`${name}: ${ajv.errorsText(check.errors)}`);
+  const text: unknown = Object(content)[0]?.text;
+  if (text !== JSON.stringify(structuredContent)) throw new Error(`${name}: two different answers`);
+}
+
 /** An agent that calls `fetch`. */
 export function agentOf(fetch: Fetch, rpc: Rpc) {
   const call = async (method: string, params: Readonly<Record<string, unknown>> = {}) =>
@@ -59,6 +89,7 @@ export function agentOf(fetch: Fetch, rpc: Rpc) {
   const toolText = async (name: string, given: Readonly<Record<string, unknown>> = {}) => {
     const { result, error } = await call("tools/call", { name, arguments: given });
     if (error !== undefined) return { text: error.message, isError: true };
+    if (Object(result)["isError"] !== true) await checkAnswer(call, name, Object(result));
     const [first]: readonly { text?: string }[] = Object(result)["content"] ?? [];
     return { text: first?.text ?? "", isError: Object(result)["isError"] === true };
   };

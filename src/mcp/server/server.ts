@@ -6,10 +6,12 @@ import {
   McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { lazy } from "../../base/lazy.ts";
+import { asPayload } from "../../base/payload.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { version } from "../../base/version.ts";
 import { answerText, maxAnswerLength } from "../answer.ts";
@@ -20,7 +22,7 @@ import { untrustedRule } from "../untrusted.ts";
 import { addReading, requireNoCursor } from "./reading.ts";
 import { recordCall } from "./record.ts";
 
-const instructions = `Skyhook receives webhooks, stores them as events and notifies destinations. Begin with overview, then list_issues. Answers have at most ${maxAnswerLength} characters: pass nextCursor to go on. ${untrustedRule}`;
+const instructions = `Skyhook receives webhooks, stores them as events and notifies destinations. Begin with overview, then list_issues. Answers have at most ${maxAnswerLength} characters: pass nextCursor to go on; \`omitted\` counts what was left out of a long array. ${untrustedRule}`;
 
 /** Answers a request of an agent. A server is made for each, so that nothing is kept between them. */
 export function answerAgent(
@@ -77,8 +79,7 @@ function clientIn({ mcpReq }: ServerContext, userAgent: string): string {
 const readyTools = lazy(() =>
   tools.map((tool) => {
     const strict = Type.Object(tool.input.properties, { additionalProperties: false });
-    // Without the symbols of the library that defines them.
-    const schema: object = JSON.parse(JSON.stringify(strict));
+    const schema = plain(strict);
     // Guarantee: `T` is `unknown` below.
     const getValidator =
       <T>() =>
@@ -101,11 +102,15 @@ const readyTools = lazy(() =>
       title,
       description,
       inputSchema: { type: "object" as const, ...schema },
+      outputSchema: { type: "object" as const, ...plain(tool.output) },
       annotations,
     };
     return { tool, inputSchema, listing, read: bodyReader(strict, "validation-failed") };
   }),
 );
+
+/** Without the symbols of the library that defines schemas. */
+const plain = (schema: TSchema): object => JSON.parse(JSON.stringify(schema));
 
 async function resultOf(
   services: AgentServices,
@@ -117,7 +122,8 @@ async function resultOf(
   try {
     const given = read();
     await recordCall(services, agent, tool, given);
-    return text(answerText(await tool.run(services, agent, given)));
+    const answer = answerText(await tool.run(services, agent, given));
+    return { ...text(answer), structuredContent: asPayload(parseJson(answer)) ?? {} };
   } catch (error) {
     if (error instanceof AppError && error.code !== "internal") {
       return { ...text(`${error.code}: ${error.detail}`), isError: true };

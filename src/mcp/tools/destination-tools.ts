@@ -4,7 +4,14 @@ import { isAdmin } from "../../base/context.ts";
 import { readFilters } from "../../base/filters.ts";
 import { destinationNamed } from "../../outbound/destination-named.ts";
 import { deliveryFilters } from "../../outbound/destinations/destination-filters.ts";
+import {
+  deliveryPageSchema,
+  listedDestinationSchema,
+  retriedSchema,
+  testResultSchema,
+} from "../../outbound/destinations/destination.schema.ts";
 import { listAnswer } from "../answer.ts";
+import { anyObject, membersOf, pageOf, shape, untrusted } from "../output.ts";
 import { type Agent, type AgentServices, tool } from "../tool.ts";
 import { shownDelivery, shownDestination } from "../untrusted.ts";
 
@@ -17,12 +24,15 @@ async function idOf({ storage }: AgentServices, nameOrId: string): Promise<strin
   return (await destinationNamed(storage, nameOrId)) ?? nameOrId;
 }
 
+const destinationMembers = membersOf(listedDestinationSchema, "ownerId", "headerNames", "template");
+
 export const listDestinations = tool({
   name: "list_destinations",
   title: "List destinations",
   description:
     "Where notifications are sent: filter, state, circuit, what waits and what is dead, success rate, last error.",
   input: Type.Object(pageInput),
+  output: pageOf(destinationMembers),
   needs: null,
   async run({ destinations, withHealth }, agent, given) {
     const page = await destinations.list(agent, pageIn(given, "dst_"), { owner: "operators" });
@@ -36,6 +46,14 @@ export const getDestination = tool({
   description:
     "One destination with its health, and its deliveries, newest first, each with its last attempts. With `status` only those, such as `dead`.",
   input: Type.Object({ destination, ...filterInput(deliveryFilters), ...pageInput }),
+  output: shape({
+    // As in a list of destinations.
+    destination: anyObject,
+    deliveries: pageOf({
+      ...membersOf(deliveryPageSchema.properties.data.items, "title", "lastError", "attempts"),
+      ...untrusted,
+    }),
+  }),
   needs: null,
   async run(services, agent, { destination: nameOrId, ...given }) {
     const { destinations, withHealth, destinationDeliveries } = services;
@@ -62,6 +80,7 @@ export const sendTest = tool({
   title: "Send a test",
   description: "Sends a test notification to a destination, and returns how it answered.",
   input: Type.Object({ destination }),
+  output: shape({ ...membersOf(testResultSchema, "error"), ...untrusted }),
   needs: "writes",
   async run(services, agent, { destination: nameOrId }) {
     const id = await idOf(services, nameOrId);
@@ -76,6 +95,7 @@ export const retryDead = tool({
   description:
     "Sends the failed deliveries of an issue again, now. First find out why they failed, and check that the cause is gone.",
   input: Type.Object({ id: shortText("The issue's id, `iss_…`.") }),
+  output: shape(membersOf(retriedSchema)),
   needs: "writes",
   run: ({ issues }, agent, { id }) => issues.retry(agent, id),
 });

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 import { lazy } from "../../base/lazy.ts";
 import { indexOf, search, wordsIn } from "../../web/docs/search.ts";
+import { anyObject, shape, text as string } from "../output.ts";
 import { tool } from "../tool.ts";
 
 import { shortText } from "./inputs.ts";
@@ -15,6 +16,7 @@ export const searchDocs = tool({
   description:
     "Sections of Skyhook's documentation with all the words, and the whole `text` of the first. Its page is the resource `skyhook://docs/<page>.md`.",
   input: Type.Object({ q: shortText("Words to find.", "rotate secret") }),
+  output: shape({ text: string, sections: Type.Array(anyObject) }),
   needs: null,
   async run(_, __, { q }) {
     const words = wordsIn(q);

@@ -6,9 +6,15 @@ import { AppError } from "../../base/errors.ts";
 import { readFilters } from "../../base/filters.ts";
 import type { Page } from "../../base/page.ts";
 import { type EventFilters, eventFilters } from "../../events/event-filters.ts";
-import type { EventTimeline, ListedEvent } from "../../events/event.schema.ts";
+import {
+  eventPageSchema,
+  type EventTimeline,
+  eventTimelineSchema,
+  type ListedEvent,
+} from "../../events/event.schema.ts";
 import type { Events } from "../../events/events.ts";
 import { listAnswer } from "../answer.ts";
+import { membersOf, pageOf, shape, text, untrusted, whole } from "../output.ts";
 import { tool } from "../tool.ts";
 import { isVisible, shownEvent, shownTimeline } from "../untrusted.ts";
 
@@ -58,12 +64,20 @@ async function timelineOf(events: Events, ctx: Context, id: string): Promise<Eve
   return timeline;
 }
 
+/** In the resource, but not shown or under `untrusted`. */
+const hidden = ["idempotencyKey", "subject", "title", "url", "actor", "data"] as const;
+const eventMembers = {
+  ...membersOf(eventPageSchema.properties.data.items, ...hidden, "occurredAt", "recovered"),
+  ...untrusted,
+};
+
 export const searchEvents = tool({
   name: "search_events",
   title: "Search events",
   description:
     "Events, newest first: stored webhooks, with severity and state of delivery. For what failed at one destination, give `destination` and `delivery`.",
   input: Type.Object({ ...filterInput(eventFilters), ...pageInput }),
+  output: pageOf(eventMembers),
   needs: null,
   async run({ events }, agent, given) {
     const filters = readFilters(eventFilters, given);
@@ -80,6 +94,10 @@ export const getEvent = tool({
   description:
     "What became of one event: its notifications, and for each destination the delivery, its attempts, their errors, or the part of its filter that does not match.",
   input: idInput,
+  output: shape({
+    ...eventMembers,
+    ...membersOf(eventTimelineSchema, ...hidden, "effect", "body", "bodyEncoding"),
+  }),
   needs: null,
   run: async ({ events }, agent, { id }) => shownTimeline(await timelineOf(events, agent, id)),
 });
@@ -94,6 +112,7 @@ export const getBody = tool({
       Type.Integer({ minimum: 0, description: "`nextOffset` of the part before." }),
     ),
   }),
+  output: shape({ bodyEncoding: text, length: whole, nextOffset: whole, ...untrusted }),
   needs: "bodies",
   async run({ events }, agent, { id, offset = 0 }) {
     await timelineOf(events, agent, id);

@@ -1,4 +1,4 @@
-import { Kind, type TOptional, type TString, Type } from "@sinclair/typebox";
+import { Kind, type TObject, type TOptional, type TString, Type } from "@sinclair/typebox";
 
 import { decodeCursor } from "../../base/cursor.ts";
 import type { Filters } from "../../base/filters.ts";
@@ -16,6 +16,15 @@ export function filterInput<const Defined extends Filters>(defined: Defined) {
   const texts = parameters.map(([name, schema]) => [name, { ...schema, [Kind]: "Word" }]);
   // Guarantee: Object.entries has the names of the definition.
   return Object.fromEntries(texts) as { readonly [Name in keyof Defined]: TOptional<TString> };
+}
+
+/** The same input, described at another tool: a list of tools is part of each conversation. */
+export function undescribed<Input extends TObject>(input: Input): Input {
+  const properties = Object.entries(input.properties).map(([name, schema]) => [
+    name,
+    { ...schema, description: undefined, examples: undefined },
+  ]);
+  return { ...input, properties: Object.fromEntries(properties) };
 }
 
 /** How every tool that lists asks for a page. */

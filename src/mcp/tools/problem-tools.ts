@@ -3,8 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { readFilters } from "../../base/filters.ts";
 import { maxLimit } from "../../base/page.ts";
 import { rejectionFilters } from "../../inbound/rejections/rejection-filters.ts";
+import { explainedRejectionSchema } from "../../inbound/rejections/rejection.schema.ts";
+import { issueSchema } from "../../operations/issues/issue.ts";
 import { muteEnd } from "../../operations/issues/mute-end.ts";
 import { listAnswer } from "../answer.ts";
+import { anyObject, membersOf, shape, text, untrusted, whole } from "../output.ts";
 import { tool } from "../tool.ts";
 import { shownDestination, shownExplanation, shownIssue, shownRejection } from "../untrusted.ts";
 
@@ -18,6 +21,15 @@ export const overview = tool({
   description:
     "Begin here: what is wrong now, which providers are silent, the state of each destination, and what waits to be sent.",
   input: Type.Object({}),
+  output: shape({
+    now: text,
+    version: text,
+    notifications: anyObject,
+    issues: Type.Array(anyObject),
+    issueCount: whole,
+    providers: Type.Array(anyObject),
+    destinations: Type.Array(anyObject),
+  }),
   needs: null,
   async run({ issues, providers, destinations, withHealth, statistics, clock }, agent) {
     const [found, known, health, page] = await Promise.all([
@@ -46,12 +58,15 @@ export const overview = tool({
   },
 });
 
+const issueMembers = { ...membersOf(issueSchema, "cause"), ...untrusted };
+
 export const listIssues = tool({
   name: "list_issues",
   title: "List issues",
   description:
     "What is wrong now, the most urgent first: failing destinations, dead deliveries, rejected webhooks, silent providers; each with its cause, its count and what to do.",
   input: Type.Object({}),
+  output: shape({ issues: Type.Array(shape(issueMembers)) }),
   needs: null,
   run: async ({ issues }, agent) => ({ issues: (await issues.list(agent)).data.map(shownIssue) }),
 });
@@ -65,6 +80,12 @@ export const explainRejection = tool({
     id: Type.Optional(shortText("The rejection's id, `rej_…`.")),
     ...filterInput(rejectionFilters),
     ...pageInput,
+  }),
+  output: shape({
+    ...membersOf(explainedRejectionSchema, "headers", "requestId"),
+    ...untrusted,
+    items: Type.Array(anyObject),
+    nextCursor: text,
   }),
   needs: null,
   async run({ rejections }, agent, { id, ...given }) {
@@ -82,6 +103,7 @@ export const providerStatus = tool({
   description:
     "For each provider, or one: last event, usual interval, since when it is silent, rotation of its secret, comparison with its own log.",
   input: Type.Object({ provider: Type.Optional(shortText("The provider's id.", "code_host")) }),
+  output: shape({ providers: Type.Array(anyObject) }),
   needs: null,
   async run({ providers }, agent, { provider }) {
     const { data } = await providers.list(agent);
@@ -97,6 +119,8 @@ export const muteIssue = tool({
     id: shortText("The issue's id, `iss_…`."),
     until: shortText("When it is shown again.", "2026-12-01T08:00:00Z"),
   }),
+  // As in list_issues.
+  output: anyObject,
   needs: "writes",
   isIdempotent: true,
   run: async ({ issues, clock }, agent, { id, until }) =>

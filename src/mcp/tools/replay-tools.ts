@@ -3,13 +3,14 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { eventsByIds } from "../../event/events.sql.ts";
 import { replayInputSchema } from "../../events/replay-input.ts";
-import type { ReplayPreview } from "../../events/replay.schema.ts";
-import type { ReplayFailure } from "../../events/replay.ts";
+import { type ReplayPreview, replayPreviewSchema } from "../../events/replay.schema.ts";
+import { type ReplayFailure, replaySchema } from "../../events/replay.ts";
 import { listAnswer } from "../answer.ts";
+import { anyObject, membersOf, pageOf, shape, text, untrusted } from "../output.ts";
 import { type AgentServices, tool } from "../tool.ts";
 import { isVisible, shownReplay, shownReplayFailure } from "../untrusted.ts";
 
-import { pageIn, pageInput, shortText } from "./inputs.ts";
+import { pageIn, pageInput, shortText, undescribed } from "./inputs.ts";
 
 /** Titles and values were written by senders. */
 function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
@@ -32,9 +33,12 @@ export const previewReplay = tool({
   description:
     "What a replay of many events would do, without doing it: how many, which are interpreted differently now, and who is notified a second time.",
   input: replayInputSchema,
+  output: shape({ ...membersOf(replayPreviewSchema, "examples", "newest"), ...untrusted }),
   needs: null,
   run: async ({ replays }, agent, filters) => shownPreview(await replays.preview(agent, filters)),
 });
+
+const replayMembers = membersOf(replaySchema, "lastError");
 
 export const getReplay = tool({
   name: "get_replay",
@@ -42,6 +46,11 @@ export const getReplay = tool({
   description:
     "Progress and result of a replay, by `id`: its counts, and its failed events, the last first. Without `id`: replays, newest first.",
   input: Type.Object({ id: Type.Optional(shortText("The replay's id, `rpl_…`.")), ...pageInput }),
+  output: shape({
+    ...pageOf(replayMembers).properties,
+    replay: anyObject,
+    failures: pageOf({ id: text, createdAt: text, ...untrusted }),
+  }),
   needs: null,
   async run(services, agent, { id, ...given }) {
     const { replays } = services;
@@ -61,11 +70,13 @@ export const startReplay = tool({
   name: "start_replay",
   title: "Start a replay",
   description:
-    "Replays the events of `filters`. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time. Its progress: get_replay.",
+    "Replays the events of `filters`, those of preview_replay. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time. Its progress: get_replay.",
   input: Type.Object({
-    filters: replayInputSchema,
+    filters: undescribed(replayInputSchema),
     expectedTotal: Type.Integer({ minimum: 0, description: "`total` of preview_replay." }),
   }),
+  // As `replay` of get_replay.
+  output: anyObject,
   needs: "writes",
   isDestructive: true,
   async run({ replays }, agent, { filters, expectedTotal }) {
