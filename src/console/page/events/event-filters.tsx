@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 
 import { DestinationFilter, ProviderFilter } from "../filters.tsx";
 import { useLoad } from "../load.ts";
+import { words } from "../text.tsx";
 import { TimeFilter } from "../time-filter.tsx";
 import type { EventItem, Page } from "../wire.ts";
 
@@ -9,12 +10,17 @@ import type { EventItem, Page } from "../wire.ts";
 export const eventControls = (types: readonly string[]) => ({
   q: { placeholder: "Title, actor, data", whileTyping },
   delivery: { all: "Any", options: ["dead", "retrying", "pending"] },
+  severity: { all: "Any", options: ["error", "warning"], labelOf: orHigher },
   destination: DestinationFilter,
   provider: ProviderFilter,
   time: TimeFilter,
   type: { options: types },
   status: { all: "All statuses" },
 });
+
+function orHigher(severity: string): string {
+  return severity === "error" ? words(severity) : `${words(severity)} or higher`;
+}
 
 /** The types of the newest events. */
 export function useNewestTypes(): readonly string[] {

@@ -32,7 +32,8 @@ export function ReplayForm({ route, close, started }: Parts) {
           <h2>Replay events</h2>
           <p class="quiet">
             Skyhook interprets the stored bytes of each event again, oldest first, and resends
-            notifications that failed. If none failed, it sends new ones.
+            notifications that failed. Events that were delivered are left out, unless you choose
+            them too.
           </p>
         </header>
         <Filters route={route} />
