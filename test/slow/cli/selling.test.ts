@@ -163,7 +163,7 @@ describe("skyhook booking reveal", () => {
     for (const reason of ["", " ", "visa\nanother line", "x".repeat(501)]) {
       const refused = await skyhook("booking", "reveal", id, "--reason", reason);
       expect([refused.out, refused.code]).toEqual(["", 2]);
-      expect(refused.err).toContain("Write 1 to 500 characters on one line");
+      expect(refused.err).toContain("Write 1 to 500 characters, not all invisible");
     }
     const none = await skyhook("booking", "reveal", "bk_0", "--reason", "x");
     expect([none.code, none.err]).toEqual([1, "skyhook: No booking has this id\n"]);
