@@ -51,7 +51,8 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
       await app.deliver(id, body, { headers: sent, secret: "wrong" });
     }
     const flight = await addFlight(app);
-    const people = [{ ...passenger(), firstName: markup.slice(0, 58), lastName: reversed }];
+    const hostile = markup.slice(0, 58);
+    const people = [{ ...passenger(), firstName: hostile, lastName: hostile }];
     await app.as(
       "user",
       "/v1/api/bookings",

@@ -47,10 +47,11 @@ describe("a full disk", () => {
       return status;
     };
     for (let number = 1; number <= 20; number += 1) expect(await deliver(number)).toBe(200);
-    // A search waits for the index, which would take of the room that is left.
-    expect((await asOperator(server, "/v1/events?q=task")).status).toBe(200);
     disk.fill(server, 200_000);
-    for (let number = 21; refused.length === 0 && number < 200; number += 1) await deliver(number);
+    // A webhook can fail by a larger batch of the search index in the same commit, while there is room for the next one.
+    for (let number = 21, failed = 0; failed < 20 && number < 400; number += 1) {
+      failed = (await deliver(number)) === 200 ? 0 : failed + 1;
+    }
     expect(acknowledged.length).toBeGreaterThan(20);
 
     await expectUnavailable(server, 1_000, 8_000);
