@@ -17,7 +17,7 @@ export interface WantedKey {
   readonly secret: string;
 }
 
-/** The keys that can be meant; null if there is none. */
+/** The published keys that fit a request; null if there are none. */
 type Found = readonly PublishedKey[] | null;
 
 /** Fetches and caches the public keys of services. */
