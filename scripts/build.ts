@@ -55,7 +55,7 @@ export async function compile(
     // also where its own helper has got the name `m` (Bun 1.4.5), and the import then fails.
     minify: { syntax: true, whitespace: true },
     define: { SKYHOOK_COMMIT: JSON.stringify(builtCommit()) },
-    plugins: [sameEverywhere],
+    plugins: [sameEverywhere, embedded],
   });
   const files = outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
   const platform = target ?? `${process.platform}-${process.arch}`;
@@ -102,6 +102,24 @@ export const sameEverywhere: BunPlugin = {
     build.onResolve({ filter: /^(?:@[\w.-]+\/)?[\w.-]+$/ }, ({ path, importer }) => {
       const isOptional = importer.includes("node_modules") && !needed.has(path) && !isBuiltin(path);
       return isOptional ? { path, external: true } : undefined;
+    });
+  },
+};
+
+/**
+ * Replaces modules named `*.embedded.ts` by their values, so that the program needs none of the files that they read.
+ * Macros would do so too. But while Bun 1.4.5 runs a macro, it loses callbacks of `setImmediate`, and from source the
+ * modules are loaded while the server serves others.
+ */
+export const embedded: BunPlugin = {
+  name: "embedded",
+  setup(build) {
+    build.onLoad({ filter: /\.embedded\.ts$/ }, async ({ path }) => {
+      const values: Record<string, unknown> = await import(path);
+      const contents = Object.entries(values)
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+        .join("");
+      return { contents, loader: "js" };
     });
   },
 };

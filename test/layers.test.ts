@@ -177,6 +177,11 @@ describe("imports", () => {
   });
 });
 
+test("no file is loaded as a macro: see `embedded` in scripts/build.ts", () => {
+  const offenders = [...sources].filter(([, source]) => /type: "macro"/.test(source));
+  expect(offenders.map(([file]) => file)).toEqual([]);
+});
+
 test("every layer has files", () => {
   const used = new Set([...sources.keys()].map(layerOf));
   expect(layers.filter((layer) => !used.has(layer))).toEqual([]);

@@ -1,13 +1,11 @@
 import { join } from "node:path";
 
-/**
- * Bundles the console's browser code into one script. Call it as a macro: Bun then inlines the result, so
- * the compiled program needs neither the sources nor a bundler.
- */
-export function bundlePage(): string {
+/** Bundles the console's browser code into one script. */
+export async function bundlePage(): Promise<string> {
   const entry = join(import.meta.dir, "page/main.tsx");
-  // Runs in a separate process because Bun's bundler cannot be called from within a macro.
-  const built = Bun.spawnSync([process.execPath, "build", entry, "--production"]);
-  if (built.exitCode === 0) return built.stdout.toString();
-  throw new Error(`failed to bundle the console: ${built.stderr.toString()}`);
+  // In a separate process: the program goes on, and its own settings do not change the script.
+  const built = Bun.spawn([process.execPath, "build", entry, "--production"], { stderr: "pipe" });
+  const [script, errors] = await Promise.all([built.stdout.text(), built.stderr.text()]);
+  if ((await built.exited) === 0) return script;
+  throw new Error(`failed to bundle the console: ${errors}`);
 }

@@ -28,6 +28,6 @@ const files = () => import("./files.ts");
 export const consoleRest = (issuer: string | null) =>
   assetsRest("console", {
     "/console": asset("html", async () => pageWith(issuer), headers),
-    "/console/page.js": asset("js", async () => (await files()).script),
+    "/console/page.js": asset("js", async () => (await import("./script.embedded.ts")).script),
     "/console/page.css": asset("css", async () => (await files()).styles),
   });

@@ -1,5 +1,3 @@
-import { bundlePage } from "./bundle.ts" with { type: "macro" };
-
 import palette from "../web/palette.css" with { type: "text" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
 import audit from "./page/style/audit.css" with { type: "text" };
@@ -20,9 +18,6 @@ import phone from "./page/style/phone.css" with { type: "text" };
 import replays from "./page/style/replays.css" with { type: "text" };
 import views from "./page/style/views.css" with { type: "text" };
 import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
-
-/** The console's script, bundled when the program is compiled or, from source, when this file loads. */
-export const script = bundlePage();
 
 /** In cascade order: later style sheets override earlier ones. */
 export const styles = [

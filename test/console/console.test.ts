@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
+import { embedded } from "../../scripts/build.ts";
 import { write } from "../../src/db/statement.ts";
 import { mintConsoleCode } from "../../src/identity/auth/console-codes.ts";
 import {
@@ -61,12 +62,11 @@ describe("the console's page", () => {
   });
 
   test("is inlined into the compiled program", async () => {
-    const entry = join(import.meta.dir, "../../src/console/files.ts");
-    const built = await Bun.build({ entrypoints: [entry], target: "bun" });
+    const entry = join(import.meta.dir, "../../src/console/script.embedded.ts");
+    const built = await Bun.build({ entrypoints: [entry], target: "bun", plugins: [embedded] });
     const code = await built.outputs[0]?.text();
     expect(code).toContain("skyhook.session");
-    expect(code).toContain("--accent-fill");
-    expect(code).not.toContain("spawnSync");
+    expect(code).not.toContain("Bun.spawn");
   });
 });
 

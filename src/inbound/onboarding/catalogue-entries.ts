@@ -13,10 +13,7 @@ export function secretKindOf(scheme: SignatureScheme): SecretKind {
   return hasSharedSecret(scheme) ? "shared" : "public-key";
 }
 
-/**
- * The texts of the catalogue's files. Loaded on first use: a server that adds no provider does not need them. Modules that
- * many commands share load it so too: Bun 1.4.5 can leave the macro in it unexpanded when they load at the same time.
- */
+/** The texts of the catalogue's files. Loaded on first use: a server that adds no provider does not need them. */
 export const loadCatalogue = () => import("../providers/files/catalogue-files.ts");
 
 /** Reads all files of the catalogue. Lets other requests run between files. */

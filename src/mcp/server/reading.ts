@@ -13,7 +13,7 @@ const markdown = "text/markdown";
 const uriOf = (file: string) => `skyhook://docs/${file}`;
 
 // Loaded when an agent first asks for it.
-const docs = async () => (await import("../../web/docs/files.ts")).docs;
+const docs = async () => (await import("../../web/docs/docs.embedded.ts")).docs;
 
 /** The pages of the documentation, without its decision records. */
 async function pageList() {

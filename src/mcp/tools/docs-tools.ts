@@ -7,7 +7,7 @@ import { tool } from "../tool.ts";
 
 import { shortText } from "./inputs.ts";
 
-const index = lazy(async () => indexOf((await import("../../web/docs/files.ts")).docs));
+const index = lazy(async () => indexOf((await import("../../web/docs/docs.embedded.ts")).docs));
 const maxFound = 10;
 
 export const searchDocs = tool({

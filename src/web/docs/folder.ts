@@ -7,10 +7,7 @@ export interface DocsFolder {
   readonly pictures: Readonly<Record<string, string>>;
 }
 
-/**
- * Reads the folder docs/. Call it as a macro: its result then becomes part of the code, so that the compiled
- * program contains the documentation.
- */
+/** Reads the folder docs/. */
 export async function readDocs(): Promise<DocsFolder> {
   const folder = join(import.meta.dir, "../../../docs");
   const read = async (glob: string, encoding: "utf8" | "base64") => {

@@ -27,7 +27,7 @@ const searchKey = `addEventListener("keydown", (event) => {
 const searchHeaders = pageHeaders({ "form-action": "'self'" });
 
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
-const files = async () => (await import("../docs/files.ts")).docs;
+const files = async () => (await import("../docs/docs.embedded.ts")).docs;
 
 /** What a search costs, in fields of a response (see `Admit`). It reads all pages. */
 const searchFields = 1_200;

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/**
- * Reads the folder catalogue/: the text of each file by its name. Call it as a macro: its result then becomes part of
- * the code, so that the compiled program contains the files.
- */
+/** Reads the folder catalogue/: the text of each file by its name. */
 export function readCatalogueFolder(): Readonly<Record<string, string>> {
   const folder = join(import.meta.dir, "catalogue");
   // Sorted, so that each build has the same bytes.

@@ -1,0 +1,4 @@
+import { readDocs } from "./folder.ts";
+
+/** The documentation. The compiled program contains it. */
+export const docs = await readDocs();
