@@ -159,10 +159,10 @@ export function Waiting({
 }
 
 /** A filter that the server rejects: nothing has failed, and trying again does not help. */
-export function FilterHint({ error: { details, message } }: Pick<ErrorParts, "error">) {
+export function FilterHint({ error: { message } }: Pick<ErrorParts, "error">) {
   return (
     <div role="status">
-      <Empty title={details.length > 0 ? details.join(". ") : message} />
+      <Empty title={message} />
     </div>
   );
 }

@@ -122,7 +122,8 @@ const questions: readonly Question[] = [
   ],
   [
     "Who would be notified again by a replay of the tasks that were completed?",
-    (ask) => ask("preview_replay", { ...wholePast, type: "task.completed" }),
+    (ask) =>
+      ask("preview_replay", { ...wholePast, type: "task.completed", onlyUndelivered: false }),
     { repeatedTo: [{ destination: "staging", events: expect.any(Number) }] },
   ],
   [
