@@ -52,6 +52,8 @@ const beginText = `begin; ${[
   "enable_mergejoin",
   // Would keep all of an inner table, read by any index.
   "enable_material",
+  // Would read all that is due to find what is due first.
+  "enable_sort",
   "jit",
 ]
   .map((name) => `set local ${name} = off`)
