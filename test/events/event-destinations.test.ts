@@ -1,12 +1,9 @@
-import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
 import { makeId } from "../../src/base/ids.ts";
 import type { Source } from "../../src/db/paginate.ts";
-import { compilerOf } from "../../src/db/postgres/compile.ts";
-import { compile } from "../../src/db/sqlite/compile.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import type { Event } from "../../src/event/event.ts";
@@ -21,6 +18,7 @@ import { json, jsonWith, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { post } from "../support/flights.ts";
 import { itemsOf } from "../support/operator.ts";
+import { planOnPostgres, planOnSqlite } from "../support/plans.ts";
 import { deliveryRow, destinationRow, eventRow, notificationRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 import { skips } from "../support/skips.ts";
@@ -267,14 +265,9 @@ async function statementOf(
   return first;
 }
 
-async function planOnSqlite(...of: Parameters<typeof statementOf>): Promise<readonly string[]> {
-  using database = new Database(":memory:");
-  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+async function pageOnSqlite(...of: Parameters<typeof statementOf>): Promise<readonly string[]> {
   const [statement] = await statementOf(...of);
-  return database
-    .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
-    .all()
-    .map(({ detail }) => detail.replace("COVERING ", ""));
+  return planOnSqlite(statement).map((line) => line.replace("COVERING ", ""));
 }
 
 const searches = [
@@ -295,7 +288,7 @@ const searches = [
 
 test.each(searches)("a page on SQLite reads %s in order, with %j", async (index, filters) => {
   for (const isNext of [false, true]) {
-    const plan = await planOnSqlite((storage) => eventsMatching(storage, filters), isNext);
+    const plan = await pageOnSqlite((storage) => eventsMatching(storage, filters), isNext);
     expect(plan[0]).toStartWith(`SEARCH deliveries USING INDEX ${index} (destination_id=?`);
     if (isNext || "to" in filters) expect(plan[0]).toContain("event_id<?");
     expect(plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
@@ -308,7 +301,7 @@ test.each([
   ["deliveries_retrying", { status: "retrying" }],
 ] as const)("a page of notifications on SQLite reads %s in order", async (index, status) => {
   const filters = { destination: idOf(1), ...status };
-  const plan = await planOnSqlite((storage) => sentNotificationPages(storage, filters), true);
+  const plan = await pageOnSqlite((storage) => sentNotificationPages(storage, filters), true);
   // Only notifications of one millisecond are sorted, and then those of the page.
   expect(plan).toEqual([
     "SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)",
@@ -334,21 +327,12 @@ test.skipIf(skips(noManyConnections))(
         case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`);
     await database.run("analyze");
     await using client = new SQL(database.url, { max: 1 });
-    const explain = compilerOf(client);
     for (const [index, filters] of searches) {
       const [statement, values] = await statementOf(
         (storage) => eventsMatching(storage, filters),
         true,
       );
-      const asked: [string, unknown[]][] = [];
-      const unsafe = (text: string, given: unknown[] = []) => {
-        asked.push([text, given]);
-        return client.unsafe("select");
-      };
-      await explain(statement)({ unsafe }, values);
-      const [[text, given] = ["", []]] = asked;
-      const rows: Record<string, string>[] = await client.unsafe(`explain ${text}`, given);
-      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      const plan = await planOnPostgres(client, statement, values, "costs off");
       expect(plan).toContain(index);
       expect(plan).not.toContain("Sort");
     }

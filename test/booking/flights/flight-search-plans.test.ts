@@ -1,14 +1,12 @@
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
 import { calendarOf } from "../../../src/booking/flights/flight-calendar.ts";
-import { compilerOf } from "../../../src/db/postgres/compile.ts";
-import { compile } from "../../../src/db/sqlite/compile.ts";
 import type { Statement } from "../../../src/db/statement.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { mostRejected, planOnPostgres, planOnSqlite } from "../../support/plans.ts";
 import { skips } from "../../support/skips.ts";
 
 const journey = { origin: "JFK", destination: "LHR", passengers: 1, cabinClass: null };
@@ -26,14 +24,8 @@ async function eachRead(read: (statement: Statement<never, unknown>, values: obj
 }
 
 test("SQLite reads a calendar by the index of the route", async () => {
-  using database = new Database(":memory:");
-  for (const { sql } of schema.migrations.sqlite) database.run(sql);
   await eachRead((statement) => {
-    const plan = database
-      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
-      .all()
-      .map(({ detail }) => detail)
-      .filter((line) => / flights USING/.test(line));
+    const plan = planOnSqlite(statement).filter((line) => / flights USING/.test(line));
     expect(plan).toEqual([
       expect.stringContaining(
         "flights_route (origin=? AND destination=? AND departure_time>? AND departure_time<?)",
@@ -41,9 +33,6 @@ test("SQLite reads a calendar by the index of the route", async () => {
     ]);
   });
 });
-
-/** Rows that a plan of PostgreSQL read and rejected, of each run of a node. */
-const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
 
 test.skipIf(skips(noManyConnections))(
   "PostgreSQL reads it by it too, with and without statistics",
@@ -55,28 +44,16 @@ test.skipIf(skips(noManyConnections))(
       select i, 'F' || i, '', case when i % 2 = 0 then 'JFK' else 'AA' || chr(65 + i % 20) end, 'LHR',
         ${leavesAfter.getTime()} + i * 1080000::bigint, 0, 'economy', 9, 9, i * 7919::bigint % 100000, 'USD', 0 from generate_series(1, 9600) as i`);
     await using client = new SQL(database.url, { max: 1 });
-    const compilePostgres = compilerOf(client);
     for (const statistics of [false, true]) {
       if (statistics) await database.run("analyze flights");
       await eachRead(async (statement, values) => {
-        const asked: [string, unknown[]][] = [];
-        const unsafe = (text: string, given: unknown[] = []) => {
-          asked.push([text, given]);
-          return client.unsafe("select");
-        };
-        await compilePostgres(statement)({ unsafe }, values);
-        const [[text, given] = ["", []]] = asked;
-        const rows: Record<string, string>[] = await client.unsafe(
-          `explain (analyze, costs off, timing off) ${text}`,
-          given,
-        );
-        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        const options = "analyze, costs off, timing off";
+        const plan = await planOnPostgres(client, statement, values, options);
         expect(plan).toMatch(/Scan (?:using|on) flights_route/);
         expect(plan).not.toContain("Seq Scan");
-        const rejected = [...plan.matchAll(rejectedRows)].map(([, count]) => Number(count));
         // One of the flights of the day is the cheapest.
         const most = 40;
-        expect({ plan, most: Math.max(0, ...rejected) <= most }).toEqual({ plan, most: true });
+        expect({ plan, most: mostRejected(plan) <= most }).toEqual({ plan, most: true });
       });
     }
   },

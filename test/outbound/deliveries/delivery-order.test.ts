@@ -1,11 +1,8 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 import { asc } from "drizzle-orm";
 
-import { compilerOf } from "../../../src/db/postgres/compile.ts";
-import { compile } from "../../../src/db/sqlite/compile.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { orphanedDestinations } from "../../../src/outbound/deliveries.sql.ts";
 import {
@@ -24,6 +21,7 @@ import { noManyConnections, postgresDatabase } from "../../support/databases.ts"
 import { gatewayDestination } from "../../support/destination.ts";
 import { untilLater, waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
+import { mostRejected, planOnPostgres, planOnSqlite } from "../../support/plans.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -115,8 +113,6 @@ describe("deliveries with one order key", () => {
 });
 
 test("the statements of a queue read no delivery that waits for others", () => {
-  using database = new Database(":memory:");
-  for (const { sql } of schema.migrations.sqlite) database.run(sql);
   const line = { destinationId: `dst_${"1".repeat(32)}`, orderKey: "key" } as const;
   const [unblockFirst, blockOthers] = linesAgain([line], new Date());
   const due = "deliveries_due (destination_id=? AND due_at";
@@ -142,10 +138,7 @@ test("the statements of a queue read no delivery that waits for others", () => {
   } as const;
   for (const [name, [each, ...indexes]] of Object.entries(plans)) {
     if (each === undefined) throw new Error(`No statement ${name}`);
-    const plan = database
-      .query<{ detail: string }, []>(`explain query plan ${compile(each).sql}`)
-      .all()
-      .map(({ detail }) => detail);
+    const plan = planOnSqlite(each);
     for (const index of indexes) {
       expect({ name, plan: plan.filter((line) => line.includes(index)) }).not.toEqual({
         name,
@@ -155,9 +148,6 @@ test("the statements of a queue read no delivery that waits for others", () => {
     expect(plan.filter((line) => /^SCAN deliveries|TEMP B-TREE/.test(line))).toEqual([]);
   }
 });
-
-/** Rows that a plan of PostgreSQL read and rejected. */
-const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
 
 test.skipIf(skips(noManyConnections))(
   "on PostgreSQL, they read none either, with and without statistics",
@@ -182,29 +172,18 @@ test.skipIf(skips(noManyConnections))(
       orphans: { statement: orphans, values: {} },
       orphansBehind: { statement: orphansBehind, values: {} },
     };
-    const explain = compilerOf(client);
     for (const statistics of [false, true]) {
       if (statistics) await database.run("analyze deliveries");
       for (const [name, run] of Object.entries(runs)) {
         if (run?.statement === undefined) throw new Error(`No statement ${name}`);
-        const asked: [string, unknown[]][] = [];
-        const unsafe = (text: string, values: unknown[] = []) => {
-          asked.push([text, values]);
-          return client.unsafe("select");
-        };
-        await explain(run.statement)({ unsafe }, run.values);
-        const [[text, values] = ["", []]] = asked;
-        const rows: Record<string, string>[] = await client.unsafe(
-          `explain (analyze, costs off, timing off) ${text}`,
-          values,
-        );
-        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        const options = "analyze, costs off, timing off";
+        const plan = await planOnPostgres(client, run.statement, run.values, options);
         expect(plan).toContain("actual rows");
-        const rejected = [...plan.matchAll(rejectedRows)].map(([, count]) => Number(count));
-        expect({ name, statistics, most: Math.max(0, ...rejected), plan }).toEqual({
+        const most = mostRejected(plan);
+        expect({ name, statistics, most, plan }).toEqual({
           name,
           statistics,
-          most: Math.min(5, Math.max(0, ...rejected)),
+          most: Math.min(5, most),
           plan,
         });
       }

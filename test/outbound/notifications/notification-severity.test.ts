@@ -1,10 +1,7 @@
-import { Database } from "bun:sqlite";
 import { beforeAll, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { compilerOf } from "../../../src/db/postgres/compile.ts";
-import { compile } from "../../../src/db/sqlite/compile.ts";
 import { type Statement, write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { severities } from "../../../src/event/new-notification.ts";
@@ -19,6 +16,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { planOnPostgres, planOnSqlite } from "../../support/plans.ts";
 import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
@@ -116,14 +114,8 @@ async function eachRead(read: (statement: Statement<never, unknown>, values: obj
 }
 
 test("SQLite reads a severity by its index", async () => {
-  using database = new Database(":memory:");
-  for (const { sql } of schema.migrations.sqlite) database.run(sql);
   await eachRead((statement) => {
-    const plan = database
-      .query<{ detail: string }, []>(`explain query plan ${compile(statement).sql}`)
-      .all()
-      .map(({ detail }) => detail);
-    expect(plan).toEqual([
+    expect(planOnSqlite(statement)).toEqual([
       "SEARCH notifications USING INDEX notifications_of_severity (severity=?)",
     ]);
   });
@@ -136,16 +128,8 @@ test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index"
     select 'ntf_' || i, 'evt_' || i, i, '', '', case when i < 10 then 'error' else 'info' end, 'delivered', 1 from generate_series(1, 9600) as i`);
   await database.run("analyze notifications");
   await using client = new SQL(database.url, { max: 1 });
-  const compilePostgres = compilerOf(client);
   await eachRead(async (statement, values) => {
-    const asked: [string, unknown[]][] = [];
-    const unsafe = (text: string, given: unknown[] = []) => {
-      asked.push([text, given]);
-      return client.unsafe("select");
-    };
-    await compilePostgres(statement)({ unsafe }, values);
-    const [[text, given] = ["", []]] = asked;
-    const plan = await client.unsafe(`explain (costs off) ${text}`, given);
-    expect(JSON.stringify(plan)).toContain("notifications_of_severity");
+    const plan = await planOnPostgres(client, statement, values, "costs off");
+    expect(plan).toContain("notifications_of_severity");
   });
 });

@@ -4,7 +4,6 @@ import { SQL } from "bun";
 import { sql } from "drizzle-orm";
 
 import { openStorage } from "../../../../src/db/open.ts";
-import { compilerOf } from "../../../../src/db/postgres/compile.ts";
 import { statementsOver, write } from "../../../../src/db/statement.ts";
 import { eventsByIds } from "../../../../src/event/events.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
@@ -21,6 +20,7 @@ import { insertNotification, summaryWrites } from "../../../../src/outbound/noti
 import { schema } from "../../../../src/schema/schema.ts";
 import { noManyConnections } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";
+import { textOf } from "../../../support/plans.ts";
 import { deliveryRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
@@ -103,19 +103,9 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
     async (index, statement, values) => {
       await shared.empty();
       await using client = new SQL(shared.url, { max: 1 });
-      const texts: string[] = [];
-      const run = compilerOf(client)(statement);
-      await run(
-        {
-          unsafe(text: string, parameters?: unknown[]) {
-            texts.push(text);
-            return client.unsafe(text, parameters);
-          },
-        },
-        values,
-      );
+      const [text] = await textOf(client, statement, values);
       await client.unsafe("set plan_cache_mode = force_generic_plan");
-      await client.unsafe(`prepare read as ${texts.join("")}`);
+      await client.unsafe(`prepare read as ${text}`);
       const plan = await client.unsafe("explain (costs off) execute read(array['evt_a', 'evt_b'])");
       const lines = plan.map((line: Record<string, string>) => line["QUERY PLAN"]).join("\n");
       expect(lines).toContain(`Index Scan using ${index}`);
