@@ -18,9 +18,6 @@ function pageWith(issuer: string | null): string {
  */
 const headers = pageHeaders({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
 
-// Loaded on the first request, so that a start from source does not wait for the bundler.
-const files = () => import("./files.ts");
-
 /**
  * The operators' console: a page that uses only the public API and loads nothing from other hosts. `issuer` is the
  * host that signs in by OpenID Connect; null if none is configured.
@@ -28,6 +25,7 @@ const files = () => import("./files.ts");
 export const consoleRest = (issuer: string | null) =>
   assetsRest("console", {
     "/console": asset("html", async () => pageWith(issuer), headers),
+    // Imported on the first request: a start from source does not wait for the bundler.
     "/console/page.js": asset("js", async () => (await import("./script.embedded.ts")).script),
-    "/console/page.css": asset("css", async () => (await files()).styles),
+    "/console/page.css": asset("css", async () => (await import("./styles.ts")).styles),
   });

@@ -28,8 +28,9 @@ export interface ServerFound {
 }
 
 /**
- * Throws when the server is too old or read-only, when the database cannot store all texts, when search_path names no existing schema, when commits
- * are not durable (synchronous_commit = off), or when a pooler shares sessions between clients.
+ * Throws when the server is too old or read-only, when the database cannot store all texts, when search_path names no
+ * existing schema, when commits are not durable (synchronous_commit = off), or when a pooler shares sessions between
+ * clients.
  */
 export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
   // A full pooler accepts the connection, and then never answers.

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-import type { DocsFolder } from "./folder.ts";
+import type { DocsFolder } from "./docs.embedded.ts";
 
 /** One page as HTML, with links that lead to the pages as this program serves them. */
 interface RenderedPage {

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../base/own-turn.ts";
 
-import type { DocsFolder } from "./folder.ts";
+import type { DocsFolder } from "./docs.embedded.ts";
 import { plainText, sectionsOf, titleOf, urlOf } from "./page.ts";
 
 /** A section of a page that has all words of a search. */

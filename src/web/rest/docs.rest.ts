@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../base/errors.ts";
 import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 import type { Connection } from "../client-address.ts";
-import type { DocsFolder } from "../docs/folder.ts";
+import type { DocsFolder } from "../docs/docs.embedded.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "../docs/page.ts";
 import { type Found, indexOf, search, wordsIn } from "../docs/search.ts";
 import { markUri } from "../mark.ts";
