@@ -4,6 +4,7 @@ import { migrationsTable, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 import { columnsOf } from "../table.ts";
 
+import { requireLocks, requireSkippedRows } from "./abilities.ts";
 import { timeouts } from "./connect.ts";
 import { answerWithin, sqlStateOf } from "./errors.ts";
 
@@ -29,15 +30,24 @@ export interface ServerFound {
 
 /**
  * Throws when the server is too old or read-only, when the database cannot store all texts, when search_path names no
- * existing schema, when commits are not durable (synchronous_commit = off), or when a pooler shares sessions between
- * clients.
+ * existing schema, when commits are not durable (synchronous_commit = off), when a pooler shares sessions between
+ * clients, or when the server only looks like PostgreSQL.
  */
 export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
-  // A full pooler accepts the connection, and then never answers.
-  return answerWithin(
-    check(pool, schema, limits),
-    limits.connectTimeoutMs + answerTimeoutOf(limits),
-  );
+  return inTime(check(pool, schema, limits), limits);
+}
+
+/** Like `checkServer`, for what can only be checked once the migrations are applied. */
+export function checkMigrated(pool: SQL, limits: ServerLimits): Promise<void> {
+  const checked = withSessions(pool, limits, async (one, other) => {
+    if (other !== null) await requireSkippedRows(one, other);
+  });
+  return inTime(checked, limits);
+}
+
+/** A full pooler accepts a connection, and then never answers. */
+function inTime<Answer>(answer: Promise<Answer>, limits: ServerLimits): Promise<Answer> {
+  return answerWithin(answer, limits.connectTimeoutMs + answerTimeoutOf(limits));
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
@@ -66,7 +76,10 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
     );
   }
   if (current === null) throw new Error("search_path names no existing schema: create it first");
-  if (limits.poolSize > 1) await requireOwnSessions(pool);
+  await withSessions(pool, limits, async (one, other) => {
+    if (other !== null) await requireOwnSessions(one, other);
+    await requireLocks(one, other);
+  });
   const warnings = [
     ...(await timeoutWarnings(pool, limits)),
     ...(await missingRights(pool, schema)),
@@ -90,15 +103,27 @@ const rounds = 3;
 /** A prepared statement already exists or does not exist: it belongs to another session. */
 const foreignStatement = ["42P05", "26000"];
 
+/** Lends two sessions. A pool of one connection or a server that is full has no second one. */
+async function withSessions(
+  pool: SQL,
+  { poolSize }: ServerLimits,
+  use: (one: ReservedSQL, other: ReservedSQL | null) => Promise<void>,
+): Promise<void> {
+  const one = await pool.reserve();
+  const other = poolSize > 1 ? await pool.reserve().catch(() => null) : null;
+  try {
+    await use(one, other);
+  } finally {
+    void one.release();
+    void other?.release();
+  }
+}
+
 /**
  * Without a pooler, each connection keeps its own session. Throws when two connections share a session, or
  * when one connection changes its session.
  */
-async function requireOwnSessions(pool: SQL): Promise<void> {
-  const one = await pool.reserve();
-  // A server that is full may have no second connection; then the check is skipped.
-  const other = await pool.reserve().catch(() => null);
-  if (other === null) return void one.release();
+async function requireOwnSessions(one: ReservedSQL, other: ReservedSQL): Promise<void> {
   try {
     for (let round = 0; round < rounds; round += 1) {
       const [first, second, third] = [
@@ -110,9 +135,6 @@ async function requireOwnSessions(pool: SQL): Promise<void> {
     }
   } catch (error) {
     throw foreignStatement.includes(sqlStateOf(error) ?? "") ? new SharedSession() : error;
-  } finally {
-    void one.release();
-    void other.release();
   }
 }
 

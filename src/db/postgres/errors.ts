@@ -7,7 +7,7 @@ import { within } from "../../base/in-time.ts";
 const retryAfterSeconds = 5;
 
 /** insufficient_privilege: the role may not use a table or sequence. */
-const lacksRight = "42501";
+export const lacksRight = "42501";
 /** SQLSTATEs of a server that is unusable at the moment, for any statement (PostgreSQL, appendix A). */
 const unusableStates = [
   "08", // connection

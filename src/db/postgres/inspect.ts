@@ -3,10 +3,10 @@ import type { SQL } from "bun";
 import { dueMigrations, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 
-import { checkServer, type ServerFound } from "./check-server.ts";
+import { checkMigrated, checkServer, type ServerFound } from "./check-server.ts";
 import { connect } from "./connect.ts";
 import { hasMigrations } from "./migrate.ts";
-import { listeningInstances } from "./signals.ts";
+import { listeningInstances, trySignal } from "./signals.ts";
 import { startError } from "./start-error.ts";
 
 interface Inspected {
@@ -25,8 +25,9 @@ export function inspectServer(
   url: string,
   limits: ServerLimits,
 ): Promise<Inspected> {
-  return inspected(schema, url, limits, async (pool, { warnings }) => {
+  return inspected(schema, url, limits, async (pool, { warnings }, few) => {
     const table: unknown[] = await pool.unsafe(hasMigrations);
+    if (table.length > 0) await checkMigrated(pool, few);
     const rows: { name: string }[] =
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
     const applied = rows.map(({ name }) => name);
@@ -34,7 +35,8 @@ export function inspectServer(
       ({ name }) => name,
     );
     if (pending.length > 0) await requireCreatePrivilege(pool);
-    return { pending, warnings };
+    const unsignalled = await trySignal(pool);
+    return { pending, warnings: unsignalled === null ? warnings : [...warnings, unsignalled] };
   });
 }
 
@@ -60,13 +62,13 @@ async function inspected<Found>(
   schema: Schema,
   url: string,
   limits: ServerLimits,
-  look: (pool: SQL, found: ServerFound) => Promise<Found>,
+  look: (pool: SQL, found: ServerFound, limits: ServerLimits) => Promise<Found>,
 ): Promise<Found> {
   // Two connections suffice to check that each has its own session.
   const few = { ...limits, poolSize: Math.min(2, limits.poolSize) };
   const pool = connect(url, few);
   try {
-    return await look(pool, await checkServer(pool, schema, few));
+    return await look(pool, await checkServer(pool, schema, few), few);
   } catch (error) {
     throw startError(error, url);
   } finally {

@@ -2,7 +2,7 @@ import { rowsOf } from "../compiler.ts";
 import type { Schema } from "../schema.ts";
 import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 
-import { answerTimeoutOf, checkServer, type ServerFound } from "./check-server.ts";
+import { answerTimeoutOf, checkMigrated, checkServer, type ServerFound } from "./check-server.ts";
 import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
 import { unavailable, unread } from "./errors.ts";
@@ -28,11 +28,13 @@ export async function openPostgres(
   isForCopy: boolean,
 ): Promise<Storage> {
   const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
-  const writing = connect(url, { ...limits, poolSize: writers });
+  const writingLimits = { ...limits, poolSize: writers };
+  const writing = connect(url, writingLimits);
   let found: ServerFound;
   try {
-    found = await checkServer(writing, schema, { ...limits, poolSize: writers });
+    found = await checkServer(writing, schema, writingLimits);
     const migrated = await migrate(writing, schema, isForCopy);
+    await checkMigrated(writing, writingLimits);
     if (migrated.length > 0) observer.migrated(migrated);
     for (const warning of found.warnings) observer.warning(warning);
   } catch (error) {
@@ -51,7 +53,7 @@ export async function openPostgres(
     retryMs: limits.retryMs,
     answerTimeoutMs,
   });
-  const sender = signals(writing, reading, found.schema);
+  const sender = signals(writing, reading, found.schema, observer);
   let closed = false;
   return {
     dialect: "postgres",

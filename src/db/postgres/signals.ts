@@ -1,7 +1,8 @@
 import type { SQL } from "bun";
 
 import { within } from "../../base/in-time.ts";
-import type { Signals, Topic } from "../storage.ts";
+import { lazy } from "../../base/lazy.ts";
+import type { Signals, StorageObserver, Topic } from "../storage.ts";
 
 import type { ReplaceablePool } from "./replaceable-pool.ts";
 
@@ -29,6 +30,29 @@ const gatherMs = 10;
 const maxSubjects = 500;
 /** Delay before LISTEN is retried after an error. */
 const retryMs = 1_000;
+/** The longest time from LISTEN to the arrival of a signal to oneself. */
+const arrivalMs = 5_000;
+
+/** Waits for a signal to oneself. Returns null when it arrives, otherwise what to do about it. */
+function signalWarning(arrival: Promise<void>): Promise<string | null> {
+  const line = `No notification (LISTEN, NOTIFY) arrived within ${arrivalMs / 1_000} s, so instances see each other's changes late: use PostgreSQL itself, or raise the pool size of the pooler`;
+  const arrived = arrival.then(
+    () => null,
+    () => line,
+  );
+  return within<string | null>(arrived, arrivalMs, () => line);
+}
+
+/** Tries a signal on a channel of its own, which ends with the pool. Returns null, or what to do about it. */
+export function trySignal(pool: SQL): Promise<string | null> {
+  const channel = `skyhook_trial_${crypto.randomUUID()}`;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  pool
+    .listen(channel, () => resolve())
+    .then(() => pool.notify(channel))
+    .catch(reject);
+  return signalWarning(promise);
+}
 
 /**
  * Signals by LISTEN and NOTIFY. They are sent after the commit, not in the transaction, because the server
@@ -39,9 +63,11 @@ export function signals(
   listening: SQL,
   sending: ReplaceablePool,
   schema: string,
+  { warning }: Pick<StorageObserver, "warning">,
 ): Signals & { close(): Promise<void> } {
   // PostgreSQL also delivers our own signals to us; this id identifies them.
   const sender = crypto.randomUUID();
+  const own = Promise.withResolvers<void>();
   const gathered = new Map<Topic, Set<number>>();
   const underWay = new Set<Promise<void>>();
   const subscriptions: { unlisten(): Promise<void> }[] = [];
@@ -68,14 +94,22 @@ export function signals(
     void sent.finally(() => underWay.delete(sent));
   }
 
+  const tried = lazy(async () => {
+    const line = await signalWarning(own.promise);
+    if (line !== null) warning(line);
+  });
+
   async function listen(...[topic, onSignal, onGap]: Parameters<Signals["listen"]>): Promise<void> {
     const onPayload = (payload: string) => {
-      const [from, subjects = ""] = payload.split(" ");
-      if (from !== sender) onSignal(subjects.split(",").map(Number));
+      const [from, subjects] = payload.split(" ");
+      if (from === sender) own.resolve();
+      else if (subjects !== undefined) onSignal(subjects.split(",").map(Number));
     };
+    void tried();
     while (!closed) {
       try {
         subscriptions.push(await listening.listen(channelOf(topic), onPayload, onGap));
+        notify(topic, sender);
         break;
       } catch {
         // Until then, polling finds new rows.
@@ -95,6 +129,7 @@ export function signals(
     },
     async close() {
       closed = true;
+      own.resolve();
       clearTimeout(timer);
       sendGathered();
       const ended = Promise.allSettled([

@@ -3,6 +3,7 @@ import { SQL } from "bun";
 import { errorMessage } from "../../base/errors.ts";
 import { UnfitDatabase } from "../schema.ts";
 
+import { MissingAbility } from "./abilities.ts";
 import { ReadOnlyServer, SharedSession } from "./check-server.ts";
 import { timeouts } from "./connect.ts";
 import { isConnectionError, isTlsError, NoAnswer, sqlStateOf } from "./errors.ts";
@@ -37,6 +38,9 @@ export function startError(error: unknown, url: string): Error {
     }
     if (error instanceof ReadOnlyServer || sqlStateOf(error) === "25006") {
       return `${server} is read-only (a standby, or default_transaction_read_only is on): set DATABASE_URL to the primary`;
+    }
+    if (error instanceof MissingAbility) {
+      return `${server} is not PostgreSQL, or a part of it is replaced: it lacks ${why}. Use PostgreSQL itself`;
     }
     if (why.startsWith("unsupported startup parameter")) {
       return `${server} is a pooler that rejects startup parameters (${why}): set ignore_startup_parameters = ${poolerIgnores} in its configuration, and search_path for the role`;
