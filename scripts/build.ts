@@ -108,19 +108,34 @@ export const sameEverywhere: BunPlugin = {
 
 /**
  * Replaces modules named `*.embedded.ts` by their values, so that the program needs none of the files that they read.
+ * Blobs become files in the program: as code, they would be there a second time as bytecode.
  * Macros would do so too. But while Bun 1.4.5 runs a macro, it loses callbacks of `setImmediate`, and from source the
  * modules are loaded while the server serves others.
  */
 export const embedded: BunPlugin = {
   name: "embedded",
   setup(build) {
+    const namespace = "embedded";
+    const blobs = new Map<string, Blob>();
     build.onLoad({ filter: /\.embedded\.ts$/ }, async ({ path }) => {
       const values: Record<string, unknown> = await import(path);
-      const contents = Object.entries(values)
-        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
-        .join("");
-      return { contents, loader: "js" };
+      const contents = Object.entries(values).map(([name, value]) => {
+        if (!(value instanceof Blob)) return `export const ${name} = ${JSON.stringify(value)};\n`;
+        const file = `${relative(root, path)}/${name}`;
+        blobs.set(file, value);
+        return `import ${name}File from ${JSON.stringify(`${namespace}:${file}`)} with { type: "file" };
+          export const ${name} = Bun.file(${name}File);\n`;
+      });
+      return { contents: contents.join(""), loader: "js" };
     });
+    build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path }) => ({
+      path: path.slice(namespace.length + 1),
+      namespace,
+    }));
+    build.onLoad({ filter: /./, namespace }, async ({ path }) => ({
+      contents: (await blobs.get(path)?.bytes()) ?? "",
+      loader: "file",
+    }));
   },
 };
 

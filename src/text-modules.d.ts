@@ -10,10 +10,10 @@ declare module "*.sql" {
   export default text;
 }
 
-/** The API page's script is imported by path: the compiled program embeds it and reads it on first use. */
+/** The API page's script is imported as text, which is served to browsers. */
 declare module "*/standalone.js" {
-  const path: string;
-  export default path;
+  const text: string;
+  export default text;
 }
 
 /** Licences of embedded software are imported as text. */

@@ -1,3 +1,4 @@
+import { lazy } from "../base/lazy.ts";
 import { nextTurn } from "../base/own-turn.ts";
 
 import { matchesETag } from "./etag.ts";
@@ -58,10 +59,11 @@ const contentTypes = {
 /**
  * Serves text with an ETag, compressed if the client accepts gzip (RFC 9110 sections 8.8.3 and 12.5.3).
  * Calls `load` once, on the first request, so that a server whose pages are not visited spends nothing on them.
+ * It returns the text, or what `gzipped` made of it.
  */
 export function asset(
   type: keyof typeof contentTypes,
-  load: () => Promise<string>,
+  load: () => Promise<string | Blob>,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Asset {
   let loading: Promise<Prepared> | undefined;
@@ -83,27 +85,42 @@ export function asset(
       const { "content-encoding": _, ...rest } = headers;
       return new Response(null, { status: 304, headers: rest });
     }
-    return new Response(isCompressed ? compressed : plain, { headers });
+    return new Response(isCompressed ? compressed : await plain(), { headers });
   };
 }
 
 /** As blobs: Bun sends those without a copy. Clients that do not read would make it keep a copy of a string each. */
 interface Prepared {
-  readonly plain: Blob;
+  readonly plain: () => Promise<Blob>;
   readonly compressed: Blob;
   readonly hash: string;
 }
 
-async function prepare(load: () => Promise<string>): Promise<Prepared> {
-  const text = await load();
-  // The API reference is a script of 4 MB: each of these takes some milliseconds.
+async function prepare(load: () => Promise<string | Blob>): Promise<Prepared> {
+  const content = await load();
+  // A text may have megabytes: each of these then takes some milliseconds.
   await nextTurn();
-  const compressed = await compress(text);
+  if (content instanceof Blob) {
+    const hash = hashOf(await content.bytes());
+    return { plain: lazy(() => decompress(content)), compressed: content, hash };
+  }
+  const compressed = new Blob([await compress(content)]);
   await nextTurn();
-  const hash = Bun.hash(text).toString(36);
+  const hash = hashOf(content);
   await nextTurn();
-  return { plain: new Blob([text]), compressed: new Blob([compressed]), hash };
+  const plain = new Blob([content]);
+  return { plain: async () => plain, compressed, hash };
 }
+
+const hashOf = (content: string | Uint8Array) => Bun.hash(content).toString(36);
+
+/** Compresses a large text for `asset`, to the same bytes on every machine. For modules named `*.embedded.ts`. */
+export const gzipped = (text: string): Blob =>
+  new Blob([Bun.gzipSync(text, { library: "libdeflate" })]);
+
+/** Few clients ask for this: browsers accept gzip. */
+const decompress = (compressed: Blob): Promise<Blob> =>
+  new Response(compressed.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
 
 async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {
   const { gzip } = await import("node:zlib");

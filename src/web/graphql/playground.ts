@@ -1,13 +1,6 @@
-import {
-  css,
-  editorWorkerService,
-  graphqlWorker,
-  js,
-  jsonWorker,
-} from "@graphql-yoga/render-graphiql/graphiql";
-
 import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 
+import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from "./graphiql.embedded.ts";
 import { examples } from "./playground-examples.ts";
 
 /** GraphiQL, served by this program without other hosts. */
@@ -126,22 +119,11 @@ const headers = pageHeaders({
   "font-src": "'self' data:",
 });
 
-/** On a phone, the result is below the query. */
-const narrow = `
-@media (max-width: 700px) {
-  .graphiql-container .graphiql-sidebar { padding: 0; width: 44px; }
-  .graphiql-container .graphiql-sessions { margin: 0; border-radius: 0; }
-  .graphiql-container :is(.graphiql-logo, .graphiql-horizontal-drag-bar) { display: none; }
-  .graphiql-container :has(> .graphiql-editors) { flex-direction: column; }
-  .graphiql-container .graphiql-response { min-height: 0; border-top: 1px solid rgb(128 128 128 / 0.3); }
-}
-`;
-
-const script = (text: string): Asset => asset("js", async () => text, headers);
+const script = (content: string | Blob): Asset => asset("js", async () => content, headers);
 
 export function playground(): Playground {
   const files: Readonly<Record<string, Asset>> = {
-    "graphiql.css": asset("css", async () => css + narrow, headers),
+    "graphiql.css": asset("css", async () => css, headers),
     "graphiql.js": script(js),
     "start.js": script(start),
     "editor.worker.js": script(editorWorkerService),

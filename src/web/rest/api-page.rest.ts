@@ -1,5 +1,3 @@
-import licence from "../../../node_modules/@scalar/api-client/LICENSE" with { type: "text" };
-import script from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import type { Clock } from "../../base/clock.ts";
 import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 
@@ -73,10 +71,7 @@ export const apiPageRest = (document: () => Promise<unknown>, clock: Clock) => {
   };
   return assetsRest("api-page", {
     "/swagger": asset("html", async () => page, headers),
-    "/swagger/scalar.js": asset(
-      "js",
-      async () => `/*!\n${licence}*/\n${await Bun.file(script).text()}`,
-    ),
+    "/swagger/scalar.js": asset("js", async () => (await import("./scalar.embedded.ts")).script),
     "/swagger/page.css": asset("css", async () => palette + colours),
     "/swagger/start.js": asset("js", async () => start),
     "/swagger/json": json,
