@@ -10,14 +10,14 @@ export function nearest(
   const [first] = known
     // A difference in length needs at least that many edits.
     .filter((name) => Math.abs(name.length - word.length) <= maxEdits)
-    .map((name) => ({ name, edits: edits(word.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, edits: edits(word.toLowerCase(), name.toLowerCase(), maxEdits) }))
     .filter(({ edits }) => edits <= maxEdits)
     .toSorted((one, other) => one.edits - other.edits);
   return first?.name ?? null;
 }
 
-/** The Levenshtein distance: letters to insert, delete or replace. */
-function edits(from: string, to: string): number {
+/** The Levenshtein distance: letters to insert, delete or replace. Infinite if it is more than `max`. */
+function edits(from: string, to: string, max: number): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [index, letter] of from.split("").entries()) {
     const above = row;
@@ -26,6 +26,7 @@ function edits(from: string, to: string): number {
       const replaced = (above[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1);
       row.push(Math.min(replaced, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
     }
+    if (row.every((count) => count > max)) return Infinity;
   }
   return row[to.length] ?? 0;
 }
