@@ -13,9 +13,10 @@ import type { Receive } from "./receive.ts";
 
 /** `POST /webhooks/{provider}`. */
 export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: string | null) => {
-  const deliver = async (exchange: Exchange & Connection) => {
-    const { request, set } = exchange;
-    const address = addressOf(exchange);
+  // Names what it reads of its context: for a handler that takes all of it, Elysia copies the headers and parses the
+  // query and the cookies of each request.
+  const deliver = async ({ request, set, server }: Exchange & Connection) => {
+    const address = addressOf({ request, server });
     const result = await receive({
       // Match the raw path; do not percent-decode. Settings forms often have a URL with a slash at the end.
       providerId: pathOf(request.url).slice("/webhooks/".length).replace(/\/$/, ""),
