@@ -47,14 +47,14 @@ export function dataOf<const Fields extends DataFields>(
   return presentOf(values);
 }
 
-/** The fields that have a value. */
+/** The fields that have a value. Their names are those of declared fields, so none is `__proto__`. */
 export function presentOf(
   values: Readonly<Record<string, EventData[string] | undefined>>,
 ): EventData {
-  const entries = Object.entries(values);
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) =>
-      value === undefined || value === null ? [] : [[name, value]],
-    ),
-  );
+  const present: Record<string, EventData[string]> = {};
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    if (value !== undefined && value !== null) present[name] = value;
+  }
+  return present;
 }
