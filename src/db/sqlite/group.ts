@@ -2,12 +2,14 @@ import type { Database } from "bun:sqlite";
 
 import { preparer } from "./connection.ts";
 import { type DatabaseFailure, failureOf, isStorageError } from "./errors.ts";
+import { packed } from "./packed.ts";
 
 /** A value that SQLite stores. */
 export type Bound = string | number | bigint | boolean | null | Uint8Array;
 
-/** A parameter on its way to the storage thread: `[offset, length]` is a part of the group's bytes. */
-export type Parameter = Exclude<Bound, Uint8Array> | readonly [number, number];
+/** Bytes on their way to the storage thread: a part of the group's bytes, and whether they are packed there. */
+type Part = readonly [offset: number, length: number, isPackable: boolean];
+export type Parameter = Exclude<Bound, Uint8Array> | Part;
 
 /** The number of a statement's text, what happens when it changes no row, and its parameters. */
 export type GroupStatement = readonly [
@@ -110,9 +112,7 @@ export function groupRunner(
     bytes: Uint8Array,
   ): StatementAnswer {
     const statement = prepare(texts[text] ?? "");
-    const bound = parameters.map((value) =>
-      isPartOfBytes(value) ? bytes.subarray(value[0], value[0] + value[1]) : value,
-    );
+    const bound = parameters.map((value) => (isPart(value) ? partOf(bytes, value) : value));
     return statement.reader ? statement.values(...bound) : statement.run(...bound).changes;
   }
 
@@ -152,6 +152,11 @@ export function changesOf(answer: StatementAnswer): number {
   return typeof answer === "number" ? answer : answer.length;
 }
 
-function isPartOfBytes(value: Parameter): value is readonly [number, number] {
+function isPart(value: Parameter): value is Part {
   return Array.isArray(value);
+}
+
+function partOf(bytes: Uint8Array, [offset, length, isPackable]: Part): Uint8Array {
+  const part = bytes.subarray(offset, offset + length);
+  return isPackable ? packed(part) : part;
 }

@@ -4,7 +4,7 @@ import { DamagedValue } from "./errors.ts";
 
 /** Smaller values hardly get smaller. */
 const minPackedBytes = 256;
-/** Larger values are stored as they are: to compress this much takes the event loop less than a millisecond. */
+/** Larger values are stored as they are: to decompress this much takes the event loop less than a millisecond. */
 const maxPackedBytes = 256 * 2 ** 10;
 /**
  * A packed value begins with a skippable frame (RFC 8878, section 3.1.2) of four bytes: the length of what follows once it
@@ -12,6 +12,9 @@ const maxPackedBytes = 256 * 2 ** 10;
  */
 const mark = Buffer.from("502a4d1804000000", "hex");
 const headBytes = mark.length + 4;
+
+/** A value that is packed when it is written, so that the storage thread does it and not the event loop. */
+export class Packable extends Uint8Array<ArrayBufferLike> {}
 
 /** The bytes to store for a value: compressed if that saves space. */
 export function packed(value: Uint8Array): Uint8Array {

@@ -14,6 +14,7 @@ import {
   type Parameter,
 } from "./group.ts";
 import type { Identities } from "./in-place.ts";
+import { Packable } from "./packed.ts";
 import type { ThreadAnswer, ThreadMessage } from "./storage-thread.ts";
 
 /** A statement with its parameters. */
@@ -170,7 +171,7 @@ function packer(transactions: readonly BoundTransaction[]) {
     const start = offset;
     bytes.set(value, start);
     offset += value.length;
-    return [start, value.length];
+    return [start, value.length, value instanceof Packable];
   };
   return { bytes, pack };
 }
