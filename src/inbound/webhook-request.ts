@@ -13,8 +13,8 @@ export interface WebhookRequest {
   readonly requestId: string;
   /** Whether Skyhook signed it itself. It then does not show which secret the provider signs with. */
   readonly isTest?: boolean;
-  /** Reads the exact bytes. Throws `body-too-large` beyond `maxBytes`. */
-  readBody(maxBytes: number): Promise<Uint8Array>;
+  /** Reads the exact bytes, at once if they have arrived. Throws `body-too-large` beyond `maxBytes`. */
+  readBody(maxBytes: number): Uint8Array | Promise<Uint8Array>;
 }
 
 /**

@@ -22,29 +22,39 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Reads the exact bytes of a request body. Throws `body-too-large` as soon as Content-Length or the bytes
- * received exceed `maxBytes`; `unavailable` if large bodies exceed the memory limit of this client or of
- * all clients; `bad-request` if Content-Length is invalid, or if the client disconnects or is too slow.
+ * Reads the exact bytes of a request body: at once if it is small and has arrived. Throws `body-too-large` as soon as
+ * Content-Length or the bytes received exceed `maxBytes`; `unavailable` if large bodies exceed the memory limit of this
+ * client or of all clients; `bad-request` if Content-Length is invalid, or if the client disconnects or is too slow.
  * `address` is the client's address.
  */
-export async function readBytes(
+export function readBytes(
   request: Request,
   maxBytes: number,
   address: string,
-): Promise<Uint8Array> {
+): Uint8Array | Promise<Uint8Array> {
   const contentLength = contentLengthOf(request.headers);
   if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);
-  // Reading `request.body` creates a stream, which costs a small webhook more than its signature check.
-  if (contentLength !== null && contentLength <= smallBytes) {
-    const bytes = request.bytes();
-    const isHere = Bun.peek.status(bytes) === "fulfilled";
-    return accepted(request, isHere ? bytes : inTime(bytes, wholeTimeoutMs));
+  if (contentLength === null || contentLength > smallBytes) {
+    return readLarge(request, address, { contentLength, maxBytes });
   }
+  // Reading `request.body` creates a stream, which costs a small webhook more than its signature check.
+  const body = request.bytes();
+  const bytes = Bun.peek(body);
+  if (!(bytes instanceof Uint8Array)) return accepted(request, inTime(body, wholeTimeoutMs));
+  if (request.signal.aborted) throw incomplete();
+  return bytes;
+}
+
+async function readLarge(
+  request: Request,
+  address: string,
+  limits: Omit<Limits, "memory">,
+): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const memory = reservation(address);
   const reader = request.body.getReader();
   try {
-    return await accepted(request, readStream(reader, { contentLength, maxBytes, memory }));
+    return await accepted(request, readStream(reader, { ...limits, memory }));
   } finally {
     memory.release();
     // Leaves the rest of a rejected body unread. Cancelling rejects if the connection is broken.
@@ -57,9 +67,10 @@ export async function readBytes(
  * body first, and aborts the request later in the same turn.
  */
 async function accepted({ signal }: Request, body: Promise<Uint8Array>): Promise<Uint8Array> {
-  if (Bun.peek.status(body) !== "fulfilled") await body.then(nextTurn);
+  const bytes = await body;
+  await nextTurn();
   if (signal.aborted) throw incomplete();
-  return body;
+  return bytes;
 }
 
 /**

@@ -58,9 +58,8 @@ export async function testEvent(
   // A test key whose public half was replaced by the service's.
   if (verdict === undefined || !("verified" in verdict)) throw onlyTheService(id);
   return async (requestId) => {
-    const readBody = async () => bytes;
     const common = { providerId: id, method: "POST", url, headers, address, requestId };
-    const request = { ...common, isTest: true, readBody };
+    const request = { ...common, isTest: true, readBody: () => bytes };
     const result = await receive(request);
     const stored = "body" in result ? result.stored : result;
     if (stored !== undefined) return stored;

@@ -18,13 +18,14 @@ export function isAtService(
   return destinations.some((pattern) => hostMatches(pattern, host));
 }
 
-/** Whether a notification of this Skyhook led to a request, perhaps through other Skyhooks. */
-export async function isEcho(
+/** Whether a notification of this Skyhook led to a request, perhaps through other Skyhooks. Most requests name none. */
+export function isEcho(
   storage: Storage,
   header: (name: string) => string | null | undefined,
-): Promise<boolean> {
+): false | Promise<boolean> {
   const named = `${header("webhook-id") ?? ""} ${header(viaHeader) ?? ""}`.slice(0, 2_000);
-  const found = named.matchAll(/\bntf_([0-9a-f]{32})\b/g);
-  const ids = Array.from(found, ([, hex]): Notification["id"] => `ntf_${hex}`);
-  return ids.length > 0 && (await storage.all(notificationsByIds, { ids })).length > 0;
+  const found = named.match(/\bntf_[0-9a-f]{32}\b/g);
+  if (found === null) return false;
+  const ids = found.map((text): Notification["id"] => `ntf_${text.slice("ntf_".length)}`);
+  return storage.all(notificationsByIds, { ids }).then((all) => all.length > 0);
 }

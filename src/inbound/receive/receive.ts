@@ -21,7 +21,12 @@ import type { Rejections } from "../rejections/rejections.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
 import { valuesAt } from "../signatures/pointed-values.ts";
 import { pointersOf, readsPayload } from "../signatures/scheme.ts";
-import type { SignedRequest, Verification, Verified } from "../signatures/signed-request.ts";
+import type {
+  SignatureRejection,
+  SignedRequest,
+  Verification,
+  Verified,
+} from "../signatures/signed-request.ts";
 import type { Verdict } from "../webhook-count.ts";
 import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
@@ -80,43 +85,49 @@ export function receiver(parts: ReceiveParts): Receive {
     if (registry.get(request.providerId) === undefined)
       await parts.rejections.keep(unknownProvider, "unknown-provider", request, null);
     const registered = requireRegistered(registry, request.providerId);
-    requireMethod(registered.provider, request);
+    const { provider } = registered;
+    requireMethod(provider, request);
     requireUnblocked(limiter, request.address);
-    const bytes = await readRequest(parts, registered.provider, request);
-    if (isSlowToRead(registered.provider, bytes)) await ownTurn();
+    // Awaits only promises, here and below: an await costs more than a step that has its result at once.
+    const reading = readRequest(parts, provider, request);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    if (isSlowToRead(provider, bytes)) await ownTurn();
     // Again: others in a burst may have failed meanwhile.
     requireUnblocked(limiter, request.address);
     const payload = payloadReader(bytes);
     const greeting = bytes.length > maxHandshakeBytes ? () => undefined : payload;
-    const unsigned = handshakeOf(registered.provider, request, greeting, "unsigned");
+    const unsigned = handshakeOf(provider, request, greeting, "unsigned");
     if (unsigned !== null) return greet(parts, registered, request, unsigned);
-    const verified = await inSpan(tracer, "webhook verify", {}, () =>
+    const verifying = inSpan(tracer, "webhook verify", {}, () =>
       verifyRequest(parts, registered, request, {
         bytes,
-        payload: bytes.length > quickBytes ? signedValues(registered.provider, bytes) : payload,
+        payload: bytes.length > quickBytes ? signedValues(provider, bytes) : payload,
         receivedAtMs,
       }),
     );
-    const signed = handshakeOf(registered.provider, request, payload, "signed");
+    const verified = verifying instanceof Promise ? await verifying : verifying;
+    const signed = handshakeOf(provider, request, payload, "signed");
     if (signed !== null) return greet(parts, registered, request, signed);
+    const header = (name: string) => request.headers.get(name);
     let items: readonly Interpreted[] | null;
     try {
-      items = interpret(registered.provider, verified, (name) => request.headers.get(name));
+      items = interpret(provider, verified, header);
     } catch (error) {
       // Operators can see that there are too many items; the sender tries again.
       if (error instanceof AppError)
-        await parts.rejections.keep(registered.provider.id, "too-many-items", request, bytes);
+        await parts.rejections.keep(provider.id, "too-many-items", request, bytes);
       throw error;
     }
-    if (items !== null && (await isEcho(parts.storage, (name) => request.headers.get(name)))) {
-      items = items.map((item) => ({ ...item, status: "ignored" }));
+    const echo = items !== null && isEcho(parts.storage, header);
+    if (echo !== false && (await echo)) {
+      items = items?.map((item) => ({ ...item, status: "ignored" })) ?? null;
     }
     const body = { ...verified, receivedAtMs };
     const [first = null, second] = items ?? [];
     const stored = await (second === undefined
-      ? storeEvent(parts, registered.provider, request, body, first)
-      : storeItems(parts, registered.provider, request, body, items ?? []));
-    return answerTo(registered.provider, request, { bytes, payload }, stored);
+      ? storeEvent(parts, provider, request, body, first)
+      : storeItems(parts, provider, request, body, items ?? []));
+    return answerTo(provider, request, { bytes, payload }, stored);
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -210,63 +221,69 @@ function signedValues({ signature }: Provider, bytes: Uint8Array): () => unknown
   return lazy(() => valuesAt(bytes, pointersOf(signature)));
 }
 
-async function readRequest(
+/** Stores the request as rejected if its body is compressed or too large. */
+function readRequest(
   { rejections }: ReceiveParts,
   { id, maxBodyBytes }: Provider,
   request: WebhookRequest,
-): Promise<Uint8Array> {
-  try {
-    // Decompressing an unverified body would allow decompression bombs.
-    requireUncompressed(request.headers);
-    return await request.readBody(maxBodyBytes);
-  } catch (error) {
+): Uint8Array | Promise<Uint8Array> {
+  const failed = async (error: unknown): Promise<never> => {
     const code = error instanceof AppError ? error.code : null;
     const reason = code === "unsupported-media-type" ? "unsupported-encoding" : code;
     if (reason === "unsupported-encoding" || reason === "body-too-large") {
       await rejections.keep(id, reason, request, null);
     }
     throw error;
+  };
+  try {
+    // Decompressing an unverified body would allow decompression bombs.
+    requireUncompressed(request.headers);
+    const reading = request.readBody(maxBodyBytes);
+    return reading instanceof Promise ? reading.catch(failed) : reading;
+  } catch (error) {
+    return failed(error);
   }
 }
 
-async function verifyRequest(
+/** A promise only if a key is fetched, a token is read or the request is rejected. */
+function verifyRequest(
   { limiter, rejections, tally, log }: ReceiveParts,
   { provider, verify, fingerprints }: Registered,
   request: WebhookRequest,
-  {
-    bytes,
-    payload,
-    receivedAtMs,
-  }: Pick<Required<SignedRequest>, "bytes" | "payload" | "receivedAtMs">,
-): Promise<Verified> {
+  signed: Pick<Required<SignedRequest>, "bytes" | "payload" | "receivedAtMs">,
+): Verified | Promise<Verified> {
   const { method, url, headers, address, requestId } = request;
   if (verify === null) {
     const detail = "This provider has no secret, so its webhooks cannot be verified. Retry later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
   }
-  let result: Verification;
-  try {
-    const verdict = verify({ method, url, headers, bytes, payload, receivedAtMs });
-    // Awaited only if a key is fetched: an await would delay every other request by a turn.
-    result = verdict instanceof Promise ? await verdict : verdict;
-  } catch (error) {
-    // A key that cannot be fetched: anyone can name any number of them.
-    if (limiter.fail(address)) throw error;
-    throw tooManyFailures(limiter, address);
-  }
-  if ("verified" in result) {
+  const judge = (result: Verification): Verified | Promise<never> => {
+    if ("rejection" in result) return reject(result.rejection);
     if (request.isTest !== true) {
       tally.matched(provider.id, fingerprints[result.verified.signedWith]);
     }
     return result.verified;
+  };
+  const reject = async (rejection: SignatureRejection): Promise<never> => {
+    // Counts before the first await, so that a burst cannot exceed the quota.
+    const isWithinQuota = limiter.fail(address);
+    const reason = reasonFor(provider, headers, rejection);
+    log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
+    if (!isWithinQuota) throw tooManyFailures(limiter, address);
+    await rejections.keep(provider.id, reason, request, signed.bytes);
+    throw new AppError("invalid-signature", "The signature does not verify");
+  };
+  // A key that cannot be fetched: anyone can name any number of them.
+  const failed = (error: unknown): never => {
+    throw limiter.fail(address) ? error : tooManyFailures(limiter, address);
+  };
+  let verdict: ReturnType<typeof verify>;
+  try {
+    verdict = verify({ method, url, headers, ...signed });
+  } catch (error) {
+    return failed(error);
   }
-  // Counts before the first await, so that a burst cannot exceed the quota.
-  const isWithinQuota = limiter.fail(address);
-  const reason = reasonFor(provider, headers, result.rejection);
-  log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
-  if (!isWithinQuota) throw tooManyFailures(limiter, address);
-  await rejections.keep(provider.id, reason, request, bytes);
-  throw new AppError("invalid-signature", "The signature does not verify");
+  return verdict instanceof Promise ? verdict.then(judge, failed) : judge(verdict);
 }
 
 function verdictOf(error: unknown): Verdict {

@@ -138,11 +138,12 @@ async function storeNew(
   const notifications = outbox.writesFor(event, notificationsOf(provider, event, event.notice), {
     whole: new Set(),
   });
-  const stored = await decidedEffect(
-    async () => (payment === null ? null : effectOf(event, payment)),
-    (effect) => commit(parts, event, effect, notifications),
-  );
-  if (stored === null) return null;
+  const put = (effect: Effect | null) => commit(parts, event, effect, notifications);
+  const stored =
+    payment === null
+      ? (await put(null)) && { effect: null }
+      : await decidedEffect(() => effectOf(event, payment), put);
+  if (!stored) return null;
   const { effect } = stored;
   const { id, type, status, idempotencyKey, recovered } = event;
   const what = recovered ? "recovered" : status;

@@ -17,17 +17,17 @@ interface SpanOptions {
   readonly attributes?: Attributes;
 }
 
-/** Runs `work` in a new span; without a span if tracing is off. */
+/** Runs `work` in a new span; without a span if tracing is off. Then the result is a promise only if that of `work` is. */
 export function inSpan<Result>(
   tracer: Tracer | null,
   name: string,
   options: SpanOptions,
-  work: () => Promise<Result>,
-): Promise<Result> {
+  work: () => Result,
+): Result | Promise<Awaited<Result>> {
   return tracer === null ? work() : inSpanOf(tracer.start(name, options), work);
 }
 
-async function inSpanOf<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+async function inSpanOf<Result>(span: Span, work: () => Result): Promise<Awaited<Result>> {
   try {
     const result = await runInSpan(span, work);
     span.end();

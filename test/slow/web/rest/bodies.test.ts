@@ -290,7 +290,8 @@ describe("the memory limit for bodies", () => {
     for (let count = 0; count < 20; count += 1) {
       const body = new Uint8Array(6 * mebibyte);
       const request = new Request("http://x", { method: "POST", body: new Blob([body]).stream() });
-      const error = await readBytes(request, 5 * mebibyte, "192.0.2.1").catch((it: unknown) => it);
+      const reading = Promise.try(readBytes, request, 5 * mebibyte, "192.0.2.1");
+      const error = await reading.catch((it: unknown) => it);
       expect(error).toMatchObject({ code: "body-too-large" });
     }
     const memory = reservation("192.0.2.1");
