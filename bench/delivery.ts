@@ -1,14 +1,14 @@
 import { join } from "node:path";
 
-import { administrator, tokenSettings } from "./api-requests.ts";
-import { delivery as webhook, skyhookEnvironment } from "./contestants.ts";
+import { administrator } from "./api-requests.ts";
+import { delivery as webhook, leastMicros, startSkyhook } from "./contestants.ts";
 import { withFolder } from "./folder.ts";
 import { cpuMicrosOf, median, programMicros } from "./measure.ts";
 import { inSchema, serverVersion } from "./postgres-server.ts";
-import { pinning, runLoad, type Server, startServer } from "./processes.ts";
-import { cells, environment, goalTable, table } from "./report.ts";
+import { runLoad, type Server, startServer } from "./processes.ts";
+import { cells, table } from "./report.ts";
 import { inTurns } from "./rounds.ts";
-import type { Options, Suite } from "./suite.ts";
+import type { Options, Report, Suite } from "./suite.ts";
 
 /** D1 and D2: what a delivery costs once its event is stored. */
 export const delivery: Suite = {
@@ -16,7 +16,7 @@ export const delivery: Suite = {
   about: "one delivery, on SQLite (D1) and PostgreSQL (D2)",
   async run(options) {
     const rounds = await inTurns(options.rounds, () => runRound(options));
-    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`]);
+    return report(options, rounds, `PostgreSQL ${await serverVersion()}`);
   },
 };
 
@@ -27,7 +27,7 @@ interface Cost {
 }
 
 type Name = "one" | "many" | "pgOne" | "pgMany" | "pgBacklog";
-type Round = Readonly<Record<Name, Cost>>;
+type Round = Readonly<Record<Name, Cost> & { U: number }>;
 
 const manyDestinations = 20;
 /** The most deliveries at the same time. */
@@ -39,18 +39,23 @@ export const urlOf = ({ port }: Pick<Server, "port">): string => `http://127.0.0
 
 /** Timed deliveries, and those that wait beside them, so that the queue does not run empty. */
 const timedOf = ({ isTrial }: Options) => (isTrial ? 500 : 5_000);
-const deliveriesOf = (options: Options) => options.warmUp + timedOf(options) * 2;
 
 async function runRound(options: Options): Promise<Round> {
-  const count = deliveriesOf(options);
+  const countFor = (backlog: number) => options.warmUp + timedOf(options) * 2 * backlog;
   const onSqlite = (destinations: number) =>
     withFolder("delivery", (folder) =>
-      skyhookCost(folder, `sqlite:${join(folder, "skyhook.db")}`, destinations, count, options),
+      skyhookCost(
+        folder,
+        `sqlite:${join(folder, "skyhook.db")}`,
+        destinations,
+        countFor(1),
+        options,
+      ),
     );
-  const onPostgres = (destinations: number, deliveries = count) =>
+  const onPostgres = (destinations: number, backlog = 1) =>
     inSchema((url) =>
       withFolder("delivery", (folder) =>
-        skyhookCost(folder, url, destinations, deliveries, options),
+        skyhookCost(folder, url, destinations, countFor(backlog), options),
       ),
     );
   const note = async (name: string, measuring: Promise<Cost>): Promise<Cost> => {
@@ -59,13 +64,14 @@ async function runRound(options: Options): Promise<Round> {
     return cost;
   };
   return {
+    U: await leastMicros(options),
     one: await note("SQLite, one", onSqlite(1)),
     many: await note("SQLite, many", onSqlite(manyDestinations)),
     pgOne: await note("PostgreSQL, one", onPostgres(1)),
     pgMany: await note("PostgreSQL, many", onPostgres(manyDestinations)),
     pgBacklog: await note(
       "PostgreSQL, many, long backlog",
-      onPostgres(manyDestinations, options.warmUp + timedOf(options) * 2 * backlogFactor),
+      onPostgres(manyDestinations, backlogFactor),
     ),
   };
 }
@@ -73,19 +79,6 @@ async function runRound(options: Options): Promise<Round> {
 /** On the core of the load. */
 export const startReceiver = (): Promise<Server> =>
   startServer(["bun", here("servers/receiver.ts")], {}, 1);
-
-export const startSkyhook = (
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-  program = here("../src/main.ts"),
-): Promise<Server> =>
-  startServer(["bun", program, "serve"], {
-    ...skyhookEnvironment(folder),
-    LOG_LEVEL: "error",
-    JWT_SECRET: tokenSettings.key,
-    DESTINATIONS_ALLOW_PRIVATE: "true",
-    ...env,
-  });
 
 /** Stores deliveries to paused destinations, then resumes these. */
 async function skyhookCost(
@@ -109,10 +102,8 @@ async function skyhookCost(
     await sendWebhooks(server, Math.ceil(deliveries / destinations));
     await idle(server);
     const databaseMicros = () => (database.startsWith("sqlite:") ? 0 : programMicros("postgres"));
-    const begin = async () => {
-      await Promise.all(ids.map((id) => call(server, `/v1/destinations/${id}/resume`)));
-    };
-    return await drained(receiver, begin, () => cpuMicrosOf(server.pid), databaseMicros, options);
+    await Promise.all(ids.map((id) => call(server, `/v1/destinations/${id}/resume`)));
+    return await drained(receiver, () => cpuMicrosOf(server.pid), databaseMicros, options);
   } finally {
     await server.stop();
     await receiver.stop();
@@ -122,12 +113,10 @@ async function skyhookCost(
 /** The cost of the timed deliveries, after those of the warm-up. */
 async function drained(
   receiver: Server,
-  begin: () => Promise<void>,
   appMicros: () => number,
   databaseMicros: () => number,
   options: Options,
 ): Promise<Cost> {
-  await begin();
   const sample = async (count: number) => {
     const received = await receivedBy(receiver, count);
     return { received, app: appMicros(), database: databaseMicros() };
@@ -201,60 +190,40 @@ async function call(server: Server, path: string, body: unknown = {}): Promise<s
   return text;
 }
 
-function section(options: Options, rounds: readonly Round[], more: readonly string[]): string {
+function report(options: Options, rounds: readonly Round[], version: string): Report {
   const all = (name: Name, cost: (each: Cost) => number) =>
     rounds.map((round) => cost(round[name]));
   const [app, database] = [(cost: Cost) => cost.app, (cost: Cost) => cost.database];
-  const total = (cost: Cost) => cost.app + cost.database;
   const row = (title: string, name: Name) => [
     title,
-    ...[app, database, total].map((cost) => cells.decimals(median(all(name, cost)), 0)),
-  ];
-  const ratios = (one: Name, other: Name, cost = total) =>
-    rounds.map((round) => cost(round[one]) / cost(round[other]));
-  return [
-    `Processor time of a delivery over all threads, in µs: ${timedOf(options).toLocaleString("en")} deliveries after ${options.warmUp.toLocaleString("en")} of warm-up, from a queue that was filled`,
-    `before; ${rounds.length} rounds; medians. At most ${concurrency} deliveries at the same time, to one receiver that answers 200 at once. The`,
-    "time of the database is that of all its processes. Skyhook leases, expires, signs, retries, records each attempt, and reads event and notification.",
-    "",
-    environment(more),
-    "",
-    table(
-      ["delivery", "app", "database", "both"],
-      [
-        row("skyhook, SQLite, one destination", "one"),
-        row(`skyhook, SQLite, ${manyDestinations} destinations`, "many"),
-        row("skyhook, PostgreSQL, one destination", "pgOne"),
-        row(`skyhook, PostgreSQL, ${manyDestinations} destinations`, "pgMany"),
-        row(`the same, ${backlogFactor} times as many waiting`, "pgBacklog"),
-      ],
+    ...[app, database, (cost: Cost) => cost.app + cost.database].map((cost) =>
+      cells.decimals(median(all(name, cost)), 0),
     ),
-    "",
-    goalTable([
-      {
-        goal: `D1 a delivery to one of ${manyDestinations} destinations, SQLite, µs`,
-        ratios: all("many", total),
-        target: 200,
-        better: "lower",
-      },
-      {
-        goal: "D2 the same on PostgreSQL: app, µs",
-        ratios: all("pgMany", app),
-        target: 250,
-        better: "lower",
-      },
-      {
-        goal: "D2 the same on PostgreSQL: database, µs",
-        ratios: all("pgMany", database),
-        target: 300,
-        better: "lower",
-      },
-      {
-        goal: `D2 database with ${backlogFactor} times the backlog ÷ without`,
-        ratios: ratios("pgBacklog", "pgMany", database),
-        target: 1.15,
-        better: "lower",
-      },
-    ]),
-  ].join("\n");
+  ];
+  return {
+    figures: {
+      U: rounds.map(({ U }) => U),
+      delivery: all("many", app),
+      pgApp: all("pgMany", app),
+      pgDatabase: all("pgMany", database),
+      pgBacklog: all("pgBacklog", database),
+    },
+    notes: [version],
+    text: [
+      `Processor time of a delivery over all threads, in µs: ${timedOf(options).toLocaleString("en")} deliveries after ${options.warmUp.toLocaleString("en")} of warm-up, from a queue that was filled`,
+      `before; ${rounds.length} rounds; medians. At most ${concurrency} deliveries at the same time, to one receiver that answers 200 at once. The`,
+      "time of the database is that of all its processes. Skyhook leases, expires, signs, retries, records each attempt, and reads event and notification.",
+      "",
+      table(
+        ["delivery", "app", "database", "both"],
+        [
+          row("skyhook, SQLite, one destination", "one"),
+          row(`skyhook, SQLite, ${manyDestinations} destinations`, "many"),
+          row("skyhook, PostgreSQL, one destination", "pgOne"),
+          row(`skyhook, PostgreSQL, ${manyDestinations} destinations`, "pgMany"),
+          row(`the same, ${backlogFactor} times as many waiting`, "pgBacklog"),
+        ],
+      ),
+    ],
+  };
 }

@@ -2,38 +2,39 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 
+import { leastMicros, startSkyhook } from "./contestants.ts";
 import {
   createDestination,
   idle,
   receivedBy,
   sendWebhooks,
   startReceiver,
-  startSkyhook,
   urlOf,
 } from "./delivery.ts";
 import { withFolder } from "./folder.ts";
 import { indexMicros } from "./indexing.ts";
 import { cpuMicrosOf, median, programMicros } from "./measure.ts";
 import { inSchema, serverVersion } from "./postgres-server.ts";
-import { pinning, type Server } from "./processes.ts";
-import { cells, environment, goalTable, table } from "./report.ts";
+import type { Server } from "./processes.ts";
+import { cells, table } from "./report.ts";
 import { inTurns } from "./rounds.ts";
-import type { Options, Suite } from "./suite.ts";
+import type { Options, Report, Suite } from "./suite.ts";
 
-/** E1, X1, R1 and B1: all that a webhook costs, from its arrival until it is deleted. */
+/** E1, W1, X1, R1 and B1: all that a webhook costs, from its arrival until it is deleted. */
 export const life: Suite = {
   name: "life",
   about: "a webhook from arrival (E1) over index (X1) and disk (B1) to its deletion (R1)",
   async run(options) {
     const rounds = await inTurns(options.rounds, () => runRound(options));
-    return section(options, rounds, [pinning, `PostgreSQL ${await serverVersion()}`]);
+    return report(options, rounds, `PostgreSQL ${await serverVersion()}`);
   },
 };
 
-/** Microseconds of processor time of a webhook, over all threads. */
+/** Microseconds of processor time of a webhook, over all threads, and bytes of write-ahead log in PostgreSQL. */
 interface Cost {
   readonly app: number;
   readonly database: number;
+  readonly wal: number;
 }
 
 interface Life {
@@ -47,6 +48,7 @@ interface Life {
 }
 
 interface Round {
+  readonly U: number;
   readonly sqlite: Life;
   readonly postgres: Life;
   readonly indexMicros: number;
@@ -62,6 +64,7 @@ interface Store {
   readonly url: string;
   readonly folder: string;
   readonly micros: () => number;
+  readonly wal: () => Promise<number>;
   readonly bytes: () => Promise<number>;
   readonly events: () => Promise<number>;
 }
@@ -75,6 +78,7 @@ const onSqlite: WithStore = (work) =>
       url: `sqlite:${file}`,
       folder,
       micros: () => 0,
+      wal: async () => 0,
       bytes: async () => statSync(file).size,
       async events() {
         using database = new Database(file, { readonly: true });
@@ -97,6 +101,7 @@ const onPostgres: WithStore = (work) =>
         url,
         folder,
         micros: () => programMicros("postgres"),
+        wal: () => number("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float as number"),
         bytes: () =>
           number(`select sum(pg_total_relation_size(oid))::float as number from pg_class
             where relkind = 'r' and relnamespace = current_schema::regnamespace`),
@@ -107,6 +112,7 @@ const onPostgres: WithStore = (work) =>
 
 async function runRound(options: Options): Promise<Round> {
   const round = {
+    U: await leastMicros(options),
     sqlite: await lifeOn(onSqlite, options),
     postgres: await lifeOn(onPostgres, options),
     indexMicros: await withFolder("life", (folder) =>
@@ -129,10 +135,7 @@ async function lifeOn(withStore: WithStore, options: Options): Promise<Life> {
     const usual = await startCost(store, 0);
     const deleting = await startCost(store, shiftDays);
     if ((await store.events()) > 0) throw new Error("Retention left events");
-    const deleted = {
-      app: (deleting.app - usual.app) / events,
-      database: (deleting.database - usual.database) / events,
-    };
+    const deleted = perEach(deleting, usual, events);
     return { received, delivered, deleted, eventBytes, deliveredBytes };
   });
 }
@@ -154,24 +157,26 @@ async function webhookCost(store: Store, destinations: 0 | 1, options: Options):
     };
     const before = await pass(warmUp, warmUp);
     const after = await pass(timed, warmUp + timed);
-    return {
-      app: (after.app - before.app) / timed,
-      database: (after.database - before.database) / timed,
-    };
+    return perEach(after, before, timed);
   } finally {
     await server.stop();
     await receiver.stop();
   }
 }
 
-const sampleOf = ({ pid }: Server, { micros }: Store): Cost => ({
-  app: cpuMicrosOf(pid),
-  database: micros(),
+async function sampleOf({ pid }: Server, { micros, wal }: Store): Promise<Cost> {
+  return { app: cpuMicrosOf(pid), database: micros(), wal: await wal() };
+}
+
+const perEach = (after: Cost, before: Cost, count: number): Cost => ({
+  app: (after.app - before.app) / count,
+  database: (after.database - before.database) / count,
+  wal: (after.wal - before.wal) / count,
 });
 
 /** The cost of a start that many days ahead of the clock, until all that has expired is deleted. */
 async function startCost(store: Store, days: number): Promise<Cost> {
-  const databaseBefore = store.micros();
+  const before = { app: 0, database: store.micros(), wal: await store.wal() };
   const server = await startSkyhook(
     store.folder,
     {
@@ -186,14 +191,13 @@ async function startCost(store: Store, days: number): Promise<Cost> {
       await Bun.sleep(500);
     }
     await idle(server);
-    const { app, database } = sampleOf(server, store);
-    return { app, database: database - databaseBefore };
+    return perEach(await sampleOf(server, store), before, 1);
   } finally {
     await server.stop();
   }
 }
 
-function section(options: Options, rounds: readonly Round[], more: readonly string[]): string {
+function report(options: Options, rounds: readonly Round[], version: string): Report {
   const figures = (figure: (round: Round) => number) => rounds.map(figure);
   const cell = (figure: (round: Round) => number) => cells.decimals(median(figures(figure)), 0);
   const row = (title: string, of: (life: Life, figure: keyof Cost) => number) => [
@@ -208,51 +212,45 @@ function section(options: Options, rounds: readonly Round[], more: readonly stri
     "",
     cell(({ postgres }) => of(postgres)),
   ];
-  const total = ({ app, database }: Cost) => app + database;
-  const lower = (goal: string, figure: (round: Round) => number, target: number) => ({
-    goal,
-    ratios: figures(figure),
-    target,
-    better: "lower" as const,
-  });
-  return [
-    `Processor time of a webhook over all threads, in µs: ${timedOf(options).toLocaleString("en")} webhooks after ${options.warmUp.toLocaleString("en")} of warm-up, from 64 connections; ${rounds.length} rounds; medians.`,
-    "Each is counted until the search index has it. A delivery is the difference between one destination and none. What retention deletes",
-    "is an event with its notification, its delivery, and the attempt; starts of the server 91 days ahead are compared with starts today. The index is measured in",
-    "this process. Bytes are those of the database file, with all indexes, after the server has stopped.",
-    "",
-    environment(more),
-    "",
-    table(
-      ["step", "SQLite", "PostgreSQL: app", "database"],
-      [
-        row("receive, commit and index", ({ received }, figure) => received[figure]),
-        ["of which index", cell((round) => round.indexMicros), "", ""],
-        row(
-          "deliver once",
-          ({ received, delivered }, figure) => delivered[figure] - received[figure],
-        ),
-        row("delete", ({ deleted }, figure) => deleted[figure]),
-        row("all", ({ delivered, deleted }, figure) => delivered[figure] + deleted[figure]),
-        bytes("bytes on disk: event", ({ eventBytes }) => eventBytes),
-        bytes("bytes on disk: delivery", (each) => each.deliveredBytes - each.eventBytes),
-      ],
-    ),
-    "",
-    goalTable([
-      lower(
-        "E1 received, indexed and delivered once, µs",
-        ({ sqlite }) => total(sqlite.delivered),
-        450,
+  return {
+    figures: {
+      U: figures(({ U }) => U),
+      indexed: figures(({ sqlite }) => sqlite.received.app),
+      delivered: figures(({ sqlite }) => sqlite.delivered.app),
+      index: figures((round) => round.indexMicros),
+      delete: figures(({ sqlite }) => sqlite.deleted.app),
+      disk: figures(({ sqlite }) => sqlite.deliveredBytes),
+      pgDelivered: figures(({ postgres }) => postgres.delivered.database),
+      pgWal: figures(({ postgres }) => postgres.delivered.wal),
+      pgDelete: figures(({ postgres: { deleted } }) => deleted.app + deleted.database),
+    },
+    notes: [version],
+    text: [
+      `Processor time of a webhook over all threads, in µs: ${timedOf(options).toLocaleString("en")} webhooks after ${options.warmUp.toLocaleString("en")} of warm-up, from 64 connections; ${rounds.length} rounds; medians.`,
+      "Each is counted until the search index has it. A delivery is the difference between one destination and none. What retention deletes",
+      "is an event with its notification, its delivery, and the attempt; starts of the server 91 days ahead are compared with starts today. The index is measured in",
+      "this process. Bytes are those of the database file, with all indexes, after the server has stopped; WAL is the write-ahead log.",
+      "",
+      table(
+        ["step", "SQLite", "PostgreSQL: app", "database"],
+        [
+          row("receive, commit and index", ({ received }, figure) => received[figure]),
+          ["of which index", cell((round) => round.indexMicros), "", ""],
+          row(
+            "deliver once",
+            ({ received, delivered }, figure) => delivered[figure] - received[figure],
+          ),
+          row("delete", ({ deleted }, figure) => deleted[figure]),
+          row("all", ({ delivered, deleted }, figure) => delivered[figure] + deleted[figure]),
+          bytes("bytes on disk: event", ({ eventBytes }) => eventBytes),
+          bytes("bytes on disk: delivery", (each) => each.deliveredBytes - each.eventBytes),
+          ["bytes of WAL: both", "", "", cell(({ postgres }) => postgres.delivered.wal)],
+        ],
       ),
-      lower("X1 indexing one event, µs", (round) => round.indexMicros, 25),
-      lower("R1 retention of one event, SQLite, µs", ({ sqlite }) => total(sqlite.deleted), 80),
-      lower(
-        "R1 on PostgreSQL, app and database, µs",
-        ({ postgres }) => total(postgres.deleted),
-        70,
-      ),
-      lower("B1 disk per event, bytes", ({ sqlite }) => sqlite.eventBytes, 2_500),
-    ]),
-  ].join("\n");
+    ],
+  };
 }
+
+/** E1 alone, on SQLite. */
+export const deliveredMicros = async (options: Options): Promise<number> =>
+  (await onSqlite((store) => webhookCost(store, 1, options))).app;

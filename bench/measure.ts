@@ -70,10 +70,14 @@ export function programMicros(program: string): number {
 
 const nanosPerMicro = 1_000;
 
-/** Microseconds that the main thread of a process has run; NaN where Linux does not report it. */
-export function mainMicrosOf(pid: number): number {
+/** Microseconds that the threads of a process that have not ended have run. More precise than `cpuMicrosOf`. */
+export const threadMicrosOf = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + mainMicrosOf(pid, thread), 0);
+
+/** Microseconds that a thread, by default the main thread, has run; NaN where Linux does not report it. */
+export function mainMicrosOf(pid: number, thread: number | string = pid): number {
   // In contrast to `stat`, it counts nanoseconds.
-  const file = `/proc/${pid}/task/${pid}/schedstat`;
+  const file = `/proc/${pid}/task/${thread}/schedstat`;
   if (!existsSync(file)) return Number.NaN;
   return Number(readFileSync(file, "utf8").split(" ")[0]) / nanosPerMicro;
 }

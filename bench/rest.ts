@@ -6,15 +6,15 @@ import { openStorage } from "../src/db/open.ts";
 import { eventPages } from "../src/events/event-search.sql.ts";
 import { schema } from "../src/schema/schema.ts";
 
-import { tokenSettings } from "./api-requests.ts";
+import { keepingAll, startSkyhook } from "./contestants.ts";
 import { withFolder } from "./folder.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
-import { pinning, runLoad, type Server, startServer } from "./processes.ts";
-import { cells, environment, type Goal, goalTable, table } from "./report.ts";
-import { inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
+import { runLoad, type Server } from "./processes.ts";
+import { cells, table } from "./report.ts";
+import { inTurns, loadColumns, loadRow, type Round } from "./rounds.ts";
 import { type Cost, eventRow, fill, type Row } from "./rows.ts";
-import type { Options, Suite } from "./suite.ts";
+import type { Options, Report, Suite } from "./suite.ts";
 
 /** K1: pages of a long list; and bookings and holds. */
 export const rest: Suite = {
@@ -23,7 +23,7 @@ export const rest: Suite = {
   async run(options) {
     const deep = await withFolder("rest", (folder) => measureDepth(folder, options));
     const booked = await measureBookings(options);
-    return section(options, deep, booked);
+    return report(options, deep, booked);
   },
 };
 
@@ -43,8 +43,6 @@ type From = Row | null;
 
 /** Microseconds per page, for each round. */
 type Reading = BySpot<number[]>;
-
-const here = (path: string): string => join(import.meta.dir, path);
 
 /** K1: a long list, read in this process and over HTTP. */
 async function measureDepth(folder: string, options: Options) {
@@ -110,7 +108,7 @@ async function pagesOverHttp(
   options: Options,
 ): Promise<BySpot<LoadResult[]>> {
   const results: BySpot<LoadResult[]> = { first: [], deep: [], anywhere: [] };
-  const server = await startSkyhook(folder);
+  const server = await startSkyhook(folder, keepingAll);
   try {
     await inTurns(
       options.rounds,
@@ -145,18 +143,6 @@ const loadOf = ({ connections, seconds, warmUp }: Options, { port, pid }: Server
   warmUp,
 });
 
-const startSkyhook = (folder: string): Promise<Server> =>
-  startServer(["bun", here("../src/main.ts"), "serve"], {
-    HOST: "127.0.0.1",
-    DATA_DIR: folder,
-    SECRETS_DIR: folder,
-    LOG_LEVEL: "error",
-    // Prevents the deletion of the rows, which have old dates.
-    EVENT_RETENTION_DAYS: "36500",
-    BODY_RETENTION_DAYS: "36500",
-    JWT_SECRET: tokenSettings.key,
-  });
-
 type Seller = "bookings" | "holds";
 
 /** The bookings are distributed over these flights and users. */
@@ -182,7 +168,7 @@ function measureSeller(name: Seller, hold: boolean, options: Options): Promise<L
   return withFolder("rest", async (folder) => {
     const file = join(folder, "skyhook.db");
     fill(file, [{ table: "flights", rows: flights, stepMs: 0 }]);
-    const server = await startSkyhook(folder);
+    const server = await startSkyhook(folder, keepingAll);
     try {
       const result = await runLoad(name, {
         ...loadOf(options, server),
@@ -221,76 +207,46 @@ function checkStored(file: string, { acknowledged }: LoadResult): void {
 const costText = ({ seconds, gigabytes }: Cost): string =>
   `built in ${cells.decimals(seconds, 0)} s, ${cells.decimals(gigabytes, 2)} GB`;
 
-function section(
+function report(
   options: Options,
   { cost, reading, http }: Awaited<ReturnType<typeof measureDepth>>,
   bookings: readonly Round<Seller>[],
-): string {
+): Report {
   const { connections, seconds, warmUp, rounds } = options;
   const sold = (seller: Seller) => bookings.map((round) => round[seller]);
-  const figures = (spot: Spot, figure: keyof LoadResult): number[] =>
-    http[spot].map((result) => result[figure]);
-  const depthGoals = (
-    goal: string,
-    spot: "deep" | "anywhere",
-    targets: { readonly sql: Pick<Goal, "target">; readonly http: Pick<Goal, "target"> },
-  ): Goal[] => [
-    {
-      goal: `K1 ${goal} ÷ first page, SQL in-process`,
-      ratios: quotients(reading[spot], reading.first),
-      ...targets.sql,
-      better: "lower",
+  const micros = (results: readonly LoadResult[]) => results.map(({ cpuMicros }) => cpuMicros);
+  const list = `${options.rows.toLocaleString("en")} events`;
+  return {
+    figures: {
+      firstSql: reading.first,
+      deepSql: reading.deep,
+      firstPage: micros(http.first),
+      deepPage: micros(http.deep),
+      bookings: micros(sold("bookings")),
+      holds: micros(sold("holds")),
     },
-    {
-      goal: `K1 ${goal} ÷ first page, HTTP, CPU time`,
-      ratios: quotients(figures(spot, "cpuMicros"), figures("first", "cpuMicros")),
-      ...targets.http,
-      better: "lower",
-    },
-  ];
-  return [
-    `${rounds} rounds of ${seconds} s, contestants alternate; medians. HTTP: ${connections} connections, one request in flight`,
-    `on each, after ${warmUp.toLocaleString("en")} requests of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
-    `repeatedly, like the first page; "anywhere" is ${positions} random positions, which are less often in the CPU cache.`,
-    "",
-    environment([pinning, `K1: ${options.rows.toLocaleString("en")} events, ${costText(cost)}`]),
-    "",
-    table(
-      ["µs per page, in-process", ...spots],
-      [
+    notes: [`K1: ${list}, ${costText(cost)}`],
+    text: [
+      `${rounds} rounds of ${seconds} s, contestants alternate; medians. HTTP: ${connections} connections, one request in flight`,
+      `on each, after ${warmUp.toLocaleString("en")} requests of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
+      `repeatedly, like the first page; "anywhere" is ${positions} random positions, which are less often in the CPU cache.`,
+      "",
+      table(
+        ["µs per page, in-process", ...spots],
+        [[list, ...spots.map((spot) => cells.decimals(median(reading[spot]), 1))]],
+      ),
+      "",
+      table(
+        ["over HTTP", ...loadColumns],
         [
-          `${options.rows.toLocaleString("en")} events`,
-          ...spots.map((spot) => cells.decimals(median(reading[spot]), 1)),
+          ...spots.map((spot) => loadRow(`page of events: ${spot}`, http[spot])),
+          loadRow("booking", sold("bookings")),
+          loadRow("hold", sold("holds")),
         ],
-      ],
-    ),
-    "",
-    table(
-      ["over HTTP", ...loadColumns],
-      [
-        ...spots.map((spot) => loadRow(`page of events: ${spot}`, http[spot])),
-        loadRow("booking", sold("bookings")),
-        loadRow("hold", sold("holds")),
-      ],
-    ),
-    "",
-    `A booking has one seat, an access token (${users} users), an \`Idempotency-Key\`, an encrypted passenger, an event and a`,
-    "notification. All are on disk with `synchronous=FULL` before the response, and are counted afterwards.",
-    "",
-    goalTable([
-      ...depthGoals("deep page", "deep", { sql: { target: 1.1 }, http: { target: 1.15 } }),
-      ...depthGoals("random depths", "anywhere", { sql: {}, http: {} }),
-      {
-        goal: "K2 bookings ÷ holds",
-        ratios: ratiosOf(bookings)("cpuMicros", "bookings", "holds"),
-        target: 0.9,
-        better: "higher",
-      },
-    ]),
-  ].join("\n");
-}
-
-/** The quotients for each round. */
-function quotients(ones: readonly number[], others: readonly number[]): number[] {
-  return ones.map((one, round) => one / (others[round] ?? Number.NaN));
+      ),
+      "",
+      `A booking has one seat, an access token (${users} users), an \`Idempotency-Key\`, an encrypted passenger, an event and a`,
+      "notification. All are on disk with `synchronous=FULL` before the response, and are counted afterwards.",
+    ],
+  };
 }

@@ -19,12 +19,6 @@ export async function inTurns<Result>(
   return results;
 }
 
-/** The ratio of a figure between two contestants, for each round. */
-export const ratiosOf =
-  <Name extends string>(rounds: readonly Round<Name>[]) =>
-  (figure: keyof LoadResult, one: Name, other: Name): number[] =>
-    rounds.map((round) => round[one][figure] / round[other][figure]);
-
 export const medianOf = (results: readonly LoadResult[], figure: keyof LoadResult): number =>
   median(results.map((result) => result[figure]));
 

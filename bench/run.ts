@@ -1,20 +1,24 @@
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { leastMicros } from "./contestants.ts";
 import { delivery } from "./delivery.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
 import { life } from "./life.ts";
+import { median } from "./measure.ts";
 import { memory } from "./memory.ts";
-import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
+import { resultsWith } from "./results.ts";
+import { start } from "./start.ts";
 import type { Options, Suite } from "./suite.ts";
 
 /** In the order of the goals. */
-const suites: readonly Suite[] = [ingest, life, delivery, rest, graphql, memory];
+const suites: readonly Suite[] = [ingest, life, delivery, memory, start, rest, graphql];
 
 const usage = `Usage: bun run bench [suite] [options]
 
-Without a suite, runs all suites one after the other, which takes about twenty minutes.
+Without a suite, runs all suites one after the other, which takes about forty minutes.
 
 Suites
 ${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
@@ -27,6 +31,8 @@ Options
   --full             same as --rows 10000000: takes minutes and 10 GB of disk space
   --quick            2 rounds of 1 s for a smoke test; does not change RESULTS.md
   --help             print this text`;
+
+const results = Bun.file(join(import.meta.dir, "RESULTS.md"));
 
 type Given = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -84,9 +90,12 @@ try {
   const suiteOptions = readOptions(values);
   for (const suite of values.help === true ? [] : chosen) {
     console.log(`== ${suite.name}: ${suite.about}`);
-    const section = await suite.run(suiteOptions);
-    console.log(`\n${section}\n`);
-    if (!suiteOptions.isTrial) await writeSection(suite.name, section);
+    const report = await suite.run(suiteOptions);
+    const { U = [await leastMicros(suiteOptions)] } = report.figures;
+    console.log(resultsWith("", suite.name, report, median(U)));
+    if (suiteOptions.isTrial) continue;
+    const before = (await results.exists()) ? await results.text() : "";
+    await Bun.write(results, resultsWith(before, suite.name, report, median(U)));
   }
   if (values.help === true) console.log(usage);
 } catch (error) {

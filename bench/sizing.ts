@@ -1,3 +1,5 @@
+import { table } from "./report.ts";
+
 const daySeconds = 86_400;
 const keptDays = 90;
 const loads = [
@@ -6,30 +8,42 @@ const loads = [
   { webhooks: 10_000_000, destinations: 2 },
 ] as const;
 
-/** What a machine needs, for docs/operations.md. `results` is RESULTS.md, whose section `life` has the figures. */
-export function sizingTable(results: string): string {
-  /** On SQLite, in the application on PostgreSQL, and in PostgreSQL. */
-  const figures = (step: string) => {
+/** On SQLite, in the application on PostgreSQL, and in PostgreSQL. */
+type Costs = readonly [number, number, number];
+
+/** Reads what a webhook costs from RESULTS.md, whose section `life` has the figures. */
+function costsIn(results: string) {
+  const figures = (step: string): Costs => {
     const [, ...cells] =
       new RegExp(`^\\| ${step} +\\|(.*)\\|(.*)\\|(.*)\\|$`, "m").exec(results) ?? [];
     if (cells.length === 0) throw new Error(`RESULTS.md does not say what it costs to ${step}`);
-    return cells.map(Number);
+    const [sqlite = Number.NaN, app = Number.NaN, database = Number.NaN] = cells.map(Number);
+    return [sqlite, app, database];
   };
-  const [receive, deliver, remove] = ["receive, commit and index", "deliver once", "delete"].map(
-    figures,
-  );
-  const [event, delivery] = ["event", "delivery"].map((what) => figures(`bytes on disk: ${what}`));
+  const [receive, deliver, remove] = [
+    figures("receive, commit and index"),
+    figures("deliver once"),
+    figures("delete"),
+  ];
+  const [event, delivery] = [figures("bytes on disk: event"), figures("bytes on disk: delivery")];
+  return {
+    micros: (place: 0 | 1 | 2, destinations: number) =>
+      receive[place] + remove[place] + destinations * deliver[place],
+    bytes: (place: 0 | 2, destinations: number) => event[place] + destinations * delivery[place],
+  };
+}
+
+/** What a machine needs, for docs/operations.md. */
+export function sizingTable(results: string): string {
+  const costs = costsIn(results);
   const rows = loads.map(({ webhooks, destinations }) => {
-    const perSecond = webhooks / daySeconds;
-    const core = (place: number): string => {
-      const once = (receive?.[place] ?? Number.NaN) + (remove?.[place] ?? Number.NaN);
-      const micros = once + destinations * (deliver?.[place] ?? Number.NaN);
-      return `${Math.max(0.1, (perSecond * micros) / 10_000).toFixed(1)} %`;
+    const core = (place: 0 | 1 | 2): string => {
+      const micros = costs.micros(place, destinations) * (webhooks / daySeconds);
+      return `${Math.max(0.1, micros / 10_000).toFixed(1)} %`;
     };
-    const disk = (place: number): string => {
-      const bytes =
-        (event?.[place] ?? Number.NaN) + destinations * (delivery?.[place] ?? Number.NaN);
-      return `${Math.ceil((webhooks * keptDays * bytes) / 1e9).toLocaleString("en")} GB`;
+    const disk = (place: 0 | 2): string => {
+      const bytes = costs.bytes(place, destinations) * webhooks * keptDays;
+      return `${Math.ceil(bytes / 1e9).toLocaleString("en")} GB`;
     };
     const load = [webhooks.toLocaleString("en"), String(destinations)];
     return [...load, core(0), disk(0), `${core(1)} + ${core(2)}`, disk(2)];
@@ -42,5 +56,20 @@ export function sizingTable(results: string): string {
     "PostgreSQL: app + database, of a core",
     "disk",
   ];
-  return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  return table(head, rows);
+}
+
+/** What a million webhooks cost from their arrival to their deletion. */
+export function millionTable(results: string): string {
+  const costs = costsIn(results);
+  // Microseconds for one webhook are seconds for a million.
+  const minutes = (place: 0 | 1 | 2) => (costs.micros(place, 1) / 60).toFixed(0);
+  const gigabytes = (place: 0 | 2) => (costs.bytes(place, 1) / 1_000).toFixed(1);
+  return table(
+    ["a million webhooks to one destination", "core-minutes", "GB of disk"],
+    [
+      ["SQLite", minutes(0), gigabytes(0)],
+      ["PostgreSQL", `${minutes(1)} + ${minutes(2)} in the database`, gigabytes(2)],
+    ],
+  );
 }

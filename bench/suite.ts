@@ -1,9 +1,20 @@
+import type { Figures } from "./goals.ts";
+
 /** A benchmark suite: `bun run bench <name>`. */
 export interface Suite {
   readonly name: string;
   readonly about: string;
-  /** Runs the suite and returns its section of RESULTS.md without the heading. */
-  run(options: Options): Promise<string>;
+  run(options: Options): Promise<Report>;
+}
+
+/** What a suite measured. */
+export interface Report {
+  /** With U if a figure is compared with it. Otherwise, U is measured once, after the suite. */
+  readonly figures: Figures;
+  /** What else the result depends on. */
+  readonly notes?: readonly string[];
+  /** How it was measured, and tables. */
+  readonly text: readonly string[];
 }
 
 export interface Options {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { sizingTable } from "../../bench/sizing.ts";
+import { millionTable, sizingTable } from "../../bench/sizing.ts";
 import {
   bookingEvents,
   flightChangeEvents,
@@ -53,6 +53,7 @@ const results = readFileSync(join(import.meta.dir, "../../bench/RESULTS.md"), "u
 export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/operations.md", name: "settings", text: settingsTable() },
   { file: "docs/operations.md", name: "sizing", text: sizingTable(results) },
+  { file: "docs/operations.md", name: "million", text: millionTable(results) },
   { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
   { file: "docs/api.md", name: "errors", text: errorTable() },
   { file: "docs/webhooks.md", name: "providers", text: providerTable() },
