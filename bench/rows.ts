@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 
+import { firstPositionAt, idAt } from "../src/base/ids.ts";
 import { migrate } from "../src/db/sqlite/migrate.ts";
 import { schema } from "../src/schema/schema.ts";
 
@@ -20,13 +21,10 @@ const startMs = Date.UTC(2026, 0, 1);
 const departureMs = Date.UTC(2060, 0, 1);
 const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 
-/** Ids of the same length and order as real ones, with n instead of random digits. */
-const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(stepMs)}, n)`;
-
 /** The columns that the rows below have values for. */
 const columns = {
   events:
-    "(id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
+    "(position, tail, provider, type, status, idempotency_key, occurred_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
   flights:
     "(id, flight_number, airline, origin, destination, departure_time, arrival_time, cabin_class, seats, seats_available, price_minor, currency, created_at)",
   bookings:
@@ -36,8 +34,8 @@ const columns = {
 /** Fill flights before bookings. */
 const selects = {
   events: (stepMs: number) => `
-    select ${eventId(stepMs)}, n, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
-      'provider_' || (n % 5) || ':' || lower(hex(randomblob(16))), ${timeOf(stepMs)}, ${timeOf(stepMs)},
+    select ${firstPositionAt(startMs)} + n * ${firstPositionAt(stepMs)}, n, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
+      'provider_' || (n % 5) || ':' || lower(hex(randomblob(16))), ${timeOf(stepMs)},
       'workflow_run/' || n, 'Deploy failed on main: a commit message (octo/skyhook #' || n || ')',
       'https://example.com/octo/skyhook/actions/runs/' || n, 'octocat',
       json_object('workflow', 'Deploy', 'conclusion', 'failure', 'branch', 'main', 'number', n,
@@ -78,19 +76,12 @@ export function fill(
         "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name = ?",
       )
       .all(table);
-    // Triggers would queue each row for the search index.
-    const triggers = database
-      .query<{ name: string; sql: string }, [string]>(
-        "select name, sql from sqlite_schema where type = 'trigger' and tbl_name = ?",
-      )
-      .all(table);
     for (const { name } of indexes) database.run(`drop index ${name}`);
-    for (const { name } of triggers) database.run(`drop trigger ${name}`);
     database.run(
       `insert into ${table} ${columns[table]} with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
        ${selects[table](stepMs)}`,
     );
-    for (const { sql } of [...indexes, ...triggers]) database.run(sql);
+    for (const { sql } of indexes) database.run(sql);
   }
   database.close();
   return {
@@ -102,6 +93,5 @@ export function fill(
 /** The event that `fill` made with this number, from 1 for the oldest. */
 export function eventRow(number: number, stepMs: number): Row {
   const ms = startMs + number * stepMs;
-  const id = `evt_${ms.toString(16).padStart(12, "0")}${number.toString(16).padStart(20, "0")}`;
-  return { createdAt: new Date(ms), id };
+  return { createdAt: new Date(ms), id: idAt("evt", firstPositionAt(ms), number) };
 }

@@ -14,4 +14,4 @@ grant usage on schema sky to sky_server;
 alter default privileges for role sky in schema sky
   grant select, insert, update, delete on tables to sky_server;
 alter default privileges for role sky in schema sky
-  grant usage, select on sequences to sky_server;
+  grant usage, select, update on sequences to sky_server;

@@ -3,12 +3,14 @@ import { AppError } from "./base/errors.ts";
 import { makeId } from "./base/ids.ts";
 import { lazy } from "./base/lazy.ts";
 import { bookingsProvider } from "./booking/booking-words.ts";
+import { deleteNoticesOf } from "./booking/bookings/waiting-notices.sql.ts";
 import { seats } from "./booking/flights/seats.ts";
 import { personalDataSeal, requestHashKeys } from "./booking/personal-data/personal-data.ts";
 import type { Config } from "./config/config.ts";
 import { configurePlaces } from "./config/places.ts";
 import { providersFetch, registeredProviders } from "./config/providers.ts";
 import type { SecretStore } from "./config/secrets.ts";
+import { write } from "./db/statement.ts";
 import type { Storage } from "./db/storage.ts";
 import type { DescribedEvent } from "./events/described-event.ts";
 import { providerFilter } from "./inbound/providers/provider-filter.ts";
@@ -108,6 +110,7 @@ export async function createServices(
     eventFeed,
     destinationCache,
     checkProvider,
+    alsoDelete: (events) => [write(deleteNoticesOf, events)],
   });
 
   const erasing = persons({

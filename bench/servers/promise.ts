@@ -7,6 +7,8 @@ import { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 
+import { firstPositionAt, idAt, makeTail } from "../../src/base/ids.ts";
+
 const { PORT, DATABASE = "", SECRET = "" } = process.env;
 
 const database = new Database(DATABASE);
@@ -17,14 +19,14 @@ const schema = new URL("../../src/schema/sqlite.sql", import.meta.url);
 database.run(readFileSync(schema, "utf8"));
 
 const insertEvent = database.prepare(`
-  insert into events (id, seq, provider, type, status, idempotency_key, occurred_at, created_at, subject, title,
+  insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, subject, title,
     url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)
-  values (?, (select coalesce(max(seq), 0) + 1 from events), 'code_host', 'workflow_run.completed', 'accepted', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, 0, ?, ?)
+  values (?, ?, 'code_host', 'workflow_run.completed', 'accepted', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, 0, ?, ?)
   on conflict do nothing`);
 const insertNotification = database.prepare(`
-  insert into notifications (id, event_id, created_at, title, text, url, severity, status, attempt_count,
+  insert into notifications (position, event, title, text, url, severity, status, attempt_count,
     delivered_at)
-  values (?, ?, ?, ?, ?, ?, 'error', 'delivered', 0, ?)`);
+  values (?, ?, ?, ?, ?, 'error', 'delivered', 0, ?)`);
 
 interface Unit {
   readonly event: (string | number | Uint8Array)[];
@@ -54,7 +56,7 @@ function commit(unit: Omit<Unit, "done">): Promise<boolean> {
 }
 
 const keyed = new Bun.CryptoHasher("sha256", SECRET);
-const orderedId = (prefix: string): string => `${prefix}_${Bun.randomUUIDv7().replaceAll("-", "")}`;
+let last = 0;
 
 Bun.serve({
   hostname: "127.0.0.1",
@@ -68,7 +70,9 @@ Bun.serve({
       return new Response(null, { status: 401 });
     }
     const { workflow_run: run, repository, sender } = JSON.parse(new TextDecoder().decode(body));
-    const [id, now] = [orderedId("evt"), Date.now()];
+    const now = Date.now();
+    last = Math.max(last + 1, firstPositionAt(now));
+    const [position, tail] = [last, makeTail()];
     const title = `${run.name} failed on ${run.head_branch}: ${run.display_title} (${repository.full_name} #${run.run_number})`;
     const data = JSON.stringify({
       workflow: run.name,
@@ -88,9 +92,10 @@ Bun.serve({
     const about = [`workflow_run/${run.id}`, title, run.html_url, sender.login, data];
     const receipt = [JSON.stringify(headers), address, body.length, hash, body];
     const isNew = await commit({
-      event: [id, key, Date.parse(run.updated_at), now, ...about, ...receipt],
-      notification: [orderedId("ntf"), id, now, title, `by ${sender.login}`, run.html_url, now],
+      event: [position, tail, key, Date.parse(run.updated_at), ...about, ...receipt],
+      notification: [position, position, title, `by ${sender.login}`, run.html_url, now],
     });
+    const id = idAt("evt", position, tail);
     return Response.json({ status: isNew ? "accepted" : "duplicate", id, idempotencyKey: key });
   },
 });

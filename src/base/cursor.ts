@@ -37,7 +37,8 @@ function decode<Id extends ItemId>(text: string, isId: (id: unknown) => id is Id
   return position;
 }
 
-function foreignCursor(): AppError {
+/** The error for a cursor of another list. */
+export function foreignCursor(): AppError {
   const detail = "The cursor does not come from this list. Omit it to start from the first page.";
   return new AppError("invalid-cursor", detail, {
     errors: [{ parameter: "cursor", code: "invalid-cursor", detail: "Not a cursor of this list" }],

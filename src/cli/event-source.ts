@@ -54,7 +54,7 @@ export async function* messagesOf(
     },
   };
   for await (const { id, type, data } of follow(send, url, options, parseJson)) {
-    if (/^\d{1,15}$/.test(id)) yield { seq: Number(id), event: type === "event" ? data : null };
+    if (/^\d{1,16}$/.test(id)) yield { seq: Number(id), event: type === "event" ? data : null };
   }
 }
 

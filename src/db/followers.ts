@@ -5,6 +5,8 @@ import { ownTurns } from "../base/own-turn.ts";
 export interface Followed<Entry> {
   /** The position of the newest row below which no more rows will appear. See `Dialect.newestSettled`. */
   newestSeq(): Promise<number>;
+  /** The position of the newest row, which an open transaction may still precede. */
+  newestStored(): Promise<number>;
   /** The next rows after a position, up to another. Reads at most `limit`. */
   read(range: { seq: number; until: number; limit: number }): Promise<Entry[]>;
 }
@@ -22,6 +24,8 @@ export interface Followers<Entry> {
   isClosed(): boolean;
   /** The position of the newest row. Following from it yields only new rows. */
   newestSeq(): Promise<number>;
+  /** The position to resume after: this one, but for one from another database, which is higher, the newest. */
+  resumeAfter(seq: number): Promise<number>;
   /** Wakes the followers to read new rows. */
   wake(): void;
   /** Ends all followers. */
@@ -103,6 +107,9 @@ export function followers<Entry extends { readonly seq: number }>(
     pages,
     isClosed: () => closed,
     newestSeq: () => followed.newestSeq(),
+    async resumeAfter(seq) {
+      return seq <= (await followed.newestStored()) ? seq : followed.newestSeq();
+    },
     wake() {
       if (wakeDue) return;
       wakeDue = true;

@@ -10,13 +10,14 @@ import {
   indexedFilter,
   isAnsweredByIndex,
   type List,
+  orderOf,
   remembered,
   type Values,
   withJoins,
 } from "./list.ts";
 import type { Source, Window } from "./paginate.ts";
-import { idsOf, type Part, partByIds, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
-import { encoded, type Statement, statementsOver } from "./statement.ts";
+import { type Part, partOf, shapeOf, type TimeRange } from "./part.ts";
+import { type Select, type Statement, statementsOver } from "./statement.ts";
 import type { Storage } from "./storage.ts";
 import type { Definitions, TablesOf } from "./table.ts";
 
@@ -33,20 +34,8 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     const statements = new Map<string, Statement<Values, Item>>();
     const counts = new Map<string, Statement<Values, { total: number }>>();
     const lasts = new Map<string, Statement<Values, Position<Id>>>();
-    const { idsInOrder, selecting = [] } = list;
-    /** The columns that the list is ordered by. */
-    const keyOf = (tables: TablesOf<Defined>) => {
-      const { createdAt, id } = list.table(tables);
-      return idsInOrder === undefined ? [createdAt, id] : [id];
-    };
-    const valuesOf = (part: Part) =>
-      idsInOrder === undefined ? part.values : idsOf(part, idsInOrder);
-    const termsOf = (tables: TablesOf<Defined>, order: Window["order"], part: Part) => {
-      const { createdAt, id } = list.table(tables);
-      return idsInOrder === undefined
-        ? partTerms({ createdAt, id }, order, part)
-        : partByIds(id, order, part);
-    };
+    const { selecting = [] } = list;
+    const by = orderOf(list);
 
     const pageStatement = (
       { terms }: Conditions<Defined>,
@@ -55,10 +44,10 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     ): Statement<Values, Item> =>
       statement<Values>()((db, tables, _, dialect) => {
         const direction = order === "newest-first" ? desc : asc;
-        const ordered = keyOf(tables).map((column) => direction(column));
-        const matching = and(...terms(tables, dialect), ...termsOf(tables, order, part));
+        const ordered = by.columns(tables).map((column) => direction(column));
+        const matching = and(...terms(tables, dialect), ...by.terms(tables, order, part));
         const [limit, offset] = [sql.placeholder("limit"), sql.placeholder("offset")];
-        const query = withJoins(list, list.select(db, tables), tables);
+        const query = withJoins(list, list.select(db, tables, dialect), tables);
         if (list.key === undefined) {
           return query
             .where(matching)
@@ -73,37 +62,32 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
     const countStatement = ({ terms }: Conditions<Defined>, part: Part, hasLast: boolean) =>
       statement<Values>()((db, tables, _, dialect) => {
         const total = sql<number>`count(*)`.mapWith(Number);
-        const { createdAt, id } = list.table(tables);
-        const lastCreatedAt = encoded(sql.placeholder("lastCreatedAt"), createdAt);
-        return withJoins(list, db.select({ total }).from(id.table), tables).where(
+        const query = db.select({ total }).from(tableOf(tables));
+        return withJoins(list, query, tables).where(
           and(
             ...terms(tables, dialect),
-            ...termsOf(tables, "newest-first", part),
-            ...(hasLast
-              ? [
-                  idsInOrder === undefined
-                    ? sql`(${createdAt}, ${id}) >= (${lastCreatedAt}, ${sql.placeholder("lastId")})`
-                    : sql`${id} >= ${sql.placeholder("lastId")}`,
-                ]
-              : []),
+            ...by.terms(tables, "newest-first", part),
+            ...(hasLast ? [by.untilLast(tables)] : []),
           ),
         );
       });
     const lastStatement = ({ terms }: Conditions<Defined>, part: Part) =>
       statement<Values>()((db, tables, _, dialect) => {
-        const { createdAt, id } = list.table(tables);
-        // Guarantee: `createdAt` is a column of instants.
-        const decode = (value: unknown) => createdAt.mapFromDriverValue(value) as Date;
-        const query = db
-          .select({ createdAt: sql<Date>`${createdAt}`.mapWith(decode), id: sql<Id>`${id}` })
-          .from(id.table);
-        // Where ids are in order, `createdAt` may be in another table.
-        return (idsInOrder === undefined ? query : withJoins(list, query, tables))
-          .where(and(...terms(tables, dialect), ...termsOf(tables, "newest-first", part)))
-          .orderBy(...keyOf(tables).map((column) => desc(column)))
+        const query = db.select(by.position(tables)).from(tableOf(tables));
+        // Guarantee: the position of a row is that of its item.
+        const positions = query as Select<Position<Id>>;
+        // Events may be read by another table.
+        return (list.position === undefined ? positions : withJoins(list, positions, tables))
+          .where(and(...terms(tables, dialect), ...by.terms(tables, "newest-first", part)))
+          .orderBy(...by.columns(tables).map((column) => desc(column)))
           .limit(1)
           .offset(sql.placeholder("offset"));
       });
+    const tableOf = (tables: TablesOf<Defined>) => {
+      const [column] = by.columns(tables);
+      if (column === undefined) throw new Error("A list has no order");
+      return column.table;
+    };
 
     return (
       storage: Storage,
@@ -120,7 +104,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           const part = partOf(window, range);
           const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
           const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
-          const values = { ...conditions.values, ...valuesOf(part), limit, offset };
+          const values = { ...conditions.values, ...by.values(part), limit, offset };
           return storage.all(query, values, offset > rowsPerSlice ? "long" : pace);
         },
         count() {
@@ -132,9 +116,8 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
             );
             const values = {
               ...conditions.values,
-              ...valuesOf(part),
-              lastCreatedAt: last?.createdAt,
-              lastId: last?.id,
+              ...by.values(part),
+              ...by.last(last),
             };
             const [row] = await storage.all(query, values, isSelecting ? "long" : "short");
             return row?.total ?? 0;
@@ -146,7 +129,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
             const query = remembered(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
               lastStatement(slicing, part),
             );
-            const values = { ...slicing.values, ...valuesOf(part), offset: rowsPerSlice - 1 };
+            const values = { ...slicing.values, ...by.values(part), offset: rowsPerSlice - 1 };
             const [row] = await storage.all(query, values);
             return row;
           }, count);

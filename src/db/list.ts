@@ -1,5 +1,6 @@
 import { type Column, eq, isNull, type Placeholder, type SQL, sql } from "drizzle-orm";
 
+import { byPosition, byTime, type ListOrder } from "./part.ts";
 import type { Dialect, Select, Sql } from "./statement.ts";
 import type { Definitions, TablesOf } from "./table.ts";
 
@@ -8,9 +9,11 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
   /** The columns to order and filter by: a table, or columns of several that `join` joins. */
   readonly table: (
     tables: TablesOf<Defined>,
-  ) => Readonly<Record<"createdAt" | "id" | Filter, Column>>;
-  readonly select: (db: Sql, tables: TablesOf<Defined>) => Select<Item>;
-  /** Joins the other tables to that of the column `id`. */
+  ) => Readonly<Record<Filter, Column> & Partial<Record<"createdAt" | "id", Column>>>;
+  /** Orders by positions, of which the ids are made, in place of `createdAt` and `id`. */
+  readonly position?: (tables: TablesOf<Defined>) => Column;
+  readonly select: (db: Sql, tables: TablesOf<Defined>, dialect: Dialect) => Select<Item>;
+  /** Joins the other tables to that of the first column of the order. */
   readonly join?: <Row>(query: Select<Row>, tables: TablesOf<Defined>) => Select<Row>;
   /** Filters whose conditions select rows by another table. */
   readonly selecting?: readonly Filter[];
@@ -22,15 +25,13 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
       dialect: Dialect,
     ) => SQL;
   };
-  /** The prefix of ids that sort as `createdAt` does, so that the index continues with the id alone. */
-  readonly idsInOrder?: string;
   /**
    * A filter with few values, most often `common`. Other values are literals in the statement, together with
    * `<> common`, so that SQLite uses the partial index that covers only them.
    */
   readonly uncommon?: { readonly filter: Filter; readonly common: string };
   /**
-   * Filters whose index continues with (createdAt, id). A count reads its slices from the index of the first one
+   * Filters whose index continues with the order of the list. A count reads its slices from the index of the first one
    * that is given, otherwise from that of the whole list.
    */
   readonly indexed?: readonly Filter[];
@@ -100,6 +101,14 @@ export function isAnsweredByIndex<Filter extends string>(
     ...(uncommon === undefined ? [] : [uncommon.filter]),
   ];
   return given.length <= 1 && given.every((name) => known.includes(name));
+}
+
+/** The order of a list. */
+export function orderOf<Defined extends Definitions>({
+  position,
+  table,
+}: Pick<List<Defined, unknown, never>, "position" | "table">): ListOrder<TablesOf<Defined>> {
+  return position === undefined ? byTime(table) : byPosition(position);
 }
 
 /** The filter that a count is sliced by. */

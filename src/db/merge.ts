@@ -1,7 +1,6 @@
 import { ownTurns } from "../base/own-turn.ts";
 
 import type { Source, Window } from "./paginate.ts";
-import { inOrder } from "./search.ts";
 
 interface Dated {
   readonly createdAt: Date;
@@ -82,4 +81,17 @@ function earlier<Item extends Dated>(
   const [one, other] = [best?.item(), head.item()];
   if (best === null || one === undefined) return head;
   return other !== undefined && order(other, one) < 0 ? head : best;
+}
+
+/** By `createdAt`, then by `id`, as the databases compare them. */
+export function inOrder(order: Window["order"]) {
+  const sign = order === "newest-first" ? -1 : 1;
+  return (
+    one: { readonly createdAt: Date; readonly id: string },
+    other: { readonly createdAt: Date; readonly id: string },
+  ): number => {
+    const byTime = one.createdAt.getTime() - other.createdAt.getTime();
+    if (byTime !== 0) return sign * byTime;
+    return one.id === other.id ? 0 : sign * (one.id < other.id ? -1 : 1);
+  };
 }

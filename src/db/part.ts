@@ -1,6 +1,8 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 
-import { firstIdAt } from "../base/ids.ts";
+import { foreignCursor } from "../base/cursor.ts";
+import { firstPositionAt, placeIn, timeOfPosition } from "../base/ids.ts";
+import type { Position } from "../base/page.ts";
 
 import type { Window } from "./paginate.ts";
 import { encoded } from "./statement.ts";
@@ -51,8 +53,88 @@ export function shapeOf({ kind, isBounded }: Part): string {
   return isBounded ? `${kind} bounded` : kind;
 }
 
-/** Positions are compared as row values, which both databases seek by index. */
-export function partTerms(
+/** How a list is ordered: newest first is descending. */
+export interface ListOrder<Tables> {
+  columns(tables: Tables): readonly Column[];
+  /** True for the rows of a part. */
+  terms(tables: Tables, order: Window["order"], part: Part): SQL[];
+  values(part: Part): object;
+  /** The columns that tell the position of a row. */
+  position(tables: Tables): Readonly<Record<"createdAt" | "id", SQL>>;
+  /** True for the row with the values `last` and the newer ones. */
+  untilLast(tables: Tables): SQL;
+  last(row: Position<string | number> | null): object;
+}
+
+/** Compares row values, which both databases seek by index. */
+export function byTime<Tables>(
+  columnsOf: (tables: Tables) => Partial<Readonly<Record<"createdAt" | "id", Column>>>,
+): ListOrder<Tables> {
+  const keyOf = (tables: Tables) => {
+    const { createdAt, id } = columnsOf(tables);
+    if (createdAt === undefined || id === undefined) throw new Error("A list has no order");
+    return { createdAt, id };
+  };
+  return {
+    columns: (tables) => Object.values(keyOf(tables)),
+    terms: (tables, order, part) => partTerms(keyOf(tables), order, part),
+    values: (part) => part.values,
+    position(tables) {
+      const { createdAt, id } = keyOf(tables);
+      return {
+        createdAt: sql`${createdAt}`.mapWith((value: unknown) =>
+          createdAt.mapFromDriverValue(value),
+        ),
+        id: sql`${id}`,
+      };
+    },
+    untilLast(tables) {
+      const { createdAt, id } = keyOf(tables);
+      const lastCreatedAt = encoded(sql.placeholder("lastCreatedAt"), createdAt);
+      return sql`(${createdAt}, ${id}) >= (${lastCreatedAt}, ${sql.placeholder("lastId")})`;
+    },
+    last: (row) => ({ lastCreatedAt: row?.createdAt, lastId: row?.id }),
+  };
+}
+
+/** Compares the positions of which ids are made. */
+export function byPosition<Tables>(columnOf: (tables: Tables) => Column): ListOrder<Tables> {
+  const positionIn = (id: string | number) => {
+    if (typeof id === "number") return id;
+    const place = placeIn(id.slice(0, id.indexOf("_")), id);
+    if (place === null) throw foreignCursor();
+    return place.position;
+  };
+  const firstAt = (at: Date | null) => (at === null ? null : firstPositionAt(at.getTime()));
+  return {
+    columns: (tables) => [columnOf(tables)],
+    terms(tables, order, { kind, isBounded }) {
+      const column = columnOf(tables);
+      const isNewestFirst = order === "newest-first";
+      // SQLite's full-text index seeks integers only.
+      const [at, bound] = ["at", "bound"].map(
+        (name) => sql`cast(${sql.placeholder(name)} as bigint)`,
+      );
+      const after = sql.raw(kind === "time" ? ">=" : ">");
+      const start = isNewestFirst ? sql`${column} < ${at}` : sql`${column} ${after} ${at}`;
+      const end = isNewestFirst ? sql`${column} >= ${bound}` : sql`${column} < ${bound}`;
+      return [...(kind === "start" ? [] : [start]), ...(isBounded ? [end] : [])];
+    },
+    values: ({ values: { createdAt, id, bound } }) => ({
+      at: id === null ? firstAt(createdAt) : positionIn(id),
+      bound: firstAt(bound),
+    }),
+    position(tables) {
+      const column = columnOf(tables);
+      const time = (value: unknown) => timeOfPosition(Number(value));
+      return { createdAt: sql`${column}`.mapWith(time), id: sql`${column}`.mapWith(Number) };
+    },
+    untilLast: (tables) => sql`${columnOf(tables)} >= ${sql.placeholder("last")}`,
+    last: (row) => ({ last: row?.id }),
+  };
+}
+
+function partTerms(
   { createdAt, id }: Readonly<Record<"createdAt" | "id", Column>>,
   order: Window["order"],
   { kind, isBounded }: Part,
@@ -68,24 +150,4 @@ export function partTerms(
   };
   const end = isNewestFirst ? sql`${createdAt} >= ${bound}` : sql`${createdAt} < ${bound}`;
   return [...starts[kind], ...(isBounded ? [end] : [])];
-}
-
-/**
- * Compares positions by id, in a list whose ids sort as `createdAt` does. The index of the list needs no
- * time.
- */
-export function partByIds(id: Column, order: Window["order"], { kind, isBounded }: Part): SQL[] {
-  const isNewestFirst = order === "newest-first";
-  const [at, bound] = [sql.placeholder("id"), sql.placeholder("bound")];
-  // A time is before the ids of its millisecond.
-  const after = sql.raw(kind === "time" ? ">=" : ">");
-  const start = isNewestFirst ? sql`${id} < ${at}` : sql`${id} ${after} ${at}`;
-  const end = isNewestFirst ? sql`${id} >= ${bound}` : sql`${id} < ${bound}`;
-  return [...(kind === "start" ? [] : [start]), ...(isBounded ? [end] : [])];
-}
-
-/** The values of `partByIds`. */
-export function idsOf({ kind, values: { createdAt, id, bound } }: Part, prefix: string) {
-  const first = (at: Date | null) => (at === null ? null : firstIdAt(prefix, at.getTime()));
-  return { id: kind === "time" ? first(createdAt) : id, bound: first(bound) };
 }

@@ -11,6 +11,7 @@ import {
 
 import type { AppError } from "../base/errors.ts";
 
+import type { Place } from "./place.ts";
 import type { Definition, Definitions, RowOf, TablesOf } from "./table.ts";
 
 /**
@@ -100,21 +101,16 @@ export interface Dialect {
   /** A unique number for a new row; PostgreSQL takes it from the sequence `<table>_<column>`. */
   nextNumber(column: Column): SQL;
   /**
-   * A unique number for a new row, above those of all earlier commits, for `newestSettled`. SQLite numbers
-   * rows at least by their time (a hybrid logical clock), so that numbers are not reused when the newest rows
-   * are deleted or an older copy of the database is restored. PostgreSQL calls `next_<table>_<column>()`.
+   * The highest position such that no open transaction can still commit an event with it or a lower one. With several
+   * writers, events do not become visible in the order of their positions.
    */
-  nextInOrder(column: Column, timeMs: SQL): SQL;
-  /**
-   * The highest number such that no open transaction can still commit a row with it or a lower one. With
-   * several writers, rows do not become visible in the order of their numbers, so PostgreSQL calls the
-   * function `settled_<table>_<column>()`.
-   */
-  newestSettled(column: Column): SQL<number>;
-  /**
-   * A text that every update of a row of `lookedUp` changes. Constant on SQLite, which has one writer at a time.
-   */
-  rowVersion(table: Table): SQL<string>;
+  newestSettled(position: Column): SQL<number>;
+  /** The id that `idAt` makes of these columns. A tail that is a text is the end of another id. */
+  idOf<Prefix extends string>(
+    prefix: Prefix,
+    position: Column,
+    tail: Column,
+  ): SQL<`${Prefix}_${string}`>;
   /** The values of a group as text, separated by commas; null without rows. */
   joined(text: SQL): SQL<string | null>;
   /** True when `query` selects `column`; rows that another transaction has locked are skipped. */
@@ -123,6 +119,8 @@ export interface Dialect {
   locked(column: Column, query: SQL): SQL;
   /** True when a row of the full-text index has all words. The placeholder's value is a list of `SearchTerm`. */
   matches(index: Table, terms: Placeholder): SQL;
+  /** The words of an event as the full-text index stores them. */
+  vectorOf(words: SQL): SQL;
   /**
    * Whether the full-text index returns its matches in the order of its `rowid`, at no cost. Any other order
    * reads all of them.
@@ -153,6 +151,8 @@ export interface Statement<Values, Row> {
    * contended rows of a group first, always in the same order, so that no two groups deadlock.
    */
   contended?(values: Values): ContendedRows;
+  /** The place of what it stores. The storage assigns its position. Null if it has one already. */
+  place?(values: Values): Place | null;
 }
 
 /**
@@ -168,7 +168,7 @@ export function statementsOver<const Defined extends Definitions>(definitions: D
         parameters: Parameters<Values>,
         dialect: Dialect,
       ) => Query<Row>,
-      options: Pick<Statement<Values, Row>, "contended"> = {},
+      options: Pick<Statement<Values, Row>, "contended" | "place"> = {},
     ): Statement<Values, Row> => ({
       definitions,
       // Guarantee: the compiler passes the tables of these definitions, under the same names.
@@ -214,14 +214,21 @@ export function columnsOf(table: Table): object {
   return getTableColumns(table);
 }
 
-/** The columns of the fields that a resource shows. A column that is only stored is shown by no list, feed or message. */
-export function shownColumns<T extends Table, Fields extends object>(
+/**
+ * The columns of the fields that a resource shows, in their order. A column that is only stored is shown by no list, feed
+ * or message. `made`: the fields that are made of several columns, or of those of other tables.
+ */
+export function shownColumns<T extends Table, Fields extends object, Made extends object = object>(
   table: T,
   fields: Fields,
-): Pick<T, Extract<keyof Fields, keyof RowOf<T>>>;
-export function shownColumns(table: Table, fields: object): object {
+  made?: Made,
+): Pick<T, Exclude<Extract<keyof Fields, keyof RowOf<T>>, keyof Made>> & Made;
+export function shownColumns(table: Table, fields: object, made = {}): object {
+  const known: Readonly<Record<string, unknown>> = { ...getTableColumns(table), ...made };
   return Object.fromEntries(
-    Object.entries(getTableColumns(table)).filter(([field]) => Object.hasOwn(fields, field)),
+    Object.keys(fields).flatMap((field) =>
+      Object.hasOwn(known, field) ? [[field, known[field]]] : [],
+    ),
   );
 }
 
@@ -236,6 +243,9 @@ export interface Write<Row> {
   readonly values: object;
   readonly onNoRows: AppError | "stop" | undefined;
 }
+
+/** Writes that need the ids of the events stored by earlier ones of their transaction. It may run more than once. */
+export type Later = () => readonly Write<unknown>[];
 
 /** The rows that a statement returned, and the number of rows that it returned or changed. */
 export interface WriteResult<Row> {

@@ -1,6 +1,7 @@
-import type { Statement, Write, WriteResult } from "./statement.ts";
+import type { Later, Statement, Write, WriteResult } from "./statement.ts";
 
-type ResultsOf<Writes extends readonly Write<unknown>[]> = {
+/** Those of later writes are not returned, so they come last. */
+type ResultsOf<Writes extends readonly (Write<unknown> | Later)[]> = {
   [Index in keyof Writes]: Writes[Index] extends Write<infer Row> ? WriteResult<Row> : never;
 };
 
@@ -19,8 +20,9 @@ export interface Storage {
   /**
    * Runs statements as one transaction. Resolves once it is on disk, with the result of each statement;
    * a skipped statement has no rows. Throws the error of the statement that failed.
+   * Gives new events their positions (`Place`).
    */
-  atomically<const Writes extends readonly Write<unknown>[]>(
+  atomically<const Writes extends readonly (Write<unknown> | Later)[]>(
     ...writes: Writes
   ): Promise<ResultsOf<Writes>>;
   /**

@@ -1,6 +1,7 @@
 import { AppError } from "../base/errors.ts";
 
-import type { Write, WriteResult } from "./statement.ts";
+import type { Place } from "./place.ts";
+import type { Later, Write, WriteResult } from "./statement.ts";
 import type { StorageObserver } from "./storage.ts";
 
 /** The statements of one transaction, waiting for their commit. */
@@ -33,6 +34,28 @@ export function unavailableReason(
   if (!closed && waiting < maxWaitingTransactions && waitingBytes < maxWaitingBytes) return null;
   const detail = closed ? "The service is shutting down" : "Too many transactions are waiting";
   return new AppError("unavailable", detail, { retryAfterSeconds: 5 });
+}
+
+/** Lists the writes of a transaction. Assigns a position to each new event in their order. */
+export function placed(
+  parts: readonly (Write<unknown> | Later)[],
+  assign: (place: Place) => void,
+): readonly Write<unknown>[] {
+  const writes: Write<unknown>[] = [];
+  for (const part of parts) {
+    for (const each of typeof part === "function" ? part() : [part]) {
+      const place = placeOf(each);
+      if (place !== null) assign(place);
+      writes.push(each);
+    }
+  }
+  return writes;
+}
+
+/** The place of the event that a write stores; null for other writes. */
+export function placeOf({ statement, values }: Write<unknown>): Place | null {
+  // Guarantee: `write` pairs a statement with values of its type.
+  return statement.place?.(values as never) ?? null;
 }
 
 /** The approximate memory of the values: text and bytes, which can be large. */

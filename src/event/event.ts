@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
+import type { Place } from "../db/place.ts";
 import { defineTable, personal, type Stored } from "../db/table.ts";
 import {
   count,
@@ -81,8 +82,14 @@ export const receiptFields = {
 /** How an event was received. Events that Skyhook creates itself have no receipt. */
 export interface Receipt extends Of<typeof receiptFields> {}
 
+const { id: _, createdAt: __, ...ownFields } = eventFields;
+
 export const eventsTable = defineTable("events", {
-  ...eventFields,
+  /** The order of lists and of commits. It makes up the id and the time of receipt. */
+  position: "bigint",
+  /** The random part of the id. */
+  tail: "bigint",
+  ...ownFields,
   ...receiptFields,
   /** For events that Skyhook creates, at most the trace context. */
   headers: personal("text", nullable(receiptFields.headers)),
@@ -91,20 +98,32 @@ export const eventsTable = defineTable("events", {
   effect: "text or null: text",
   /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
   body: "packed or null: text",
-  /** The event of the same delivery that holds the body and the headers; null if it is this one. */
-  bodyOf: nullable(eventFields.id),
+  /** The position of the event of the same delivery that holds the body and the headers; null if it is this one. */
+  bodyOf: "bigint or null",
   /**
    * The first half of the body's SHA-256, unique per provider, so that the same signed bytes under
    * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
    * have equal idempotency keys, and a second index would only cost time.
    */
   bodyHash: "bytes or null: none",
-  /** Increases with every commit, independent of clocks. */
-  seq: "bigint",
+  /** How often its words changed; below zero once they are indexed again. */
+  changes: "integer",
 });
 
-/** The row of an event, without its number. */
-export interface StoredEvent extends Omit<Stored<typeof eventsTable>, "seq"> {}
+type Columns = Stored<typeof eventsTable>;
+
+/** What is stored of an event. The storage assigns its place. */
+export interface StoredEvent
+  extends Omit<Columns, "position" | "tail" | "bodyOf" | "changes">, Pick<Event, "createdAt"> {
+  readonly place: Place;
+  readonly bodyOf: Place | null;
+}
+
+/** What an event says, before it is stored too: what notifications are made of. */
+export interface EventContent extends Omit<Event, "id"> {}
+
+/** The receipt of an event, with what is stored of its request. */
+export interface StoredReceipt extends Pick<Columns, keyof typeof noReceipt> {}
 
 /** The columns of an event without a receipt. */
 export const noReceipt = {
@@ -118,11 +137,10 @@ export const noReceipt = {
   bodyOf: null,
   item: null,
   items: null,
-  bodyHash: null,
-} satisfies Omit<StoredEvent, keyof Event>;
+} as const;
 
 /** The default values of an event's optional fields. */
 export const emptyFields = { subject: null, url: null, actor: null, data: {}, recovered: false };
 
 /** With those of its optional columns. */
-export const emptyEvent = { ...emptyFields, ...noReceipt };
+export const emptyEvent = { ...emptyFields, ...noReceipt, bodyHash: null };

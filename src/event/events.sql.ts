@@ -1,50 +1,60 @@
 import { and, between, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
 
-import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
+import type { Place } from "../db/place.ts";
+import { allColumns, type Dialect, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
-import { eventColumns } from "./event.sql.ts";
+import { createdAt, eventColumns, eventId, firstPosition, hasId } from "./event.sql.ts";
 import { type Event, eventsTable, type StoredEvent } from "./event.ts";
 
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
 /** Stores an event. Changes no row if its idempotency key or body hash exists. */
-export const insertEvent = statement<StoredEvent>()((db, { events }, p, dialect) => {
-  const seq = dialect.nextInOrder(events.seq, encoded(p.createdAt, events.createdAt));
-  return db
-    .insert(events)
-    .values({ ...allColumns(events, "seq"), seq })
-    .onConflictDoNothing();
-});
+export const insertEvent = statement<StoredEvent>()(
+  (db, { events }, p) => {
+    // Guarantee: the value of `place` is that of a `StoredEvent`.
+    const tail = sql.param(p.place, {
+      mapToDriverValue: (place: unknown) => (place as Place).tail,
+    });
+    const given = allColumns(events, "position", "tail", "changes");
+    return db
+      .insert(events)
+      .values({ ...given, position: p.place, tail: sql`${tail}`, changes: sql`0` })
+      .onConflictDoNothing();
+  },
+  { place: ({ place }) => place },
+);
 
 /** The event that a request without a body hash duplicates. */
-export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db, t, p) =>
+export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db, t, p, dialect) =>
   db
-    .select(firstColumns(t))
+    .select(firstColumns(t, dialect))
     .from(t.events)
     .where(and(isNull(t.events.bodyHash), eq(t.events.idempotencyKey, p.idempotencyKey)))
     .limit(1),
 );
 
 /** The event that a request with a body hash duplicates. An equal key is not enough: unsigned ids can be forged. */
-export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash">>()((db, t, p) =>
-  db
-    .select(firstColumns(t))
-    .from(t.events)
-    // As in the partial index.
-    .where(
-      and(
-        isNotNull(t.events.bodyHash),
-        eq(t.events.provider, p.provider),
-        eq(t.events.bodyHash, p.bodyHash),
-      ),
-    )
-    .limit(1),
+export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash">>()(
+  (db, t, p, dialect) =>
+    db
+      .select(firstColumns(t, dialect))
+      .from(t.events)
+      // As in the partial index.
+      .where(
+        and(
+          isNotNull(t.events.bodyHash),
+          eq(t.events.provider, p.provider),
+          eq(t.events.bodyHash, p.bodyHash),
+        ),
+      )
+      .limit(1),
 );
 
-function firstColumns({ events: { id, type, status, idempotencyKey } }: TablesOf<typeof tables>) {
-  return { id, type, status, idempotencyKey };
+function firstColumns({ events }: TablesOf<typeof tables>, dialect: Dialect) {
+  const { type, status, idempotencyKey } = events;
+  return { id: eventId({ events }, dialect), type, status, idempotencyKey };
 }
 
 /** Events of one type about one thing, newest first. */
@@ -52,22 +62,22 @@ interface Like extends Pick<Event, "provider" | "type" | "subject"> {
   readonly limit: number;
 }
 
-export const recoveredLike = statement<Like>()((db, t, p) =>
+export const recoveredLike = statement<Like>()((db, t, p, dialect) =>
   db
-    .select(eventColumns(t))
+    .select(eventColumns(t, dialect))
     .from(t.events)
     // The bare column, as in the partial index.
     .where(and(sql`${t.events.recovered}`, isLike(t, p)))
-    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .orderBy(desc(t.events.position))
     .limit(p.limit),
 );
 
-export const storedLikeSince = statement<Like & { readonly since: Date }>()((db, t, p) =>
+export const storedLikeSince = statement<Like & { readonly since: Date }>()((db, t, p, dialect) =>
   db
-    .select(eventColumns(t))
+    .select(eventColumns(t, dialect))
     .from(t.events)
-    .where(and(isLike(t, p), gte(t.events.createdAt, encoded(p.since, t.events.createdAt))))
-    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .where(and(isLike(t, p), gte(t.events.position, firstPosition(p.since))))
+    .orderBy(desc(t.events.position))
     .limit(p.limit),
 );
 
@@ -79,35 +89,47 @@ function isLike({ events }: TablesOf<typeof tables>, p: Parameters<Like>) {
   );
 }
 
-export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p) =>
+export const countDuplicate = statement<Pick<Event, "id">>()((db, t, p) =>
   db
-    .update(events)
-    .set({ duplicates: sql`${events.duplicates} + 1` })
-    .where(eq(events.id, p.id)),
+    .update(t.events)
+    .set({ duplicates: sql`${t.events.duplicates} + 1` })
+    .where(hasId(t, p.id)),
 );
 
-export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
-  db.select(eventColumns(t)).from(dialect.lookedUp(t.events.id, p.ids)),
+/** Events by their positions. */
+interface Several {
+  readonly positions: readonly number[];
+}
+
+export const eventsAt = statement<Several>()((db, t, p, dialect) =>
+  db.select(eventColumns(t, dialect)).from(dialect.lookedUp(t.events.position, p.positions)),
 );
 
-/** With the headers of their requests. */
-export const eventsToSend = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
+/** With the positions, and the headers of their requests. */
+export const eventsToSend = statement<Several>()((db, t, p, dialect) =>
   db
-    .select({ ...eventColumns(t), headers: t.events.headers })
-    .from(dialect.lookedUp(t.events.id, p.ids)),
+    .select({
+      ...eventColumns(t, dialect),
+      headers: t.events.headers,
+      position: t.events.position,
+    })
+    .from(dialect.lookedUp(t.events.position, p.positions)),
 );
 
 /** The events with these idempotency keys, in any order. */
 export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
   (db, t, p, dialect) =>
-    db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
+    db
+      .select(eventColumns(t, dialect))
+      .from(t.events)
+      .where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
 
 /** The events with these idempotency keys, and whether their bodies are compared too. */
 export const firstsWithKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
   (db, t, p, dialect) =>
     db
-      .select({ ...firstColumns(t), bodyHash: t.events.bodyHash })
+      .select({ ...firstColumns(t, dialect), bodyHash: t.events.bodyHash })
       .from(t.events)
       .where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
@@ -124,54 +146,64 @@ const receiptColumns = ({ events }: TablesOf<typeof tables>) => ({
   items: events.items,
 });
 
+/** One event by its position. */
+interface At {
+  readonly position: number;
+}
+
 /** The receipt of an event, with the exact bytes unless `bodyOf` has them; see `receiptOf`. */
-export const receiptById = statement<Pick<Event, "id">>()((db, t, p) =>
+export const receiptAt = statement<At>()((db, t, p) =>
   db
     .select({ ...receiptColumns(t), body: t.events.body })
     .from(t.events)
-    .where(eq(t.events.id, p.id))
+    .where(eq(t.events.position, p.position))
     .limit(1),
 );
 
 /** The same without the bytes. */
-export const receiptWithoutBodyById = statement<Pick<Event, "id">>()((db, t, p) =>
+export const receiptWithoutBodyAt = statement<At>()((db, t, p) =>
   db
     .select({ ...receiptColumns(t), body: sql<null>`null` })
     .from(t.events)
-    .where(eq(t.events.id, p.id))
+    .where(eq(t.events.position, p.position))
     .limit(1),
 );
 
 /** The items with these numbers among those that were stored together. `holder`: the event that has their body. */
-export const itemsBeside = statement<{ holder: Event["id"]; before: number; after: number }>()(
-  (db, { events }, p) =>
-    db
-      .select({ id: events.id, item: events.item })
-      .from(events)
-      .where(
-        or(
-          and(eq(events.bodyOf, p.holder), between(events.item, p.before, p.after)),
-          and(eq(events.id, p.holder), between(events.item, p.before, p.after)),
-        ),
-      )
-      .limit(3),
-);
+export const itemsBeside = statement<{ holder: number; before: number; after: number }>()((
+  db,
+  t,
+  p,
+  dialect,
+) => {
+  const { position, bodyOf, item } = t.events;
+  return db
+    .select({ id: eventId(t, dialect), item })
+    .from(t.events)
+    .where(
+      or(
+        and(eq(bodyOf, p.holder), between(item, p.before, p.after)),
+        and(eq(position, p.holder), between(item, p.before, p.after)),
+      ),
+    )
+    .limit(3);
+});
 
 /** The size of the body when it was received, and the event that holds it. Does not read the body. */
-export const bodySizeById = statement<Pick<Event, "id">>()((db, { events }, p) =>
+export const bodySizeById = statement<Pick<Event, "id">>()((db, t, p) =>
   db
-    .select({ bodyBytes: events.bodyBytes, bodyOf: events.bodyOf })
-    .from(events)
-    .where(eq(events.id, p.id))
+    .select({ bodyBytes: t.events.bodyBytes, bodyOf: t.events.bodyOf })
+    .from(t.events)
+    .where(hasId(t, p.id))
     .limit(1),
 );
 
-/** Replaces the interpreted fields of an event. Identity and receipt stay. */
+/** Replaces the interpreted fields of an event, whose words are indexed again. Identity and receipt stay. */
 export const reinterpretEvent = statement<
   Omit<Event, "provider" | "idempotencyKey" | "createdAt" | "recovered">
->()((db, { events }, p) =>
+>()((db, t, p) =>
   db
-    .update(events)
+    .update(t.events)
     .set({
       type: p.type,
       status: p.status,
@@ -181,16 +213,25 @@ export const reinterpretEvent = statement<
       url: p.url,
       actor: p.actor,
       data: p.data,
+      changes: sql`abs(${t.events.changes}) + 1`,
     })
-    .where(eq(events.id, p.id)),
+    .where(hasId(t, p.id)),
+);
+
+/** Has the words of an event indexed again. */
+export const indexAgain = statement<Pick<Event, "id">>()((db, t, p) =>
+  db
+    .update(t.events)
+    .set({ changes: sql`abs(${t.events.changes}) + 1` })
+    .where(hasId(t, p.id)),
 );
 
 /** The last event of a provider. */
 export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events }, p) =>
   db
-    .select({ createdAt: events.createdAt, type: events.type })
+    .select({ createdAt: createdAt(events.position), type: events.type })
     .from(events)
     .where(eq(events.provider, p.provider))
-    .orderBy(sql`${events.createdAt} desc`, sql`${events.id} desc`)
+    .orderBy(desc(events.position))
     .limit(1),
 );

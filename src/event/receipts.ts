@@ -1,21 +1,20 @@
 import type { Storage } from "../db/storage.ts";
 
-import { noReceipt, type StoredEvent } from "./event.ts";
-import { receiptById, type receiptWithoutBodyById } from "./events.sql.ts";
+import { noReceipt, type StoredReceipt } from "./event.ts";
+import { receiptAt, type receiptWithoutBodyAt } from "./events.sql.ts";
 
-/** The receipt of an event with its body. All null for events that Skyhook creates. */
-export type StoredReceipt = Omit<Pick<StoredEvent, keyof typeof noReceipt>, "bodyHash">;
-
-type ReceiptStatement = typeof receiptById | typeof receiptWithoutBodyById;
+type ReceiptStatement = typeof receiptAt | typeof receiptWithoutBodyAt;
 
 /** Reads the receipt of an event. The items of a delivery share the body and the headers of the first that was stored. */
 export async function storedReceipt(
   storage: Storage,
-  id: StoredEvent["id"],
-  statement: ReceiptStatement = receiptById,
+  position: number,
+  statement: ReceiptStatement = receiptAt,
 ): Promise<StoredReceipt> {
-  const [receipt = noReceipt] = await storage.all(statement, { id });
+  const [receipt = noReceipt] = await storage.all(statement, { position });
   if (receipt.bodyOf === null) return receipt;
-  const [{ body, headers } = noReceipt] = await storage.all(statement, { id: receipt.bodyOf });
+  const [{ body, headers } = noReceipt] = await storage.all(statement, {
+    position: receipt.bodyOf,
+  });
   return { ...receipt, body, headers };
 }

@@ -1,8 +1,9 @@
+import { positionIn } from "../base/ids.ts";
 import type { Write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Event } from "../event/event.ts";
+import type { Event, StoredReceipt } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
-import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
+import { storedReceipt } from "../event/receipts.ts";
 import { interpretedFields, interpretStored } from "../inbound/providers/interpret.ts";
 import { isEcho } from "../inbound/providers/own-service.ts";
 import type { Notice, Provider } from "../inbound/providers/provider.ts";
@@ -37,7 +38,7 @@ export function eventReplay(
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
   async function again(stored: Event): Promise<Again & Pick<WriteOptions, "whole">> {
-    const receipt = await storedReceipt(storage, stored.id);
+    const receipt = await storedReceipt(storage, positionIn(stored.id));
     const interpreted = interpretedAgain(providerOf(stored.provider), stored, receipt);
     const isOwn = await isEcho(storage, (name) => receipt.headers?.[name]);
     const event = isOwn ? { ...interpreted.event, status: "ignored" as const } : interpreted.event;
@@ -47,7 +48,7 @@ export function eventReplay(
   return {
     async prepare(stored, onlyUndelivered) {
       const { event, notice, whole } = await again(stored);
-      const sent = await storage.all(notificationsOfEvents, { eventIds: [stored.id] });
+      const sent = await storage.all(notificationsOfEvents, { events: [positionIn(stored.id)] });
       // An event that was not accepted on receipt has no notifications to send again; one that is not now gets none.
       const isAccepted = stored.status === "accepted" && event.status === "accepted";
       const isRepeat = isAccepted && (sent.some(hasFailed) || (onlyUndelivered && sent.length > 0));
@@ -61,7 +62,9 @@ export function eventReplay(
       const outcome = notifications.length === 0 ? "silent" : "notified";
       const isRepeated =
         outcome === "notified" && sent.some(({ status }) => status === "delivered");
-      const notifying = outbox.writesFor(event, notifications, { whole });
+      const notifying = outbox.writesFor({ ...event, place: positionIn(event.id) }, notifications, {
+        whole,
+      });
       return { event, notifying, outcome, isRepeated };
     },
   };

@@ -2,7 +2,7 @@ import { asc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
-import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/statement.ts";
+import { columnsOf, encoded, rowsAs, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
@@ -11,13 +11,12 @@ import { notificationsTable } from "../outbound/notification.ts";
 import { hasSeverity } from "../outbound/notifications.sql.ts";
 
 import type { EventColumn } from "./event-filters.ts";
-import { eventStatesTable, eventVocabularyTable, eventWordsTable } from "./event-index.ts";
+import { eventVocabularyTable, eventWordsTable } from "./event-index.ts";
 
 const tables = {
   events: eventsTable,
   deliveries: deliveriesTable,
   notifications: notificationsTable,
-  eventStates: eventStatesTable,
   eventWords: eventWordsTable,
   eventVocabulary: eventVocabularyTable,
 };
@@ -28,25 +27,34 @@ const statement = statementsOver(tables);
 type SentFilter = "destination" | "outcome";
 /** The id of a destination with few deliveries, in addition to `destination`: a search then reads no other events. */
 type FewFilter = "few";
+/** What became of the event: see `deliveryStateOf`. */
+type StateFilter = "state";
 
 const exists = ({ events, deliveries }: Tables, and: SQL) =>
-  sql`exists (select 1 from ${deliveries} where ${deliveries.eventId} = ${events.id}
+  sql`exists (select 1 from ${deliveries} where ${deliveries.event} = ${events.position}
     and ${deliveries.destinationId} = ${sql.placeholder("destination")} and ${and})`;
 /** In lists that are no search, which has a word for it. */
 const severity = ({ events, notifications }: Tables, least: Placeholder) =>
-  sql`exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id}
+  sql`exists (select 1 from ${notifications} where ${notifications.event} = ${events.position}
     and ${hasSeverity(notifications.severity, least)})`;
-/** In lists that are read from the events: each has few deliveries, which are found by its id. */
+/** Events without notifications are found by their word. */
+const state = ({ events }: Tables, value: Placeholder) =>
+  sql`(select sent.status from notifications sent where sent.event = ${events.position}
+    order by case sent.status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1) = ${value}`;
+/** In lists that are read from the events: each has few deliveries, which are found by its position. */
 const sentConditions = {
   severity,
+  state,
   destination: (t: Tables) => exists(t, sql`true`),
   outcome: (t: Tables, status: Placeholder) => exists(t, sql`${t.deliveries.status} = ${status}`),
 };
+type Conditional = SentFilter | StateFilter | "severity";
 
 /** Events by their columns. */
-export const eventPages = pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
+export const eventPages = pagesOver(tables)<Event, EventColumn | Conditional>({
   table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
-  select: (db, t) => db.select(eventColumns(t)).from(t.events),
+  position: (t) => t.events.position,
+  select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.events),
   conditions: sentConditions,
   uncommon: { filter: "status", common: "accepted" },
   indexed: ["idempotencyKey", "type", "provider"],
@@ -57,6 +65,7 @@ function sentColumns({ deliveries, notifications }: Tables) {
     destination: deliveries.destinationId,
     outcome: deliveries.status,
     severity: notifications.severity,
+    state: notifications.status,
   };
 }
 
@@ -66,19 +75,15 @@ function sentColumns({ deliveries, notifications }: Tables) {
  */
 const sentPages = (isOfOneState: boolean) =>
   pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
-    table: (t) => ({
-      ...columnsOf(t.events),
-      ...sentColumns(t),
-      id: t.deliveries.eventId,
-    }),
-    select: (db, t) => db.select(eventColumns(t)).from(t.deliveries),
-    join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.deliveries.eventId)),
-    idsInOrder: "evt_",
+    table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
+    position: (t) => t.deliveries.event,
+    select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
+    join: (query, t) => query.innerJoin(t.events, eq(t.events.position, t.deliveries.event)),
     conditions: {
       severity,
-      destination: ({ deliveries: { destinationId, eventId, status, seq } }, value) =>
+      destination: ({ deliveries: { destinationId, event, status, seq } }, value) =>
         sql`${destinationId} = ${value} and not exists (select 1 from deliveries earlier
-          where earlier.destination_id = ${value} and earlier.event_id = ${eventId}
+          where earlier.destination_id = ${value} and earlier.event = ${event}
           and earlier.seq < ${seq}${isOfOneState ? sql` and earlier.status = ${status}` : sql``})`,
     },
     uncommon: { filter: "outcome", common: "delivered" },
@@ -87,48 +92,47 @@ const sentPages = (isOfOneState: boolean) =>
 export const sentEventPages = sentPages(false);
 export const eventPagesByOutcome = sentPages(true);
 
-/** Indexed events by the state of their deliveries. */
-export const eventStatePages = pagesOver(tables)<Event, EventColumn | "severity" | "delivery">({
-  table: (t) => {
-    const { createdAt, id, delivery } = t.eventStates;
-    return { ...columnsOf(t.events), ...sentColumns(t), createdAt, id, delivery };
+/**
+ * Events with a notification that is not delivered, by the index of these. One with several is listed once. `open`: the
+ * status of the notification; `state`: the same, so that no other one is worse.
+ */
+export const openEventPages = pagesOver(tables)<
+  Event,
+  EventColumn | StateFilter | "severity" | "open"
+>({
+  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), open: t.notifications.status }),
+  position: (t) => t.notifications.event,
+  select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.notifications),
+  join: (query, t) => query.innerJoin(t.events, eq(t.events.position, t.notifications.event)),
+  conditions: {
+    severity: ({ notifications: { event } }, least) =>
+      sql`exists (select 1 from notifications sent where sent.event = ${event} and ${hasSeverity(sql`sent.severity`, least)})`,
+    state: (t, value) =>
+      sql`${state(t, value)} and not exists (select 1 from notifications earlier where earlier.event = ${t.notifications.event}
+        and earlier.status = ${value} and earlier.position < ${t.notifications.position})`,
   },
-  select: (db, t) => db.select(eventColumns(t)).from(t.eventStates),
-  join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
-  conditions: { severity },
-  indexed: ["delivery"],
+  uncommon: { filter: "open", common: "delivered" },
+  indexed: ["open"],
 });
 
 /** Indexed events by their words. */
 export const eventSearch = searchesOver(tables)<
   Event,
-  EventColumn | SentFilter | FewFilter | "delivery"
+  EventColumn | SentFilter | FewFilter | StateFilter
 >({
   index: (t) => t.eventWords,
-  table: (t) => ({
-    ...columnsOf(t.events),
-    ...sentColumns(t),
-    few: t.deliveries.destinationId,
-    delivery: t.eventStates.delivery,
-  }),
+  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), few: t.deliveries.destinationId }),
+  position: (t) => t.eventWords.rowid,
   conditions: {
     ...sentConditions,
-    few(
-      { eventWords, eventStates, deliveries: { eventId, destinationId } },
-      value,
-      { matchesByRowid },
-    ) {
+    few({ eventWords, deliveries: { event, destinationId } }, value, { matchesByRowid }) {
       // With the bare column, SQLite would search for the words once for each position.
       const position = matchesByRowid ? sql`+${eventWords.rowid}` : eventWords.rowid;
-      return sql`${position} in (select ${eventStates.position} from ${eventStates} where ${eventStates.id} in
-        (select ${eventId} from ${eventId.table} where ${destinationId} = ${value}))`;
+      return sql`${position} in (select ${event} from ${event.table} where ${destinationId} = ${value})`;
     },
   },
-  select: (db, t) => db.select(eventColumns(t)).from(t.eventWords),
-  join: <Row>(query: Select<Row>, t: Tables) =>
-    query
-      .innerJoin(t.eventStates, eq(t.eventStates.position, t.eventWords.rowid))
-      .innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
+  select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.eventWords),
+  join: (query, t) => query.innerJoin(t.events, eq(t.events.position, t.eventWords.rowid)),
 });
 
 /** The delivery to a destination after so many others, in any order. */
@@ -173,7 +177,7 @@ export const wordsBetween = statement<{ from: string; until: string; limit: numb
   return db.select({ term }).from(rowsAs(eventVocabulary, words));
 });
 
-/** The row after so many indexed events, in any order. */
-export const stateAfter = statement<{ count: number }>()((db, { eventStates }, p) =>
-  db.select({ id: eventStates.id }).from(eventStates).limit(1).offset(p.count),
+/** The event after so many others, in any order. Reads an index, whose entries are small. */
+export const eventAfter = statement<{ count: number }>()((db, { events: { type } }, p) =>
+  db.select({ type }).from(type.table).orderBy(asc(type)).limit(1).offset(p.count),
 );

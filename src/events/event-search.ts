@@ -3,7 +3,6 @@ import { invalidParameter } from "../base/parameters.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
 import { merged } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
-import { inOrder } from "../db/search.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 import { deliveryStates } from "../outbound/notification-words.ts";
@@ -12,13 +11,13 @@ import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";
 import {
   deliveryAfter,
+  eventAfter,
   eventPages,
   eventPagesByOutcome,
   eventSearch,
-  eventStatePages,
   nextType,
+  openEventPages,
   sentEventPages,
-  stateAfter,
   wordsBetween,
 } from "./event-search.sql.ts";
 
@@ -35,9 +34,7 @@ const lastCharacter = "\u{10ffff}";
 
 /** Whether the list reads the search index. Other lists read the events or the deliveries themselves. */
 export function needsIndex({ q, ...filters }: EventFilters): boolean {
-  const { subject, severity, delivery, destination } = filters;
-  if (destination !== undefined) return q !== undefined || wordsOf(undefined, filters).length > 0;
-  return [q, subject, severity, delivery].some((filter) => filter !== undefined);
+  return q !== undefined || wordsOf(undefined, filters).length > 0;
 }
 
 /** `destination` must be an id. Throws `invalid-parameter` when a prefix matches too many types. */
@@ -81,37 +78,27 @@ export async function undeliveredMatching(
 const readAtOnce = 100;
 
 /**
- * The ids of those of `events` that a list with `q` contains, by the list's own query. They must be indexed. Throws
- * as `eventsMatching`.
+ * The ids of those of `events` that a list with `q` contains, by the list's own query. They must be indexed, and in the
+ * order of commits, with few others between them. Throws as `eventsMatching`.
  */
 export async function eventsWithWords(
   storage: Storage,
   q: string,
   events: readonly Event[],
 ): Promise<ReadonlySet<Event["id"]>> {
-  const isBefore = inOrder("oldest-first");
   const ids = new Set(events.map(({ id }) => id));
   const found = new Set<Event["id"]>();
-  let left = events.toSorted(isBefore);
-  const to = new Date((left.at(-1)?.createdAt.getTime() ?? 0) + 1);
+  const [first, end] = [events[0], events.at(-1)];
+  if (first === undefined || end === undefined) return found;
+  const to = new Date(end.createdAt.getTime() + 1);
   const source = await eventsMatching(storage, { q, to });
-  let last: Event | undefined;
-  for (;;) {
-    const [next] = left;
-    if (next === undefined) return found;
-    // Skips what was stored in between.
-    const isSameTime = last?.createdAt.getTime() === next.createdAt.getTime();
-    const from: Position = (isSameTime ? last : undefined) ?? {
-      createdAt: next.createdAt,
-      id: null,
-    };
+  for (let from: Position = { createdAt: first.createdAt, id: null }; ;) {
     const window = { order: "oldest-first", from, offset: 0, limit: readAtOnce } as const;
     const matching = await source.read(window);
     for (const { id } of matching) if (ids.has(id)) found.add(id);
-    last = matching.at(-1);
+    const last = matching.at(-1);
     if (last === undefined || matching.length < readAtOnce) return found;
-    const seen = last;
-    left = left.filter((event) => isBefore(event, seen) > 0);
+    from = last;
   }
 }
 
@@ -141,10 +128,12 @@ function eventsOfType(
     const ofDestination = delivery === undefined ? sentEventPages : eventPagesByOutcome;
     return (isOne ? eventPages : ofDestination)(storage, { ...unsearched, ...sent }, range);
   }
-  if (words.length > 0) return eventSearch(storage, words, { ...columns, delivery }, range);
-  return delivery === undefined
-    ? eventPages(storage, unsearched, range)
-    : eventStatePages(storage, { ...unsearched, delivery }, range);
+  // Events without notifications have a word.
+  const state = delivery === "none" ? undefined : delivery;
+  if (words.length > 0) return eventSearch(storage, words, { ...columns, state }, range);
+  return state === undefined || state === "delivered"
+    ? eventPages(storage, { ...unsearched, state }, range)
+    : openEventPages(storage, { ...unsearched, state, open: state }, range);
 }
 
 /** The states of most events. Those of a rare provider or type are found by its word, not by the state. */
@@ -167,7 +156,7 @@ function wordsOf(
     ["t", type],
     ["a", status],
     ["s", subject],
-    ["v", severity],
+    ["v", delivery === "none" ? delivery : severity],
   ] as const;
   return [
     ...(terms ?? []),
@@ -206,7 +195,7 @@ async function wordsWith(
   const until = prefix + lastCharacter;
   const found = await storage.all(wordsBetween, { from: prefix, until, limit: limit + 1 }, "long");
   if (found.length <= limit) return found.map(({ term }) => term);
-  const [many] = await storage.all(stateAfter, { count: fewEvents });
+  const [many] = await storage.all(eventAfter, { count: fewEvents });
   if (many === undefined) return null;
   const detail =
     limit === maxWords

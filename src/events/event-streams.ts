@@ -90,8 +90,8 @@ export function eventStreams(parts: Parts): EventStreams {
   const budget = streamBudget(parts.maxUnreadBytes ?? maxUnreadBytes, clock);
   const ownTurn = ownTurns();
 
-  async function severityOf({ id: eventId }: Event): Promise<Severity | null> {
-    return highestSeverity(await storage.all(notificationsOfEvents, { eventIds: [eventId] }));
+  async function severityOf(position: number): Promise<Severity | null> {
+    return highestSeverity(await storage.all(notificationsOfEvents, { events: [position] }));
   }
 
   /** Those that match, apart from their severity. */
@@ -104,7 +104,7 @@ export function eventStreams(parts: Parts): EventStreams {
     const ids = candidates.map(({ id }) => id);
     if (match.q === undefined || ids.length === 0) return new Set(ids);
     // Events are indexed after their commit. Until then, their words are not known.
-    await index.has(ids, () => !isOver());
+    await index.has(entries.at(-1)?.seq ?? 0, () => !isOver());
     return eventsWithWords(storage, match.q, candidates);
   }
 
@@ -113,11 +113,11 @@ export function eventStreams(parts: Parts): EventStreams {
     entry: EventEntry,
     { match, withBody }: StreamOptions,
   ): Promise<StreamedEvent | StreamedDelivery | null> {
-    const { seq: _, ...event } = entry;
-    const severity = await severityOf(event);
+    const { seq, ...event } = entry;
+    const severity = await severityOf(seq);
     if (!isAtLeast(severity, match.severity)) return null;
     if (!withBody) return { ...event, severity };
-    const stored = await storedReceipt(storage, event.id);
+    const stored = await storedReceipt(storage, seq);
     const receipt = receiptOf(event, stored);
     return receipt === null ? null : { ...event, severity, receipt, ...bodyText(stored.body) };
   }
@@ -141,8 +141,8 @@ export function eventStreams(parts: Parts): EventStreams {
   ): AsyncGenerator<StreamItem, void> {
     yield { seq: afterSeq, event: null };
     const isOver = () => signal.aborted || eventFeed.isClosed();
-    /** The events that hold the bodies of the latest deliveries: one with several items is sent once. */
-    const sent = new Set<Event["id"]>();
+    /** The positions of the events that hold the bodies of the latest deliveries: one with several items is sent once. */
+    const sent = new Set<number>();
     let skipped = 0;
     for await (const entries of eventFeed.pages(afterSeq, signal)) {
       const found = await matching(entries, options.match, isOver);
@@ -151,7 +151,7 @@ export function eventStreams(parts: Parts): EventStreams {
         const isMatch = found.has(entry.id);
         const [body] =
           isMatch && options.withBody ? await storage.all(bodySizeById, { id: entry.id }) : [];
-        const holder = body?.bodyOf ?? entry.id;
+        const holder = body?.bodyOf ?? entry.seq;
         const isRepeat = isMatch && sent.has(holder);
         const isFound = isMatch && !isRepeat;
         const free =
@@ -182,9 +182,9 @@ export function eventStreams(parts: Parts): EventStreams {
       throw invalidParameter("q", "Must contain a letter or a digit");
     await eventsMatching(storage, { q });
     const next = await storage.all(eventsAfter, { seq, until, limit: firstEvents });
-    const ids = next.map(({ id }) => id);
+    const last = next.at(-1)?.seq ?? 0;
     const deadline = performance.now() + patienceMs;
-    if (!(await index.has(ids, () => performance.now() < deadline))) throw notIndexed();
+    if (!(await index.has(last, () => performance.now() < deadline))) throw notIndexed();
   }
 
   async function opened(ctx: Context, options: StreamOptions, onEnd: () => void) {
@@ -194,8 +194,8 @@ export function eventStreams(parts: Parts): EventStreams {
     const newest = await eventFeed.newestSeq();
     const { from } = match;
     const first = from === undefined ? newest : await eventFeed.seqBefore(from);
-    // A higher number comes from another database. Such a client starts with new events.
-    const afterSeq = Math.min(options.afterSeq ?? first, newest);
+    const afterSeq =
+      options.afterSeq === null ? first : await eventFeed.resumeAfter(options.afterSeq);
     if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
     if (withBody) {
       const { provider: _, from: __, type = "*", ...others } = match;

@@ -1,26 +1,26 @@
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
+import { isId, placeIn, positionIn } from "../base/ids.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { bodyText } from "../event/body-text.ts";
 import { eventById } from "../event/event.sql.ts";
-import type { Event } from "../event/event.ts";
+import type { Event, StoredReceipt } from "../event/event.ts";
 import {
   bodySizeById,
-  eventsByIds,
+  eventsAt,
   itemsBeside,
-  receiptWithoutBodyById,
+  receiptWithoutBodyAt,
   reinterpretEvent,
 } from "../event/events.sql.ts";
 import { highestSeverity } from "../event/new-notification.ts";
-import { type StoredReceipt, storedReceipt } from "../event/receipts.ts";
+import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
+import { attemptsBy, attemptsOfEvent, deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
 import type {
   CachedDestination,
   DestinationCache,
@@ -29,7 +29,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
 import { destinationNamed } from "../outbound/destination-named.ts";
 import type { Notification } from "../outbound/notification.ts";
-import { attemptsOfEvent, notificationsOfEvents } from "../outbound/notifications.sql.ts";
+import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
 
 import type { EventFilters } from "./event-filters.ts";
 import { deliveryStateOf } from "./event-index.ts";
@@ -96,7 +96,7 @@ export function events(
     { item, bodyOf }: StoredReceipt,
   ): Promise<Pick<EventTimeline, "previousItem" | "nextItem">> {
     if (item === null) return { previousItem: null, nextItem: null };
-    const beside = { holder: bodyOf ?? id, before: item - 1, after: item + 1 };
+    const beside = { holder: bodyOf ?? positionIn(id), before: item - 1, after: item + 1 };
     const found = await storage.all(itemsBeside, beside);
     const at = (number: number) => found.find((other) => other.item === number)?.id ?? null;
     return { previousItem: at(item - 1), nextItem: at(item + 1) };
@@ -104,14 +104,15 @@ export function events(
 
   async function timeline(
     id: string,
-    receiptBy?: typeof receiptWithoutBodyById,
+    receiptBy?: typeof receiptWithoutBodyAt,
   ): Promise<EventTimeline> {
     const event = await find(id);
+    const position = positionIn(event.id);
     const [stored, sent, attempts, deliveries] = await Promise.all([
-      storedReceipt(storage, event.id, receiptBy),
-      storage.all(notificationsOfEvents, { eventIds: [event.id] }),
-      storage.all(attemptsOfEvent, { eventId: event.id }),
-      storage.all(deliveriesOfEvent, { eventId: event.id }),
+      storedReceipt(storage, position, receiptBy),
+      storage.all(notificationsOfEvents, { events: [position] }),
+      attemptsBy(storage, attemptsOfEvent, { event: position }),
+      storage.all(deliveriesOfEvent, { event: position }),
     ]);
     const notifications = sent.map((notification) => ({
       ...notification,
@@ -142,9 +143,9 @@ export function events(
     { data, ...rest }: Page<Event>,
     { severity = false, delivery = false }: ListExtras,
   ): Promise<Page<ListedEvent>> {
-    const eventIds = data.map(({ id }) => id);
+    const positions = data.map(({ id }) => positionIn(id));
     const byEvent = Map.groupBy(
-      await storage.all(notificationsOfEvents, { eventIds }),
+      await storage.all(notificationsOfEvents, { events: positions }),
       ({ eventId }) => eventId,
     );
     return {
@@ -181,7 +182,7 @@ export function events(
     },
     async history(ctx, id) {
       requireOperator(ctx);
-      return timeline(id, receiptWithoutBodyById);
+      return timeline(id, receiptWithoutBodyAt);
     },
     async bodyBytes(ctx, id) {
       requireOperator(ctx);
@@ -191,7 +192,9 @@ export function events(
     },
     async find(ctx, ids) {
       requireOperator(ctx);
-      return storage.all(eventsByIds, { ids: ids.filter((id) => isId("evt", id)) });
+      const positions = ids.flatMap((id) => placeIn("evt", id)?.position ?? []);
+      const found = await storage.all(eventsAt, { positions });
+      return found.filter(({ id }) => ids.includes(id));
     },
     async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);

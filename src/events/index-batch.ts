@@ -1,84 +1,67 @@
+import { ownTurns } from "../base/own-turn.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Event } from "../event/event.ts";
+import { newestPosition } from "../event/event.sql.ts";
 
-import { asVector, indexedWords } from "./indexed-words.ts";
+import { asText, asVector, indexedWords } from "./indexed-words.ts";
 import {
+  changedEvents,
   deleteWords,
   eventsToIndex,
-  indexNext,
-  indexQueued,
   insertWords,
+  lastIndexed,
   mergeSegments,
-  nextQueued,
-  nextUnread,
-  queueNext,
-  unqueue,
+  setUpToDate,
+  type WordsOfEvent,
 } from "./search-index.sql.ts";
 
-/** How many events of a batch come from each source. */
-export interface BatchSizes {
-  /** New events that are indexed, in the order of their commits; none on PostgreSQL, which queues them. */
-  readonly unread: number;
-  /** New events that are only queued. */
-  readonly toQueue: number;
-  readonly queued: number;
-}
-
-export interface IndexedBatch {
-  /** The number of the last event that was read; 0 if none was. */
-  readonly readUntil: number;
-  /** Whether events are waiting that are not read yet. */
-  readonly hasUnread: boolean;
-  /** The numbers of the indexed events in the queue. */
-  readonly seqs: readonly number[];
-}
-
+/** The most new events of a batch: more cost less per event, but make deliveries wait longer. */
+const batchSize = 500;
+/** Events whose words are made without a pause for requests. */
+const eventsPerTurn = 50;
+const ownTurn = ownTurns();
 /** Pages of the index that a batch merges: a few milliseconds, and enough to keep up with the batches. */
 const mergedPages = 16;
 
-/** Indexes new and queued events in one transaction. What changes meanwhile is queued again by the database. */
-export async function indexEvents(storage: Storage, sizes: BatchSizes): Promise<IndexedBatch> {
-  const queued = await storage.all(nextQueued, { limit: sizes.queued });
-  if (storage.dialect === "postgres") return indexOnPostgres(storage, queued);
-  const unread = sizes.unread > 0 ? await storage.all(nextUnread, { limit: sizes.unread }) : [];
-  const events = await storage.all(eventsToIndex, { ids: idsOf([...queued, ...unread]) });
-  const rows = events.map((event) => ({ id: event.id, words: indexedWords(event).join(" ") }));
-  const until = unread.at(-1)?.seq ?? 0;
-  const [read, { rows: done }] = await storage.atomically(
-    sizes.toQueue > 0
-      ? write(queueNext, { limit: sizes.toQueue })
-      : write(indexNext, { ids: idsOf(unread), until }),
-    write(unqueue, { seqs: queued.map(({ seq }) => seq) }),
-    write(deleteWords, { ids: idsOf(rows) }),
-    write(insertWords, { rows }),
-    write(mergeSegments, { pages: mergedPages }),
-  );
-  const { seq, hasUnread } = read.rows[0] ?? { seq: 0, hasUnread: unread.length > 0 };
-  return { readUntil: seq, hasUnread, seqs: done.map((row) => row.seq) };
+export interface IndexedBatch {
+  /** The position of the last indexed event. */
+  readonly until: number;
+  /** Whether more events may wait. */
+  readonly hasMore: boolean;
 }
 
-type Waiting = Pick<Event, "id"> & { readonly seq: number };
-
-/** In no group: there it would see the event of another transaction that has yet to write its notifications. */
-async function indexOnPostgres(
-  storage: Storage,
-  queued: readonly Waiting[],
-): Promise<IndexedBatch> {
-  const nothing = { readUntil: 0, hasUnread: false };
-  if (queued.length === 0) return { ...nothing, seqs: [] };
-  const events = await storage.all(eventsToIndex, { ids: idsOf(queued) });
-  const words = new Map(
-    events.map((event) => [
-      event.id,
-      { version: event.version, words: asVector(indexedWords(event)) },
-    ]),
-  );
-  const given = queued.map((row) => ({ ...row, ...words.get(row.id) }));
-  const done = await storage.all(indexQueued, { given: JSON.stringify(given) });
-  return { ...nothing, seqs: done.map(({ seq }) => seq) };
+/** The position of the last indexed event. */
+export async function indexedUntil(storage: Storage): Promise<number> {
+  const [last] = await storage.all(lastIndexed, {});
+  return last?.position ?? 0;
 }
 
-function idsOf(rows: readonly Pick<Event, "id">[]): readonly Event["id"][] {
-  return [...new Set(rows.map(({ id }) => id))];
+/** Indexes the next events, and those that changed since they were indexed, in one transaction. */
+export async function indexEvents(storage: Storage): Promise<IndexedBatch> {
+  const after = await indexedUntil(storage);
+  const [newest] = await storage.all(newestPosition, {});
+  const until = newest?.position ?? 0;
+  const changed = await storage.all(changedEvents, { until: after, limit: batchSize });
+  const unread = await storage.all(eventsToIndex, { after, until, limit: batchSize });
+  // SQLite makes its own index of the words, PostgreSQL is given one.
+  const asStored = storage.dialect === "sqlite" ? asText : asVector;
+  const rows: WordsOfEvent[] = [];
+  for (const [index, event] of [...changed, ...unread].entries()) {
+    if (index % eventsPerTurn === eventsPerTurn - 1) await ownTurn();
+    const { position, changes } = event;
+    rows.push({ position, changes, words: asStored(indexedWords(event)) });
+  }
+  if (rows.length > 0) {
+    const again = rows.slice(0, changed.length);
+    await storage.atomically(
+      ...(again.length > 0 ? [write(deleteWords, { rows: again })] : []),
+      write(insertWords, { rows }),
+      ...(again.length > 0 ? [write(setUpToDate, { rows: again })] : []),
+      ...(storage.dialect === "sqlite" ? [write(mergeSegments, { pages: mergedPages })] : []),
+    );
+  }
+  return {
+    until: unread.at(-1)?.position ?? after,
+    hasMore: changed.length === batchSize || unread.length === batchSize,
+  };
 }

@@ -20,12 +20,15 @@ export function indexedWords(event: Indexed): readonly string[] {
     ...exactWord("t", type).words,
     ...exactWord("a", status).words,
     ...(subject === null ? [] : exactWord("s", subject).words),
-    // And those below it, so that one word finds the events of a severity or a higher one.
+    // Those below it too, so that one word finds the events of a severity or a higher one.
+    ...(severityRank === null ? exactWord("v", "none").words : []),
     ...severities
       .slice(0, severityRank === null ? 0 : severityRank + 1)
       .flatMap((severity) => exactWord("v", severity).words),
   ];
 }
+
+export const asText = (words: readonly string[]): string => words.join(" ");
 
 /** The largest position of a word that a tsvector has. */
 const lastPosition = 16_383;

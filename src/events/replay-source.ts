@@ -16,9 +16,10 @@ export async function eventsToReplay(
   return (filters.onlyUndelivered === true ? undeliveredMatching : eventsMatching)(storage, wanted);
 }
 
-/** Whether it finds them by the search index, which has the states of deliveries too. */
+/** Whether it finds them by the search index. */
 export function needsIndexToReplay(filters: ReplayFilters): boolean {
   const wanted = readFilters(replayFilters, filters);
-  const { delivery = filters.onlyUndelivered === true ? "dead" : undefined } = wanted;
+  // Without a state, events without notifications are among them.
+  const { delivery = filters.onlyUndelivered === true ? "none" : undefined } = wanted;
   return needsIndex({ ...wanted, delivery });
 }

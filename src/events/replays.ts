@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { readFilters } from "../base/filters.ts";
-import type { MakeId } from "../base/ids.ts";
+import { type MakeId, positionIn } from "../base/ids.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { invalid } from "../base/validation.ts";
@@ -133,7 +133,7 @@ export function replays(parts: Parts): Replays {
         examples: differing.slice(0, maxExamples),
         newest: events.slice(0, maxNewest).map(sampleOf),
         repeated: repeated.length,
-        repeatedTo: await storage.all(receivedBy, { eventIds: repeated }),
+        repeatedTo: await storage.all(receivedBy, { events: repeated.map(positionIn) }),
       };
     },
     async start(ctx, body) {

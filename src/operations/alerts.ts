@@ -1,6 +1,6 @@
 import { type BackgroundTask, backgroundTask } from "../base/background-task.ts";
 import type { Clock } from "../base/clock.ts";
-import type { MakeId } from "../base/ids.ts";
+import { Place } from "../db/place.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { DataFields } from "../event/data-fields.ts";
@@ -35,7 +35,6 @@ interface Parts {
   readonly silentProviders: () => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly makeId: MakeId;
 }
 
 /** The provider of events about Skyhook itself. */
@@ -184,7 +183,7 @@ async function troublesOf({
 
 /** Stores one event for all news of a kind. Several processes that find the same store it once. */
 async function announce(
-  { storage, outbox, clock, makeId }: Parts,
+  { storage, outbox, clock }: Parts,
   [kind, news]: readonly [Trouble["kind"], readonly (readonly [string, Trouble])[]],
 ): Promise<void> {
   const nowMs = clock.now();
@@ -192,7 +191,7 @@ async function announce(
   const lines = news.map(([, { line }]) => line).toSorted();
   const event: StoredEvent = {
     ...emptyEvent,
-    id: makeId("evt", nowMs),
+    place: new Place(nowMs),
     provider: skyhookProvider,
     type: `alert.${kind}`,
     status: "accepted",

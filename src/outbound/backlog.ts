@@ -47,7 +47,7 @@ export async function readBacklog(storage: Storage, nowMs: number): Promise<Back
   const countOf = (status: string) => groups.find((group) => group.status === status)?.count ?? 0;
   const ageOf = (...statuses: readonly string[]) => {
     const times = groups.filter(({ status }) => statuses.includes(status));
-    const oldest = Math.min(...times.map((group) => group.oldest));
+    const oldest = Math.min(...times.map((group) => group.oldest.getTime()));
     // After the clock was set back, creation times can be in the future.
     return times.length === 0 ? null : Math.max(0, nowMs - oldest);
   };

@@ -1,8 +1,21 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
-import { columnsOf, shownColumns, statementsOver, type Write, write } from "../db/statement.ts";
+import type { Place } from "../db/place.ts";
+import {
+  columnsOf,
+  type Dialect,
+  type Parameters,
+  shownColumns,
+  type Statement,
+  statementsOver,
+  type Write,
+  write,
+} from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
 import type { TablesOf } from "../db/table.ts";
+import { createdAt, eventId } from "../event/event.sql.ts";
+import { eventsTable } from "../event/event.ts";
 
 import { nextInLine } from "./delivery-order.sql.ts";
 import {
@@ -13,23 +26,33 @@ import {
   type StoredDelivery,
 } from "./delivery.ts";
 import { destinationsTable } from "./destination.ts";
-import { attemptsTable, notificationsTable } from "./notification.ts";
+import { type Attempt, failedAttemptsTable, notificationsTable } from "./notification.ts";
 
 const tables = {
   deliveries: deliveriesTable,
   notifications: notificationsTable,
   destinations: destinationsTable,
-  attempts: attemptsTable,
+  failedAttempts: failedAttemptsTable,
+  events: eventsTable,
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** The public columns of a delivery. */
-function deliveryColumns({ deliveries }: Tables) {
-  return shownColumns(deliveries, shownFields);
+/** The public fields of a delivery. Join its event. */
+function deliveryColumns(t: Tables, dialect: Dialect) {
+  return shownColumns(t.deliveries, shownFields, {
+    id: dialect.idOf("dlv", t.deliveries.notification, t.deliveries.destinationId),
+    notificationId: dialect.idOf("ntf", t.deliveries.notification, t.events.tail),
+    eventId: eventId(t, dialect),
+    createdAt: createdAt(t.deliveries.notification),
+  });
 }
 
-type NewDelivery = Omit<StoredDelivery, "seq">;
+/** What is stored of a delivery, whose event and notification may be stored with it. */
+export interface NewDelivery extends Omit<StoredDelivery, "seq" | "notification" | "event"> {
+  readonly notification: Place | number;
+  readonly event: Place | number;
+}
 
 /** The database assigns `seq`, in the order of the list. Use `storeDeliveries` for those that may have an order key. */
 export const insertDeliveries = statement<{ deliveries: readonly NewDelivery[] }>()((
@@ -54,107 +77,170 @@ export function storeDeliveries(deliveries: readonly NewDelivery[]): readonly Wr
   if (deliveries.length === 0) return [];
   return [
     write(insertDeliveries, { deliveries }),
-    ...deliveries.flatMap((delivery) => nextInLine(delivery, delivery.createdAt)),
+    ...deliveries.flatMap((delivery) => nextInLine(delivery, delivery.dueAt ?? new Date(0))),
   ];
 }
 
+/** The event at a position. */
+type OfEvent = Pick<StoredDelivery, "event">;
+/** The events at these positions. */
+interface OfEvents {
+  readonly events: readonly StoredDelivery["event"][];
+}
+
 /** The deliveries of an event that are not delivered, with their statuses and order keys. */
-export const undeliveredOf = statement<Pick<OutgoingDelivery, "eventId">>()((
-  db,
-  { deliveries },
-  p,
-) => {
-  const { seq, destinationId, orderKey, status, eventId } = deliveries;
+export const undeliveredOf = statement<OfEvent>()((db, { deliveries }, p) => {
+  const { seq, destinationId, orderKey, status, event } = deliveries;
   return db
     .select({ seq, destinationId, orderKey, status })
     .from(deliveries)
-    .where(and(eq(eventId, p.eventId), sql`${status} <> 'delivered'`))
+    .where(and(eq(event, p.event), sql`${status} <> 'delivered'`))
     .orderBy(asc(seq));
 });
 
 /** The lines that the undelivered deliveries of these events wait in. */
-export const linesOf = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
-  (db, { deliveries }, p, dialect) =>
-    db
-      .select({ destinationId: deliveries.destinationId, orderKey: deliveries.orderKey })
-      .from(deliveries)
-      .where(
-        sql`${dialect.among(deliveries.eventId, p.eventIds)} and ${deliveries.status} <> 'delivered' and ${deliveries.orderKey} is not null`,
-      ),
+export const linesOf = statement<OfEvents>()((db, { deliveries }, p, dialect) =>
+  db
+    .select({ destinationId: deliveries.destinationId, orderKey: deliveries.orderKey })
+    .from(deliveries)
+    .where(
+      sql`${dialect.among(deliveries.event, p.events)} and ${deliveries.status} <> 'delivered' and ${deliveries.orderKey} is not null`,
+    ),
 );
 
 /** The events of these that have a delivery which failed for good. */
-export const deadAmong = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
-  (db, { deliveries }, p, dialect) =>
-    db
-      .select({ eventId: deliveries.eventId })
-      .from(deliveries)
-      .where(
-        and(dialect.among(deliveries.eventId, p.eventIds), sql`${deliveries.status} = 'dead'`),
-      ),
+export const deadAmong = statement<OfEvents>()((db, { deliveries }, p, dialect) =>
+  db
+    .select({ event: deliveries.event })
+    .from(deliveries)
+    .where(and(dialect.among(deliveries.event, p.events), sql`${deliveries.status} = 'dead'`)),
 );
 
 /** How many of these events each of the operators' destinations has received. */
-export const receivedBy = statement<{ eventIds: readonly OutgoingDelivery["eventId"][] }>()(
-  (db, { deliveries, destinations }, p, dialect) =>
-    db
-      .select({
-        destinationId: destinations.id,
-        destination: destinations.name,
-        events: sql<number>`count(distinct ${deliveries.eventId})`.mapWith(Number),
-      })
-      .from(deliveries)
-      .innerJoin(destinations, eq(destinations.id, deliveries.destinationId))
-      .where(
-        sql`${dialect.among(deliveries.eventId, p.eventIds)} and ${deliveries.status} = 'delivered' and ${deliveries.ownerId} is null`,
-      )
-      .groupBy(destinations.id, destinations.name)
-      .orderBy(asc(destinations.name)),
+export const receivedBy = statement<OfEvents>()((db, { deliveries, destinations }, p, dialect) =>
+  db
+    .select({
+      destinationId: destinations.id,
+      destination: destinations.name,
+      events: sql<number>`count(distinct ${deliveries.event})`.mapWith(Number),
+    })
+    .from(deliveries)
+    .innerJoin(destinations, eq(destinations.id, deliveries.destinationId))
+    .where(
+      sql`${dialect.among(deliveries.event, p.events)} and ${deliveries.status} = 'delivered' and ${deliveries.ownerId} is null`,
+    )
+    .groupBy(destinations.id, destinations.name)
+    .orderBy(asc(destinations.name)),
 );
 
-export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()((db, t, p) =>
+export const deliveriesOfEvent = statement<OfEvent>()((db, t, p, dialect) =>
   db
-    .select(deliveryColumns(t))
+    .select(deliveryColumns(t, dialect))
     .from(t.deliveries)
-    .where(eq(t.deliveries.eventId, p.eventId))
+    .innerJoin(t.events, eq(t.events.position, t.deliveries.event))
+    .where(eq(t.deliveries.event, p.event))
     .orderBy(asc(t.deliveries.seq)),
 );
 
 export const deliveryPages = pagesOver(tables)<DeliveryWithTitle, "destinationId" | "status">({
   table: (t) => t.deliveries,
+  position: (t) => t.deliveries.notification,
   key: (t) => t.deliveries.seq,
   uncommon: { filter: "status", common: "delivered" },
-  select: (db, t) =>
+  select: (db, t, dialect) =>
     db
       .select({
-        ...deliveryColumns(t),
+        ...deliveryColumns(t, dialect),
         title: t.notifications.title,
         severity: t.notifications.severity,
       })
       .from(t.deliveries)
-      .innerJoin(
-        t.notifications,
-        sql`${t.notifications.eventId} = ${t.deliveries.eventId} and ${t.notifications.id} = ${t.deliveries.notificationId}`,
-      ),
+      .innerJoin(t.notifications, eq(t.notifications.position, t.deliveries.notification))
+      .innerJoin(t.events, eq(t.events.position, t.deliveries.event)),
   indexed: ["destinationId"],
 });
 
-/** The attempts to deliver several notifications to one destination, oldest first. */
-export const attemptsTo = statement<{
-  destinationId: OutgoingDelivery["destinationId"];
-  notificationIds: readonly OutgoingDelivery["notificationId"][];
-}>()((db, { attempts }, p, dialect) =>
-  db
-    .select(columnsOf(attempts))
-    .from(attempts)
-    .where(
-      and(
-        dialect.among(attempts.notificationId, p.notificationIds),
-        eq(attempts.destinationId, p.destinationId),
-      ),
-    )
-    .orderBy(asc(attempts.startedAt)),
-);
+/** Which attempts are read: those of an event, or of some notifications to one destination. */
+interface OfDestination extends Pick<StoredDelivery, "destinationId"> {
+  readonly notifications: readonly StoredDelivery["notification"][];
+}
+
+/** An attempt that succeeded, which its delivery has. Join its event. */
+function successColumns({ deliveries, events }: Tables, dialect: Dialect) {
+  const { notification, destinationId, startedAt, durationMs, responseStatus } = deliveries;
+  return {
+    notificationId: dialect.idOf("ntf", notification, events.tail),
+    destinationId,
+    startedAt: sql<Date>`${startedAt}`.mapWith(startedAt),
+    durationMs: sql<number>`${durationMs}`.mapWith(Number),
+    delivered: sql<boolean>`1`.mapWith(Boolean),
+    responseStatus,
+    error: sql<null>`null`,
+  };
+}
+
+/** The same of one that failed. */
+function failureColumns({ failedAttempts, events }: Tables, dialect: Dialect) {
+  const { notification, destinationId, startedAt, durationMs, responseStatus, error } =
+    failedAttempts;
+  return {
+    notificationId: dialect.idOf("ntf", notification, events.tail),
+    destinationId,
+    startedAt,
+    durationMs,
+    delivered: sql<boolean>`0`.mapWith(Boolean),
+    responseStatus,
+    error,
+  };
+}
+
+const successes = <Values extends object>(
+  which: (t: Tables, p: Parameters<Values>, dialect: Dialect) => SQL | undefined,
+) =>
+  statement<Values>()((db, t, p, dialect) =>
+    db
+      .select(successColumns(t, dialect))
+      .from(t.deliveries)
+      .innerJoin(t.events, eq(t.events.position, t.deliveries.event))
+      .where(and(which(t, p, dialect), isNotNull(t.deliveries.startedAt))),
+  );
+const failures = <Values extends object>(
+  which: (t: Tables, p: Parameters<Values>, dialect: Dialect) => SQL | undefined,
+) =>
+  statement<Values>()((db, t, p, dialect) =>
+    db
+      .select(failureColumns(t, dialect))
+      .from(t.failedAttempts)
+      .innerJoin(t.notifications, eq(t.notifications.position, t.failedAttempts.notification))
+      .innerJoin(t.events, eq(t.events.position, t.notifications.event))
+      .where(which(t, p, dialect)),
+  );
+
+/** Reads attempts, oldest first. */
+export async function attemptsBy<Values extends object>(
+  storage: Storage,
+  [succeeded, failed]: readonly [Statement<Values, Attempt>, Statement<Values, Attempt>],
+  values: NoInfer<Values>,
+): Promise<readonly Attempt[]> {
+  const found = await Promise.all([storage.all(succeeded, values), storage.all(failed, values)]);
+  return found.flat().toSorted((one, other) => one.startedAt.getTime() - other.startedAt.getTime());
+}
+
+/** The attempts to deliver the notifications of an event. */
+export const attemptsOfEvent = [
+  successes<OfEvent>((t, p) => eq(t.deliveries.event, p.event)),
+  failures<OfEvent>((t, p) => eq(t.notifications.event, p.event)),
+] as const;
+
+/** The attempts to deliver several notifications to one destination. */
+export const attemptsTo = [
+  successes<OfDestination>(({ deliveries: { notification, destinationId } }, p, dialect) =>
+    and(dialect.among(notification, p.notifications), eq(destinationId, p.destinationId)),
+  ),
+  failures<OfDestination>(({ failedAttempts: { notification, destinationId } }, p, dialect) =>
+    and(dialect.among(notification, p.notifications), eq(destinationId, p.destinationId)),
+  ),
+] as const;
 
 /** The dead deliveries of each destination. Reads the index of dead deliveries. */
 export const deadCounts = statement()((db, { deliveries }) => {
@@ -194,19 +280,24 @@ export const orphanedDestinations = [
 /** Some deliveries to a destination. */
 export const deliveriesTo = statement<
   Pick<OutgoingDelivery, "destinationId"> & { limit: number }
->()((db, { deliveries: { destinationId, eventId }, deliveries }, p) =>
+>()((db, { deliveries: { destinationId, event }, deliveries }, p) =>
   db
-    .select({ destinationId, eventId })
+    .select({ destinationId, event })
     .from(deliveries)
     .where(eq(destinationId, p.destinationId))
     .limit(p.limit),
 );
 
-export const deleteOrphan = statement<Pick<OutgoingDelivery, "destinationId" | "eventId">>()(
+export const deleteOrphan = statement<Pick<StoredDelivery, "destinationId" | "event">>()(
   (db, { deliveries }, p) =>
     db
       .delete(deliveries)
-      .where(and(eq(deliveries.destinationId, p.destinationId), eq(deliveries.eventId, p.eventId))),
+      .where(and(eq(deliveries.destinationId, p.destinationId), eq(deliveries.event, p.event))),
+);
+
+export const deleteFailuresTo = statement<Pick<OutgoingDelivery, "destinationId">>()(
+  (db, { failedAttempts }, p) =>
+    db.delete(failedAttempts).where(eq(failedAttempts.destinationId, p.destinationId)),
 );
 
 export const deleteDeliveriesTo = statement<Pick<OutgoingDelivery, "destinationId">>()(

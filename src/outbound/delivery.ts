@@ -27,14 +27,23 @@ export const deliveryFields = { ...shownFields, title, severity };
 
 export interface DeliveryWithTitle extends Of<typeof deliveryFields> {}
 
+const { id: _, notificationId: __, eventId: ___, createdAt: ____, ...ownFields } = shownFields;
+
 export const deliveriesTable = defineTable("deliveries", {
-  ...shownFields,
+  ...ownFields,
+  /** The positions of the notification and the event. The first makes up the id, with the destination. */
+  notification: "bigint",
+  event: "bigint",
   /** Increases with every commit. Deliveries with the same order key are sent in this order. */
   seq: "bigint",
   /** As in the destination. Deliveries to users do not count for the notification's status. */
   ownerId: "text or null: pseudonym",
   /** Null: in any order. */
   orderKey: "text or null: text",
+  /** Those of the attempt that succeeded. */
+  startedAt: "instant or null",
+  durationMs: "integer or null",
+  responseStatus: "integer or null",
   /** Until then it is leased to one process, and no other sends it. */
   leasedUntil: "instant or null",
   /** It is not due before an earlier delivery with its order key is settled. */

@@ -172,7 +172,7 @@ const resetHealth = (options: Partial<typeof healthIsContended>) =>
       .returning({ failures, openUntil, failingSince });
   }, options);
 
-/** Records a success. Touches no row if the last attempt succeeded too, so it does not wait for others. */
+/** Records a success where another instance may have failed. Touches no row if none has, so it does not wait for others. */
 export const recordSuccess = resetHealth({});
 
 /** Records a success after failures. Closes the circuit. */

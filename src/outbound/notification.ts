@@ -37,10 +37,14 @@ export const notificationSchema = resource(
 
 export interface Notification extends Static<typeof notificationSchema> {}
 
+const { id: _, eventId: __, createdAt: ___, ...ownFields } = notificationSchema.properties;
+
 export const notificationsTable = defineTable("notifications", {
-  /** Increases with every commit: the feed's position, independent of clocks. */
-  seq: "bigint",
-  ...notificationSchema.properties,
+  /** Its place in the feed, and the order of lists: that of its event, or a later one. It makes up the id. */
+  position: "bigint",
+  /** The position of the event. */
+  event: "bigint",
+  ...ownFields,
 });
 
 export interface StoredNotification extends Stored<typeof notificationsTable> {}
@@ -63,4 +67,13 @@ export const attemptSchema = resource(
 
 export interface Attempt extends Static<typeof attemptSchema> {}
 
-export const attemptsTable = defineTable("attempts", attemptSchema.properties);
+const { notificationId: ____, delivered: _____, ...failureFields } = attemptSchema.properties;
+
+/** The attempts that failed. The one that succeeded is stored in the delivery. */
+export const failedAttemptsTable = defineTable("failed_attempts", {
+  /** The position of the notification. */
+  notification: "bigint",
+  ...failureFields,
+});
+
+export interface FailedAttempt extends Stored<typeof failedAttemptsTable> {}

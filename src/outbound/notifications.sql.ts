@@ -1,31 +1,48 @@
-import { and, asc, type Column, eq, gt, lte, type Placeholder, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  type Column,
+  desc,
+  eq,
+  gt,
+  lte,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 
+import { positionsPerMs, timeOfPosition } from "../base/ids.ts";
 import { pagesOver } from "../db/keyset.ts";
+import type { Place } from "../db/place.ts";
 import {
   allColumns,
   columnsOf,
+  type Dialect,
+  type Select,
   shownColumns,
   type Sql,
   statementsOver,
   write,
 } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+import { createdAt, eventId } from "../event/event.sql.ts";
 import { eventsTable } from "../event/event.ts";
 import { severities } from "../event/new-notification.ts";
 
 import { deliveriesTable } from "./delivery.ts";
 import type { Destination } from "./destination.ts";
 import {
-  type Attempt,
-  attemptsTable,
+  type FailedAttempt,
+  failedAttemptsTable,
   type Notification,
   notificationSchema,
   notificationsTable,
+  type StoredNotification,
 } from "./notification.ts";
 
 const tables = {
   notifications: notificationsTable,
-  attempts: attemptsTable,
+  failedAttempts: failedAttemptsTable,
   deliveries: deliveriesTable,
   events: eventsTable,
 };
@@ -41,29 +58,43 @@ export function hasSeverity(column: Column | SQL, least: Placeholder): SQL {
   return sql`${rankOf(sql`${column}`)} >= ${rankOf(sql`${least}`)}`;
 }
 
-/** The public columns of a notification. */
-function notificationColumns({ notifications }: Tables) {
-  return shownColumns(notifications, notificationSchema.properties);
+/** The public fields of a notification. Join its event: `withEvent`. */
+function notificationColumns(t: Tables, dialect: Dialect) {
+  return shownColumns(t.notifications, notificationSchema.properties, {
+    id: dialect.idOf("ntf", t.notifications.position, t.events.tail),
+    createdAt: createdAt(t.notifications.position),
+    eventId: eventId(t, dialect),
+  });
 }
 
-/** The database assigns `seq`. */
-export const insertNotification = statement<Notification>()((db, { notifications }) =>
-  db.insert(notifications).values(allColumns(notifications, "seq")),
+const withEvent = <Row>(query: Select<Row>, { notifications, events }: Tables) =>
+  query.innerJoin(events, eq(events.position, notifications.event));
+
+/** What is stored of a notification, of a stored event or of one that its transaction stores. */
+export interface PlacedNotification extends Omit<StoredNotification, "position" | "event"> {
+  /** That of its event if it is stored with it, as the first one. Otherwise the storage assigns it. */
+  readonly position: Place;
+  readonly event: Place | number;
+}
+
+export const insertNotification = statement<PlacedNotification>()(
+  (db, { notifications }) => db.insert(notifications).values(allColumns(notifications)),
+  { place: ({ position, event }) => (position === event ? null : position) },
 );
 
 /** Sums up the deliveries to the operators' destinations, and stores what has changed. */
 function summarise(db: Sql, t: Tables, which: SQL, except: SQL = sql``) {
-  const { seq, id, eventId, createdAt, ...notification } = t.notifications;
+  const { position, event, ...notification } = t.notifications;
   const { status, attemptCount, dueAt, deliveredAt, lastError, ...delivery } = t.deliveries;
   const worst = sql`max(case ${status} when 'dead' then 3 when 'retrying' then 2 when 'pending' then 1 else 0 end)`;
-  const sums = sql`(select ${seq} as seq,
+  const sums = sql`(select ${position} as position,
       case ${worst} when 3 then 'dead' when 2 then 'retrying' when 1 then 'pending' else 'delivered' end as status,
       coalesce(max(${attemptCount}), 0) as attempt_count, min(${dueAt}) as due_at,
-      case when ${worst} > 0 then null else coalesce(max(${deliveredAt}), max(${createdAt})) end as delivered_at,
+      case when ${worst} > 0 then null else coalesce(max(${deliveredAt}), max(${position}) / ${sql.raw(String(positionsPerMs))}) end as delivered_at,
       max(${lastError}) as last_error
-    from ${t.notifications} left join ${t.deliveries} on ${delivery.eventId} = ${eventId}
-      and ${delivery.notificationId} = ${id} and ${delivery.ownerId} is null${except}
-    where ${which} group by ${seq}) as sums`;
+    from ${t.notifications} left join ${t.deliveries} on ${delivery.event} = ${event}
+      and ${delivery.notification} = ${position} and ${delivery.ownerId} is null${except}
+    where ${which} group by ${position}) as sums`;
   return (
     db
       .update(t.notifications)
@@ -77,29 +108,30 @@ function summarise(db: Sql, t: Tables, which: SQL, except: SQL = sql``) {
       .from(sums)
       // Most deliveries to one of many destinations change nothing.
       .where(
-        sql`${seq} = sums.seq and (${notification.status}, ${notification.attemptCount}, ${notification.dueAt}, ${notification.deliveredAt}, ${notification.lastError})
+        sql`${position} = sums.position and (${notification.status}, ${notification.attemptCount}, ${notification.dueAt}, ${notification.deliveredAt}, ${notification.lastError})
         is distinct from (sums.status, sums.attempt_count, sums.due_at, sums.delivered_at, sums.last_error)`,
       )
   );
 }
 
+/** Of the events at these positions. */
 interface OfEvents {
-  readonly eventIds: readonly Notification["eventId"][];
+  readonly events: readonly number[];
 }
 
 const lockNotifications = statement<OfEvents>()(
   (db, { notifications }, p, dialect) => {
-    const { seq, eventId } = notifications;
-    const ofEvents = sql`select ${seq} from ${notifications} where ${dialect.among(eventId, p.eventIds)}`;
-    return db.select({ seq }).from(notifications).where(dialect.locked(seq, ofEvents));
+    const { position, event } = notifications;
+    const ofEvents = sql`select ${position} from ${notifications} where ${dialect.among(event, p.events)}`;
+    return db.select({ position }).from(notifications).where(dialect.locked(position, ofEvents));
   },
   // Deliveries of an event to several destinations end at the same time.
-  { contended: ({ eventIds }) => ({ table: notificationsTable, ids: eventIds }) },
+  { contended: ({ events }) => ({ table: notificationsTable, ids: events.map(String) }) },
 );
 
 /** See `summaryWrites`. */
 export const summariseNotifications = statement<OfEvents>()((db, t, p, dialect) =>
-  summarise(db, t, dialect.among(t.notifications.eventId, p.eventIds)),
+  summarise(db, t, dialect.among(t.notifications.event, p.events)),
 );
 
 /**
@@ -107,77 +139,69 @@ export const summariseNotifications = statement<OfEvents>()((db, t, p, dialect) 
  * the notifications first: a PostgreSQL statement that waits for a row reads other tables as they were before,
  * and would overwrite the newer sum of the transaction that it waited for.
  */
-export function summaryWrites(eventIds: OfEvents["eventIds"]) {
-  return [write(lockNotifications, { eventIds }), write(summariseNotifications, { eventIds })];
+export function summaryWrites(events: OfEvents["events"]) {
+  return [write(lockNotifications, { events }), write(summariseNotifications, { events })];
 }
 
 /** Sums up what remains without a destination. Run it before its deliveries are deleted. */
 export const summariseWithout = statement<{ destinationId: Destination["id"] }>()((db, t, p) => {
-  const { destinationId, eventId, status } = t.deliveries;
-  const concerned = sql`${t.notifications.status} <> 'delivered' and ${t.notifications.eventId} in (select ${eventId} from ${t.deliveries} where ${destinationId} = ${p.destinationId} and ${status} <> 'delivered')`;
+  const { destinationId, event, status } = t.deliveries;
+  const concerned = sql`${t.notifications.status} <> 'delivered' and ${t.notifications.event} in (select ${event} from ${t.deliveries} where ${destinationId} = ${p.destinationId} and ${status} <> 'delivered')`;
   return summarise(db, t, concerned, sql` and ${destinationId} <> ${p.destinationId}`);
 });
 
-export const insertAttempts = statement<{ attempts: readonly Attempt[] }>()(
-  (db, { attempts }, p, dialect) =>
+export const insertFailures = statement<{ attempts: readonly FailedAttempt[] }>()(
+  (db, { failedAttempts }, p, dialect) =>
     db
-      .insert(attempts)
-      .select(sql`select * from ${dialect.rows(p.attempts, columnsOf(attempts), "given")}`),
+      .insert(failedAttempts)
+      .select(sql`select * from ${dialect.rows(p.attempts, columnsOf(failedAttempts), "given")}`),
 );
 
 /** The notifications of several events, in the order of creation. */
 export const notificationsOfEvents = statement<OfEvents>()((db, t, p, dialect) =>
-  db
-    .select(notificationColumns(t))
-    .from(t.notifications)
-    .where(dialect.among(t.notifications.eventId, p.eventIds))
-    .orderBy(asc(t.notifications.seq)),
+  withEvent(db.select(notificationColumns(t, dialect)).from(t.notifications), t)
+    .where(dialect.among(t.notifications.event, p.events))
+    .orderBy(asc(t.notifications.position)),
 );
 
-export const notificationsByIds = statement<{ ids: readonly Notification["id"][] }>()(
-  (db, t, p, dialect) =>
-    db
-      .select(notificationColumns(t))
-      .from(t.notifications)
-      .where(dialect.among(t.notifications.id, p.ids)),
+export const notificationsAt = statement<{ positions: readonly number[] }>()((db, t, p, dialect) =>
+  withEvent(db.select(notificationColumns(t, dialect)).from(t.notifications), t).where(
+    dialect.among(t.notifications.position, p.positions),
+  ),
 );
-
-export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
-  const { notificationId, startedAt } = t.attempts;
-  return db
-    .select(columnsOf(t.attempts))
-    .from(t.attempts)
-    .innerJoin(t.notifications, eq(t.notifications.id, notificationId))
-    .where(eq(t.notifications.eventId, p.eventId))
-    .orderBy(asc(startedAt));
-});
 
 /** The next notifications of the feed. `until`: an earlier `newestSeq`, beyond which there may be gaps. */
-export const feedAfter = statement<{ seq: number; until: number; limit: number }>()((db, t, p) =>
-  db
-    .select({
-      seq: t.notifications.seq,
-      id: t.notifications.id,
-      createdAt: t.notifications.createdAt,
-      title: t.notifications.title,
-      text: t.notifications.text,
-      url: t.notifications.url,
-      severity: t.notifications.severity,
-      eventId: t.notifications.eventId,
-      provider: t.events.provider,
-      type: t.events.type,
-    })
-    .from(t.notifications)
-    .innerJoin(t.events, eq(t.events.id, t.notifications.eventId))
-    .where(and(gt(t.notifications.seq, p.seq), lte(t.notifications.seq, p.until)))
-    .orderBy(asc(t.notifications.seq))
-    .limit(p.limit),
+export const feedAfter = statement<{ seq: number; until: number; limit: number }>()(
+  (db, t, p, dialect) =>
+    db
+      .select({
+        seq: t.notifications.position,
+        id: dialect.idOf("ntf", t.notifications.position, t.events.tail),
+        createdAt: createdAt(t.notifications.position),
+        title: t.notifications.title,
+        text: t.notifications.text,
+        url: t.notifications.url,
+        severity: t.notifications.severity,
+        eventId: eventId(t, dialect),
+        provider: t.events.provider,
+        type: t.events.type,
+      })
+      .from(t.notifications)
+      .innerJoin(t.events, eq(t.events.position, t.notifications.event))
+      .where(and(gt(t.notifications.position, p.seq), lte(t.notifications.position, p.until)))
+      .orderBy(asc(t.notifications.position))
+      .limit(p.limit),
 );
 
-/** The position of the newest notification. No row if there never was one. */
-export const newestSeq = statement()((db, { notifications }, _, dialect) =>
+/** The position of the newest notification, which an open transaction may still precede. No row if there is none. */
+export const newestStoredNotification = statement()((db, { notifications: { position } }) =>
+  db.select({ position }).from(position.table).orderBy(desc(position)).limit(1),
+);
+
+/** The position up to which no more notifications will appear. No row if there is none. */
+export const newestNotification = statement()((db, { notifications }, _, dialect) =>
   db
-    .select({ seq: dialect.newestSettled(notifications.seq) })
+    .select({ position: dialect.newestSettled(notifications.position) })
     .from(notifications)
     .limit(1),
 );
@@ -188,7 +212,9 @@ export const undelivered = statement()((db, { notifications }) =>
     .select({
       status: notifications.status,
       count: sql<number>`count(*)`.mapWith(Number),
-      oldest: sql<number>`min(${notifications.createdAt})`.mapWith(Number),
+      oldest: sql<Date>`min(${notifications.position})`.mapWith((position: unknown) =>
+        timeOfPosition(Number(position)),
+      ),
     })
     .from(notifications)
     .where(sql`${notifications.status} <> 'delivered'`)
@@ -201,14 +227,16 @@ export const newestFailure = statement()((db, { notifications }) =>
     .select({ lastError: notifications.lastError })
     .from(notifications)
     .where(sql`${notifications.status} <> 'delivered' and ${notifications.lastError} is not null`)
-    .orderBy(sql`${notifications.createdAt} desc`, sql`${notifications.id} desc`)
+    .orderBy(desc(notifications.position))
     .limit(1),
 );
 
 /** Of this severity or a higher one. */
 export const notificationPages = pagesOver(tables)<Notification, "status" | "severity">({
   table: (t) => t.notifications,
-  select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
+  position: (t) => t.notifications.position,
+  select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.notifications),
+  join: withEvent,
   conditions: { severity: (t, least) => hasSeverity(t.notifications.severity, least) },
   uncommon: { filter: "status", common: "delivered" },
 });
@@ -216,7 +244,9 @@ export const notificationPages = pagesOver(tables)<Notification, "status" | "sev
 /** Of exactly this severity. */
 export const notificationPagesOfSeverity = pagesOver(tables)<Notification, "status" | "severity">({
   table: (t) => t.notifications,
-  select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
+  position: (t) => t.notifications.position,
+  select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.notifications),
+  join: withEvent,
   uncommon: { filter: "severity", common: "info" },
 });
 
@@ -228,22 +258,23 @@ export const sentNotificationPages = pagesOver(tables)<
   Notification,
   "destination" | "status" | "severity"
 >({
-  table: ({
-    deliveries: { createdAt, notificationId: id, destinationId, status },
-    notifications: { severity },
-  }) => ({ createdAt, id, destination: destinationId, status, severity }),
+  table: ({ deliveries: { destinationId, status }, notifications: { severity } }) => ({
+    destination: destinationId,
+    status,
+    severity,
+  }),
+  position: (t) => t.deliveries.notification,
   conditions: {
-    severity: ({ deliveries: { notificationId, eventId } }, least) =>
-      sql`exists (select 1 from notifications sent where sent.event_id = ${eventId} and sent.id = ${notificationId}
+    severity: ({ deliveries: { notification } }, least) =>
+      sql`exists (select 1 from notifications sent where sent.position = ${notification}
         and ${hasSeverity(sql`sent.severity`, least)})`,
   },
   key: (t) => t.deliveries.seq,
-  select: (db, t) => db.select(notificationColumns(t)).from(t.deliveries),
-  join: (query, { notifications, deliveries }) =>
-    query.innerJoin(
-      notifications,
-      sql`${notifications.eventId} = ${deliveries.eventId} and ${notifications.id} = ${deliveries.notificationId}`,
-    ),
+  select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.deliveries),
+  join: (query, { notifications, deliveries, events }) =>
+    query
+      .innerJoin(notifications, eq(notifications.position, deliveries.notification))
+      .innerJoin(events, eq(events.position, deliveries.event)),
   uncommon: { filter: "status", common: "delivered" },
   indexed: ["destination"],
 });

@@ -5,44 +5,61 @@
 
 -- Events
 
-create sequence events_seq;
+create sequence events_position;
 
--- As for notifications below: a transaction announces the newest number given out before its first one.
-create function next_event_seq() returns bigint language plpgsql as $$
-declare given bigint;
+-- The key of an advisory lock that announces events after a time: 21 bits that tell this schema from others in the
+-- database, and 42 of the time in milliseconds.
+create function position_lock(of_position bigint) returns bigint language sql stable as $$
+  select (('events_position'::regclass::oid::bigint & 2097151) << 42) | (of_position >> 10)
+$$;
+
+-- Reserves positions for so many events, received between two times, and returns the first. Transactions end in any order.
+-- So that a reader can know below which position nothing more will appear, a transaction announces its own until it ends,
+-- before anyone can see that they are reserved.
+create function reserve_positions(events integer, first_ms bigint, last_ms bigint) returns bigint language plpgsql as $$
+declare
+  turn bigint := position_lock(0);
+  first bigint;
 begin
-  if coalesce(current_setting('skyhook.event_seq_announced', true), '') = '' then
-    select case when is_called then last_value else last_value - 1 end into given from events_seq;
-    perform pg_advisory_xact_lock_shared('events_seq'::regclass::oid::int4, (given & 2147483647)::int4);
-    perform set_config('skyhook.event_seq_announced', 'yes', true);
-  end if;
-  return nextval('events_seq');
+  perform pg_advisory_lock(turn);
+  select greatest(last_value + 1, first_ms * 1024) into first from events_position;
+  perform pg_advisory_xact_lock_shared(position_lock(first));
+  perform setval('events_position', greatest(first, last_ms * 1024) + events - 1);
+  perform pg_advisory_unlock(turn);
+  return first;
+exception when query_canceled or others then
+  perform pg_advisory_unlock(turn);
+  raise;
 end $$;
 
-create function settled_event_seq() returns bigint language plpgsql volatile as $$
+-- The position up to which every event is committed or will never be. Rows must be read by a later statement, whose
+-- snapshot then holds all of them.
+create function settled_position() returns bigint language plpgsql volatile as $$
 declare
   given bigint;
   announced bigint;
 begin
-  select case when is_called then last_value else last_value - 1 end into given from events_seq;
-  select min(given - ((given - objid::bigint) & 2147483647)) into announced
-    from pg_locks
-    where locktype = 'advisory' and objsubid = 2
-      and classid = 'events_seq'::regclass::oid
-      and database = (select oid from pg_database where datname = current_database());
-  return least(given, announced);
+  select last_value into given from events_position;
+  select min(key & 4398046511103) into announced
+    from (
+      select (classid::bigint << 32) | objid::bigint as key from pg_locks
+      where locktype = 'advisory' and objsubid = 1 and mode = 'ShareLock'
+        and database = (select oid from pg_database where datname = current_database())
+    ) as locks
+    where key >> 42 = 'events_position'::regclass::oid::bigint & 2097151;
+  return least(given, announced * 1024 - 1);
 end $$;
 
 create table events (
-  id text collate "C" not null primary key,
-  -- The order of commits, which followers read.
-  seq bigint not null,
+  -- The order of lists and of commits. The id is made of it: the time in milliseconds, times 1,024, plus a number.
+  position bigint not null primary key,
+  -- The random part of the id.
+  tail bigint not null,
   provider text collate "C" not null,
   type text collate "C" not null,
   status text collate "C" not null,
   idempotency_key text collate "C" not null,
   occurred_at bigint not null,
-  created_at bigint not null,
   subject text collate "C",
   title text collate "C" not null,
   url text collate "C",
@@ -60,61 +77,27 @@ create table events (
   -- What it changed in a booking, or why nothing.
   effect text collate "C",
   -- The items of a delivery with several events share one body, which the first stored one holds.
-  body_of text collate "C",
+  body_of bigint,
   item integer,
-  items integer
+  items integer,
+  -- How often its words changed; below zero once they are indexed again.
+  changes integer not null default 0
 );
 -- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes.
 create unique index events_key on events (idempotency_key);
 create unique index events_body on events (provider, body_hash) where body_hash is not null;
-create unique index events_seq_key on events (seq);
-create index events_newest on events (created_at, id);
 -- With both filters, the index alone excludes the events of other types or providers.
-create index events_of_provider on events (provider, created_at, id, type);
-create index events_of_type on events (type, created_at, id, provider);
-create index events_unaccepted on events (status, created_at, id) where status <> 'accepted';
-create index events_recovered on events (provider, created_at, id) where recovered;
+create index events_of_provider on events (provider, position, type);
+create index events_of_type on events (type, position, provider);
+create index events_unaccepted on events (status, position) where status <> 'accepted';
+create index events_recovered on events (provider, position) where recovered;
 create index events_body_of on events (body_of, item) where body_of is not null;
-
-create sequence notifications_seq;
-
--- Numbers of concurrent transactions become visible in any order. So that a reader can know below which
--- number nothing more will appear, a transaction announces, before it takes its first number, the newest
--- one given out by then: as the second half of an advisory lock, which ends with the transaction.
-create function next_notification_seq() returns bigint language plpgsql as $$
-declare given bigint;
-begin
-  if coalesce(current_setting('skyhook.seq_announced', true), '') = '' then
-    select case when is_called then last_value else last_value - 1 end into given from notifications_seq;
-    perform pg_advisory_xact_lock_shared('notifications_seq'::regclass::oid::int4, (given & 2147483647)::int4);
-    -- For this transaction only; a savepoint that is rolled back takes both back.
-    perform set_config('skyhook.seq_announced', 'yes', true);
-  end if;
-  return nextval('notifications_seq');
-end $$;
-
--- The number up to which every notification is committed or will never be. What has a number at most
--- `given` had announced itself before: now it still shows in the locks, or it has ended. Rows must be
--- read by a later statement, whose snapshot then holds all of them.
-create function settled_notification_seq() returns bigint language plpgsql volatile as $$
-declare
-  given bigint;
-  announced bigint;
-begin
-  select case when is_called then last_value else last_value - 1 end into given from notifications_seq;
-  select min(given - ((given - objid::bigint) & 2147483647)) into announced
-    from pg_locks
-    where locktype = 'advisory' and objsubid = 2
-      and classid = 'notifications_seq'::regclass::oid
-      and database = (select oid from pg_database where datname = current_database());
-  return least(given, announced);
-end $$;
+create index events_changed on events (position) where changes > 0;
 
 create table notifications (
-  seq bigint not null default next_notification_seq() primary key,
-  id text collate "C" not null,
-  event_id text collate "C" not null,
-  created_at bigint not null,
+  -- The place in the feed: that of its event, or, if it was added later, a later one. The id is made of it.
+  position bigint not null primary key,
+  event bigint not null,
   title text collate "C" not null,
   text text collate "C" not null,
   url text collate "C",
@@ -125,10 +108,10 @@ create table notifications (
   delivered_at bigint,
   last_error text collate "C"
 ) with (fillfactor = 80);
-create index notifications_newest on notifications (created_at, id);
-create index notifications_of_event on notifications (event_id);
-create index notifications_undelivered on notifications (status, created_at, id) where status <> 'delivered';
-create index notifications_of_severity on notifications (severity, created_at, id) where severity <> 'info';
+create index notifications_of_event on notifications (event);
+create index notifications_undelivered on notifications (status, position) where status <> 'delivered';
+create index notifications_open on notifications (status, event) where status <> 'delivered';
+create index notifications_of_severity on notifications (severity, position) where severity <> 'info';
 
 -- Destinations, each with a delivery of its own of every notification it receives
 
@@ -168,12 +151,10 @@ create sequence deliveries_seq;
 -- no entry to any index (postgresql.org/docs/current/storage-hot.html).
 create table deliveries (
   seq bigint not null primary key default nextval('deliveries_seq'),
-  id text collate "C" not null,
   destination_id text collate "C" not null,
-  notification_id text collate "C" not null,
-  event_id text collate "C" not null,
+  notification bigint not null,
+  event bigint not null,
   owner_id text collate "C",
-  created_at bigint not null,
   order_key text collate "C",
   status text collate "C" not null,
   attempt_count integer not null,
@@ -181,56 +162,42 @@ create table deliveries (
   leased_until bigint,
   delivered_at bigint,
   last_error text collate "C",
+  -- Of the attempt that succeeded.
+  started_at bigint,
+  duration_ms integer,
+  response_status integer,
   -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
   -- due deliveries does not depend on how many wait behind others.
   blocked boolean not null default false,
   after_dead boolean not null default false
 ) with (fillfactor = 70);
-create index deliveries_of_destination on deliveries (destination_id, created_at, id);
-create index deliveries_of_event on deliveries (event_id);
-create index deliveries_dead on deliveries (destination_id, created_at, id) where status = 'dead';
+create index deliveries_of_destination on deliveries (destination_id, notification);
+create index deliveries_of_event on deliveries (event);
+create index deliveries_dead on deliveries (destination_id, notification) where status = 'dead';
 -- One that succeeds at once never is in this index.
-create index deliveries_retrying on deliveries (destination_id, created_at, id) where status = 'retrying';
+create index deliveries_retrying on deliveries (destination_id, notification) where status = 'retrying';
 create index deliveries_due on deliveries (destination_id, due_at, seq) where due_at is not null and not blocked;
 create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
 create index deliveries_blocked on deliveries (destination_id, order_key, seq) where blocked;
--- The events that were sent to a destination, in the order of their ids, which is the order of receipt. The second index
--- has only what is not delivered, so it stays small.
-create index deliveries_events on deliveries (destination_id, event_id);
-create index deliveries_undelivered on deliveries (destination_id, status, event_id) where status <> 'delivered';
+-- The latest attempts of a destination that succeeded, for its success rate and response times.
+create index deliveries_sent on deliveries (destination_id, started_at) where started_at is not null;
+-- The events that were sent to a destination. The second index has only what is not delivered, so it stays small.
+create index deliveries_events on deliveries (destination_id, event);
+create index deliveries_undelivered on deliveries (destination_id, status, event) where status <> 'delivered';
 
-create table attempts (
-  notification_id text collate "C" not null,
+-- The attempts that failed. The one that succeeded is in the delivery.
+create table failed_attempts (
+  notification bigint not null,
   destination_id text collate "C" not null,
   started_at bigint not null,
   duration_ms integer not null,
-  delivered boolean not null,
   response_status integer,
   error text collate "C"
 );
-create index attempts_of_notification on attempts (notification_id, started_at);
--- The latest attempts of a destination, for its success rate and response times.
-create index attempts_of_destination on attempts (destination_id, started_at);
+create index failed_attempts_of_notification on failed_attempts (notification, started_at);
+create index failed_attempts_of_destination on failed_attempts (destination_id, started_at);
 
--- Search: the words of events, and what became of their deliveries. An event is only queued in its own
--- transaction. A follower makes the words of queued events, and indexes them.
-create sequence search_queue_seq;
-create table search_queue (
-  seq bigint not null primary key default nextval('search_queue_seq'),
-  event_id text collate "C" not null
-);
-create index search_queue_of_event on search_queue (event_id);
-
--- One row for each indexed event. `delivery`: the worst status of the event's notifications, or none.
-create sequence event_states_position;
-create table event_states (
-  position bigint not null default nextval('event_states_position'),
-  id text collate "C" not null primary key,
-  created_at bigint not null,
-  delivery text collate "C" not null
-) with (fillfactor = 80);
-create unique index event_states_position_key on event_states (position);
-create index event_states_delivery on event_states (delivery, created_at, id);
+-- Search: the words of events
 
 -- `rowid` is the event's position. A word that starts with = stands for the exact value of a column.
 create table event_words (
@@ -238,84 +205,6 @@ create table event_words (
   words tsvector not null
 );
 create index event_words_words on event_words using gin (words);
-
-create function event_delivery(of_event text) returns text language sql stable as $$
-  select coalesce(
-    (
-      select status from notifications where event_id = of_event
-      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
-    ),
-    'none'
-  )
-$$;
-
--- Indexes queued events: `given` has their numbers in the queue, their words, and the version of the row that these were
--- made from. Returns the numbers that it deletes from the queue. Never waits for a lock, because a group commit holds
--- many: an event is queued again when another transaction has locked it or it has changed since. The lock on the event
--- keeps it from being deleted until the commit.
-create function index_queued(given json) returns setof bigint language plpgsql as $$
-declare
-  item record;
-  event record;
-  place bigint;
-begin
-  for item in select * from json_to_recordset(given) as items (seq bigint, id text, version text, words text) loop
-    place := null;
-    delete from search_queue where seq in (select seq from search_queue where seq = item.seq for update skip locked);
-    continue when not found;
-    return next item.seq;
-    select id, created_at into event from events where id = item.id for key share skip locked;
-    if found then
-      insert into event_states (id, created_at, delivery) values (event.id, event.created_at, 'none')
-        on conflict (id) do nothing;
-      select position into place from event_states where id = item.id for update skip locked;
-    end if;
-    -- Another process may have indexed a later change: it had the lock on the state.
-    if place is null or not exists (select from events where id = item.id and xmin::text = item.version) then
-      insert into search_queue (event_id) select id from events where id = item.id;
-      continue;
-    end if;
-    update event_states set delivery = event_delivery(item.id) where id = item.id;
-    insert into event_words (rowid, words) values (place, item.words::tsvector)
-      on conflict (rowid) do update set words = excluded.words;
-  end loop;
-end $$;
-
-create function queue_event() returns trigger language plpgsql as $$
-begin
-  insert into search_queue (event_id) values (new.id);
-  return null;
-end $$;
-create trigger events_queued after insert on events
-  for each row execute function queue_event();
--- A replay changes these columns and can add notifications.
-create trigger events_queued_again after update of type, status, subject, title, actor, data on events
-  for each row execute function queue_event();
-
--- A delivery often ends before the follower has indexed its event. Then it locks the row of the queue until its commit, so
--- that the event is indexed once, with the new status. Only an event that is being indexed is queued again.
-create function sum_up_notifications() returns trigger language plpgsql as $$
-begin
-  update event_states set delivery = event_delivery(new.event_id) where id = new.event_id;
-  if not found then
-    perform from search_queue where event_id = new.event_id limit 1 for update skip locked;
-    if not found then
-      insert into search_queue (event_id) values (new.event_id);
-    end if;
-  end if;
-  return null;
-end $$;
-create trigger notifications_summed_up after update of status on notifications
-  for each row when (old.status <> new.status) execute function sum_up_notifications();
-
-create function forget_event() returns trigger language plpgsql as $$
-begin
-  delete from event_words where rowid in (select position from event_states where id = old.id);
-  delete from event_states where id = old.id;
-  return null;
-end $$;
-create trigger events_deleted after delete on events
-  for each row execute function forget_event();
 
 -- Providers
 
@@ -533,14 +422,6 @@ create index flights_departing on flights (departure_time, id);
 create table flight_events (
   event_id text collate "C" not null primary key
 );
--- Its event may be indexed, and gets its notification now.
-create function queue_flight_event() returns trigger language plpgsql as $$
-begin
-  insert into search_queue (event_id) values (old.event_id);
-  return null;
-end $$;
-create trigger flight_events_queued after delete on flight_events
-  for each row execute function queue_flight_event();
 
 create table bookings (
   id text collate "C" not null primary key,
@@ -674,14 +555,6 @@ create table waiting_notices (
 create index waiting_notices_by_reference on waiting_notices (provider, reference);
 create index waiting_notices_newest on waiting_notices (created_at, event_id);
 create index waiting_notices_due on waiting_notices (notify_at) where notify_at is not null;
-
-create function forget_waiting_notice() returns trigger language plpgsql as $$
-begin
-  delete from waiting_notices where event_id = old.id;
-  return null;
-end $$;
-create trigger waiting_notices_of_event after delete on events
-  for each row execute function forget_waiting_notice();
 
 -- How far stored events were searched for payments, for each description of where a provider has them.
 create table payment_searches (

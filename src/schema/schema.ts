@@ -6,7 +6,6 @@ import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import { waitingNoticesTable } from "../booking/waiting-notice.ts";
 import type { Schema } from "../db/schema.ts";
 import { eventsTable } from "../event/event.ts";
-import { eventStatesTable, searchQueueTable } from "../events/event-index.ts";
 import { replayFailuresTable, replaysTable } from "../events/replay.ts";
 import { auditTable } from "../identity/audit/audit-entry.ts";
 import { clientsTable } from "../identity/auth/client.ts";
@@ -22,7 +21,7 @@ import { webhookCountsTable } from "../inbound/webhook-count.ts";
 import { mutesTable } from "../operations/issues/issue.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
 import { destinationsTable } from "../outbound/destination.ts";
-import { attemptsTable, notificationsTable } from "../outbound/notification.ts";
+import { failedAttemptsTable, notificationsTable } from "../outbound/notification.ts";
 
 import postgres from "./postgres.sql" with { type: "text" };
 import sqlite from "./sqlite.sql" with { type: "text" };
@@ -31,7 +30,7 @@ import sqlite from "./sqlite.sql" with { type: "text" };
 export const tables = {
   events: eventsTable,
   notifications: notificationsTable,
-  attempts: attemptsTable,
+  failedAttempts: failedAttemptsTable,
   destinations: destinationsTable,
   deliveries: deliveriesTable,
   rejections: rejectionsTable,
@@ -55,8 +54,6 @@ export const tables = {
   reconciliations: reconciliationsTable,
   replays: replaysTable,
   replayFailures: replayFailuresTable,
-  searchQueue: searchQueueTable,
-  eventStates: eventStatesTable,
   erasures: erasuresTable,
 } as const;
 

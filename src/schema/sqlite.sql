@@ -1,18 +1,19 @@
 -- Times are whole milliseconds since the epoch, set by the program's clock.
--- Every list is read by keyset on (created_at, id); ids are text, so that SQLite seeks on both columns.
+-- Events, notifications and deliveries are listed by position, the others by keyset on (created_at, id); ids are text, so
+-- that SQLite seeks on both columns.
 
 -- Events
 
 create table events (
-  id text not null primary key,
-  -- The order of commits, which followers read.
-  seq integer not null,
+  -- The order of lists and of commits. The id is made of it: the time in milliseconds, times 1,024, plus a number.
+  position integer primary key,
+  -- The random part of the id.
+  tail integer not null,
   provider text not null,
   type text not null,
   status text not null,
   idempotency_key text not null,
   occurred_at integer not null,
-  created_at integer not null,
   subject text,
   title text not null,
   url text,
@@ -30,27 +31,27 @@ create table events (
   -- What it changed in a booking, or why nothing.
   effect text,
   -- The items of a delivery with several events share one body, which the first stored one holds.
-  body_of text,
+  body_of integer,
   item integer,
-  items integer
+  items integer,
+  -- How often its words changed; below zero once they are indexed again.
+  changes integer not null default 0
 ) strict;
 -- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes.
 create unique index events_key on events (idempotency_key);
 create unique index events_body on events (provider, body_hash) where body_hash is not null;
-create unique index events_seq_key on events (seq);
-create index events_newest on events (created_at, id);
 -- With both filters, the index alone excludes the events of other types or providers.
-create index events_of_provider on events (provider, created_at, id, type);
-create index events_of_type on events (type, created_at, id, provider);
-create index events_unaccepted on events (status, created_at, id) where status <> 'accepted';
-create index events_recovered on events (provider, created_at, id) where recovered;
+create index events_of_provider on events (provider, position, type);
+create index events_of_type on events (type, position, provider);
+create index events_unaccepted on events (status, position) where status <> 'accepted';
+create index events_recovered on events (provider, position) where recovered;
 create index events_body_of on events (body_of, item) where body_of is not null;
+create index events_changed on events (position) where changes > 0;
 
 create table notifications (
-  seq integer primary key autoincrement,
-  id text not null,
-  event_id text not null,
-  created_at integer not null,
+  -- The place in the feed: that of its event, or, if it was added later, a later one. The id is made of it.
+  position integer primary key,
+  event integer not null,
   title text not null,
   text text not null,
   url text,
@@ -61,10 +62,10 @@ create table notifications (
   delivered_at integer,
   last_error text
 ) strict;
-create index notifications_newest on notifications (created_at, id);
-create index notifications_of_event on notifications (event_id);
-create index notifications_undelivered on notifications (status, created_at, id) where status <> 'delivered';
-create index notifications_of_severity on notifications (severity, created_at, id) where severity <> 'info';
+create index notifications_of_event on notifications (event);
+create index notifications_undelivered on notifications (status, position) where status <> 'delivered';
+create index notifications_open on notifications (status, event) where status <> 'delivered';
+create index notifications_of_severity on notifications (severity, position) where severity <> 'info';
 
 -- Destinations, each with a delivery of its own of every notification it receives
 
@@ -101,12 +102,10 @@ create index destinations_of_owner on destinations (owner_id, created_at, id);
 
 create table deliveries (
   seq integer primary key autoincrement,
-  id text not null,
   destination_id text not null,
-  notification_id text not null,
-  event_id text not null,
+  notification integer not null,
+  event integer not null,
   owner_id text,
-  created_at integer not null,
   order_key text,
   status text not null,
   attempt_count integer not null,
@@ -114,50 +113,43 @@ create table deliveries (
   leased_until integer,
   delivered_at integer,
   last_error text,
+  -- Of the attempt that succeeded.
+  started_at integer,
+  duration_ms integer,
+  response_status integer,
   -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
   -- due deliveries does not depend on how many wait behind others.
   blocked integer not null default 0,
   after_dead integer not null default 0
 ) strict;
-create index deliveries_of_destination on deliveries (destination_id, created_at, id);
-create index deliveries_of_event on deliveries (event_id);
-create index deliveries_dead on deliveries (destination_id, created_at, id) where status = 'dead';
+create index deliveries_of_destination on deliveries (destination_id, notification);
+create index deliveries_of_event on deliveries (event);
+create index deliveries_dead on deliveries (destination_id, notification) where status = 'dead';
 -- One that succeeds at once never is in this index.
-create index deliveries_retrying on deliveries (destination_id, created_at, id) where status = 'retrying';
+create index deliveries_retrying on deliveries (destination_id, notification) where status = 'retrying';
 -- With the column of its condition, an index can be counted without reading rows.
 create index deliveries_due on deliveries (destination_id, due_at, seq, blocked) where due_at is not null and not blocked;
 create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
 create index deliveries_blocked on deliveries (destination_id, order_key, seq, blocked) where blocked;
--- The events that were sent to a destination, in the order of their ids, which is the order of receipt. The second index
--- has only what is not delivered, so it stays small.
-create index deliveries_events on deliveries (destination_id, event_id);
-create index deliveries_undelivered on deliveries (destination_id, status, event_id) where status <> 'delivered';
+-- The latest attempts of a destination that succeeded, for its success rate and response times.
+create index deliveries_sent on deliveries (destination_id, started_at) where started_at is not null;
+-- The events that were sent to a destination. The second index has only what is not delivered, so it stays small.
+create index deliveries_events on deliveries (destination_id, event);
+create index deliveries_undelivered on deliveries (destination_id, status, event) where status <> 'delivered';
 
-create table attempts (
-  notification_id text not null,
+-- The attempts that failed. The one that succeeded is in the delivery.
+create table failed_attempts (
+  notification integer not null,
   destination_id text not null,
   started_at integer not null,
   duration_ms integer not null,
-  delivered integer not null,
   response_status integer,
   error text
 ) strict;
-create index attempts_of_notification on attempts (notification_id, started_at);
--- The latest attempts of a destination, for its success rate and response times.
-create index attempts_of_destination on attempts (destination_id, started_at);
+create index failed_attempts_of_notification on failed_attempts (notification, started_at);
+create index failed_attempts_of_destination on failed_attempts (destination_id, started_at);
 
--- Search: the words of events, and what became of their deliveries
-
--- One row for each indexed event. `position` orders them like their list: the time in milliseconds, then 20 bits
--- that are unique within it. `delivery`: the worst status of the event's notifications, or none.
-create table event_states (
-  position integer primary key,
-  id text not null,
-  created_at integer not null,
-  delivery text not null
-) strict;
-create unique index event_states_id on event_states (id);
-create index event_states_delivery on event_states (delivery, created_at, id);
+-- Search: the words of events
 
 -- The rowid is the event's position. The program writes the words, folded and between spaces; the text itself is only
 -- in the events. A word that starts with = stands for the exact value of a column.
@@ -173,98 +165,6 @@ insert into event_words (event_words, rank) values ('usermerge', 8);
 
 -- The words of the index, to find those with a prefix.
 create virtual table event_vocabulary using fts5vocab (event_words, instance);
-
--- Search follows the events in the order of commits, so that storing one writes nothing to the queue. The queue keeps
--- what is to be indexed again, and what waits while newer events go first. A follower writes the words of events, and deletes their rows from it: each
--- deleted row updates the state of its event (search_queue_indexed).
-create table search_queue (
-  seq integer primary key,
-  event_id text not null
-) strict;
-
-create table search_progress (
-  -- The number of the last event that was indexed or queued.
-  seq integer not null,
-  -- What is done with the events between the former number and a new one.
-  step text not null check (step in ('index', 'queue'))
-) strict;
-insert into search_progress (seq, step) values (0, 'queue');
-
-create trigger search_progress_queued after update on search_progress when new.step = 'queue' begin
-  insert into search_queue (event_id)
-    select id from events where seq > old.seq and seq <= new.seq order by seq;
-end;
-
--- As search_queue_indexed, but all at once, which costs half as much.
-create trigger search_progress_indexed after update on search_progress when new.step = 'index' begin
-  insert into event_states (position, id, created_at, delivery)
-    select
-      coalesce(
-        (
-          select max(position) + 1 from event_states
-          where position >= events.created_at * 1048576 and position < (events.created_at + 1) * 1048576
-        ),
-        events.created_at * 1048576
-      ) + row_number() over (partition by created_at order by seq) - 1,
-      id,
-      created_at,
-      coalesce(
-        (
-          select status from notifications where event_id = events.id
-          order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
-        ),
-        'none'
-      )
-    from events where seq > old.seq and seq <= new.seq
-    on conflict (id) do nothing;
-end;
-
--- When the last indexed event is deleted, numbers up to its own can be given to new events if the clock goes back.
-create trigger search_progress_reset after delete on events when old.seq = (select seq from search_progress) begin
-  update search_progress set seq = coalesce((select max(seq) from events where seq < old.seq), 0);
-end;
-
-create trigger search_queue_indexed after delete on search_queue begin
-  insert into event_states (position, id, created_at, delivery)
-    select
-      coalesce(
-        (
-          select max(position) + 1 from event_states
-          where position >= events.created_at * 1048576 and position < (events.created_at + 1) * 1048576
-        ),
-        events.created_at * 1048576
-      ),
-      id, created_at, 'none'
-    from events where id = old.event_id
-    on conflict (id) do nothing;
-  update event_states set delivery = coalesce(
-    (
-      select status from notifications where event_id = old.event_id
-      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
-    ),
-    'none'
-  ) where id = old.event_id;
-end;
-
--- A replay changes these columns and can add notifications.
-create trigger events_queued_again after update of type, status, subject, title, actor, data on events begin
-  insert into search_queue (event_id) values (new.id);
-end;
-
-create trigger notifications_summed_up after update of status on notifications when old.status <> new.status begin
-  update event_states set delivery = coalesce(
-    (
-      select status from notifications where event_id = new.event_id
-      order by case status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1
-    ),
-    'none'
-  ) where id = new.event_id;
-end;
-
-create trigger events_deleted after delete on events begin
-  delete from event_words where rowid = (select position from event_states where id = old.id);
-  delete from event_states where id = old.id;
-end;
 
 -- Providers
 
@@ -482,10 +382,6 @@ create index flights_departing on flights (departure_time, id);
 create table flight_events (
   event_id text not null primary key
 ) strict, without rowid;
--- Its event may be indexed, and gets its notification now.
-create trigger flight_events_queued after delete on flight_events begin
-  insert into search_queue (event_id) values (old.event_id);
-end;
 
 create table bookings (
   id text not null primary key,
@@ -619,10 +515,6 @@ create table waiting_notices (
 create index waiting_notices_by_reference on waiting_notices (provider, reference);
 create index waiting_notices_newest on waiting_notices (created_at, event_id);
 create index waiting_notices_due on waiting_notices (notify_at) where notify_at is not null;
-
-create trigger waiting_notices_of_event after delete on events begin
-  delete from waiting_notices where event_id = old.id;
-end;
 
 -- How far stored events were searched for payments, for each description of where a provider has them.
 create table payment_searches (

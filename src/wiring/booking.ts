@@ -38,7 +38,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const consoleUrl = `${config.publicUrl ?? urlHere(config.host, config.port)}/console`;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
-  const expiring = holdExpiry({ storage, outbox, clock, log, makeId, consoleUrl, seatsChanged });
+  const expiring = holdExpiry({ storage, outbox, clock, log, consoleUrl, seatsChanged });
   const sending = flightChangeSending({ storage, outbox, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
@@ -46,7 +46,6 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     outbox,
     clock,
     log,
-    makeId,
     consoleUrl,
     testMode,
     seatsChanged,

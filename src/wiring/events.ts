@@ -8,7 +8,7 @@ import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
 import { replayRunner } from "../events/replay-runner.ts";
 import { type Replays, replays } from "../events/replays.ts";
-import { pruner } from "../events/retention/pruner.ts";
+import { type AlsoDelete, pruner } from "../events/retention/pruner.ts";
 import { searchIndex } from "../events/search-index.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
@@ -37,6 +37,7 @@ interface Parts {
   readonly eventFeed: EventFeed;
   readonly destinationCache: DestinationCache;
   readonly checkProvider: CheckProvider;
+  readonly alsoDelete: AlsoDelete;
 }
 
 /** Stored events: found, streamed, replayed and, after their time, deleted. */
@@ -52,6 +53,7 @@ export function eventServices(platform: Platform, parts: Parts) {
     },
     clock,
     log,
+    parts.alsoDelete,
   );
   const read = reveals({ storage, audit, clock, log });
   const indexing = searchIndex(storage, clock, log);

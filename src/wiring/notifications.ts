@@ -13,7 +13,7 @@ import {
   destinationLatency,
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
-import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
+import { deleteDeliveriesTo, deleteFailuresTo } from "../outbound/deliveries.sql.ts";
 import { destinationCache, type IsOwnService } from "../outbound/deliveries/destination-cache.ts";
 import {
   destinationLabels,
@@ -110,6 +110,7 @@ export async function notificationServices(
     changed: (id) => dispatching.refresh(id),
     removing: (destinationId) => [
       write(summariseWithout, { destinationId }),
+      write(deleteFailuresTo, { destinationId }),
       write(deleteDeliveriesTo, { destinationId }),
     ],
   });
@@ -120,7 +121,6 @@ export async function notificationServices(
     silentProviders: () => silentAmong(storage, registry, now()),
     clock,
     log,
-    makeId,
   });
   const services: NotificationServices = {
     notifications: notifications(storage),

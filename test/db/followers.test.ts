@@ -8,6 +8,7 @@ const newest = 2_000;
 /** A table whose rows are read at once, as from SQLite. */
 const table = {
   newestSeq: async () => newest,
+  newestStored: async () => newest,
   read: async ({ seq, until, limit }: { seq: number; until: number; limit: number }) =>
     Array.from({ length: Math.min(limit, until - seq) }, (_, index) => ({ seq: seq + index + 1 })),
 };

@@ -4,12 +4,18 @@ import fc from "fast-check";
 
 import { merged } from "../../src/db/merge.ts";
 import type { Source, Window } from "../../src/db/paginate.ts";
-import { inOrder } from "../../src/db/search.ts";
 
 interface Item {
   readonly createdAt: Date;
   readonly id: string;
 }
+
+/** By `createdAt`, then by `id`. */
+const inOrder = (order: Window["order"]) => (one: Item, other: Item) => {
+  const byTime = one.createdAt.getTime() - other.createdAt.getTime();
+  const byId = Number(one.id > other.id) - Number(one.id < other.id);
+  return (order === "newest-first" ? -1 : 1) * (byTime || byId);
+};
 
 /** A list of these items, which counts how many it returns. */
 function listOf(items: readonly Item[], reads: { items: number } = { items: 0 }): Source<Item> {

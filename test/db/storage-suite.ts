@@ -8,7 +8,7 @@ import type { Page, Position } from "../../src/base/page.ts";
 import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
 import { flightById, giveSeatsBack, insertFlight } from "../../src/booking/flights/flights.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
-import { paginate } from "../../src/db/paginate.ts";
+import { paginate, type Source } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { eventById } from "../../src/event/event.sql.ts";
@@ -18,16 +18,17 @@ import {
   firstWithKey,
   insertEvent,
   lastEventOf,
-  receiptById,
+  receiptAt,
   reinterpretEvent,
 } from "../../src/event/events.sql.ts";
 import { eventPages } from "../../src/events/event-search.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
-import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
+import { insertRejection, rejectionPages } from "../../src/inbound/rejections/rejections.sql.ts";
+import { insertNotification, newestNotification } from "../../src/outbound/notifications.sql.ts";
 import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
 import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
 import { failure } from "../support/failure.ts";
-import { eventRow, flightRow, notificationRow } from "../support/rows.ts";
+import { eventRow, flightRow, notificationRow, rejectionRow } from "../support/rows.ts";
 import { forAllAsync, runs } from "../support/runs.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
@@ -60,12 +61,12 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
       await storage.atomically(write(insertEvent, row));
       const [event] = await storage.all(eventById, { id: row.id });
-      const [arrival] = await storage.all(receiptById, { id: row.id });
-      const { bodyHash: _, ...expected } = row;
-      expect({ ...event, ...arrival }).toEqual(expected);
+      const [arrival] = await storage.all(receiptAt, row.place);
+      const { bodyHash: _, place: __, ...expected } = row;
+      expect({ ...event, ...arrival }).toEqual({ ...expected, bodyOf: null });
       const own = eventRow(2, { headers: null, address: null, signedWith: null, body: null });
       await storage.atomically(write(insertEvent, own));
-      const [nothing] = await storage.all(receiptById, { id: own.id });
+      const [nothing] = await storage.all(receiptAt, own.place);
       expect(nothing).toMatchObject({ headers: null, address: null, signedWith: null, body: null });
     });
 
@@ -133,7 +134,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       );
       expect([user1.changes, again.changes, note.changes]).toEqual([1, 0, 0]);
       expect(await storage.all(userByEmail, { email: "user1@example.com" })).toHaveLength(1);
-      expect((await storage.all(newestSeq, {}))[0]?.seq ?? 0).toBe(0);
+      expect((await storage.all(newestNotification, {}))[0]?.position ?? 0).toBe(0);
     });
 
     test("are visible to readers completely or not at all", async () => {
@@ -228,7 +229,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         write(countDuplicate, { id: row.id }),
         write(reinterpretEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
       );
-      expect((await storage.all(receiptById, { id: row.id }))[0]?.duplicates).toBe(1);
+      expect((await storage.all(receiptAt, row.place))[0]?.duplicates).toBe(1);
       expect(await storage.all(eventById, { id: row.id })).toMatchObject([
         { status: "accepted", title: "New", data: { a: 1 } },
       ]);
@@ -268,16 +269,17 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   describe("pages", () => {
     const ids = (page: Page<{ id: string }>) => page.data.map(({ id }) => id);
-    const positionOf = (cursor: string | null) =>
-      cursor === null ? null : decodeCursor(cursor, "evt_");
+    const positionOf = (cursor: string | null, prefix = "evt_") =>
+      cursor === null ? null : decodeCursor(cursor, prefix);
 
     /** Walks from one end to the other; `between` runs before each page after the first. */
     async function walk(
       direction: "forward" | "backward",
       limit: number,
       between: () => Promise<void>,
+      source: Source<{ readonly createdAt: Date; readonly id: string }> = eventPages(storage, {}),
+      prefix?: string,
     ): Promise<string[]> {
-      const source = eventPages(storage, {});
       const seen: string[][] = [];
       let cursor: Position | null = null;
       for (;;) {
@@ -290,7 +292,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         seen.push(ids(page));
         if (!page.pagination.hasMore) break;
         const { nextCursor, prevCursor } = page.pagination;
-        cursor = positionOf(direction === "forward" ? nextCursor : prevCursor);
+        cursor = positionOf(direction === "forward" ? nextCursor : prevCursor, prefix);
         await between();
       }
       return direction === "forward" ? seen.flat() : seen.toReversed().flat();
@@ -309,20 +311,15 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           const row = eventRow((made * 7_919) % 10_007, { createdAt });
           made += 1;
           await storage.atomically(write(insertEvent, row));
-          return { id: row.id, createdAt };
+          return row.id;
         };
-        const rows = [];
+        const rows: string[] = [];
         for (const time of times) rows.push(await insert(at(time)));
         // New items are added at the newest end, which a forward walk has already passed.
         const newer = async () => {
           if (direction === "forward") await insert(at(1_000 + made));
         };
-        const expected = rows
-          .toSorted(
-            (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1),
-          )
-          .map(({ id }) => id);
-        expect(await walk(direction, limit, newer)).toEqual(expected);
+        expect(await walk(direction, limit, newer)).toEqual(rows.toReversed());
         await storage.close();
       });
       storage = await open();
@@ -330,13 +327,12 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("after a cursor without an id start strictly before its time, forward only", async () => {
       storage = await open();
-      for (const [n, time] of [5, 5, 4, 3].entries()) {
-        await storage.atomically(write(insertEvent, eventRow(n, { createdAt: at(time) })));
-      }
+      const rows = [3, 4, 5, 5].map((time, n) => eventRow(n, { createdAt: at(time) }));
+      for (const row of rows) await storage.atomically(write(insertEvent, row));
       const cursor = { createdAt: at(5), id: null };
       const request = { limit: 10, withTotal: false, cursor };
       const page = await paginate(eventPages(storage, {}), { ...request, direction: "forward" });
-      expect(ids(page)).toEqual([eventRow(2).id, eventRow(3).id]);
+      expect(ids(page)).toEqual([1, 0].map((n) => String(rows[n]?.id)));
       expect(
         await failure(paginate(eventPages(storage, {}), { ...request, direction: "backward" })),
       ).toMatchObject({
@@ -347,13 +343,25 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("have each item of one millisecond once", async () => {
       storage = await open();
-      const numbers = [3, 1, 5, 2, 4];
-      for (const number of numbers) {
-        await storage.atomically(write(insertEvent, eventRow(number, { createdAt: at(0) })));
-      }
-      const expected = [5, 4, 3, 2, 1].map((number): string => eventRow(number).id);
+      const rows = [3, 1, 5, 2, 4].map((number) => eventRow(number, { createdAt: at(0) }));
+      for (const row of rows) await storage.atomically(write(insertEvent, row));
+      const expected = rows.map(({ id }): string => id).toReversed();
       expect(await walk("forward", 2, async () => {})).toEqual(expected);
       expect(await walk("backward", 2, async () => {})).toEqual(expected);
+    });
+
+    test("of a list by time have each item of one millisecond once, in the order of ids", async () => {
+      storage = await open();
+      const rows = [3, 1, 5, 2, 4].map((number) => rejectionRow(number, { createdAt: at(0) }));
+      for (const row of rows) await storage.atomically(write(insertRejection, row));
+      const expected = rows
+        .map(({ id }): string => id)
+        .toSorted()
+        .toReversed();
+      for (const direction of ["forward", "backward"] as const) {
+        const source = rejectionPages(storage, {});
+        expect(await walk(direction, 2, async () => {}, source, "rej_")).toEqual(expected);
+      }
     });
 
     test("have more only if an item follows, also when they are full", async () => {
@@ -374,10 +382,11 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("by number return the same list, with the total on request", async () => {
       storage = await open();
-      for (let n = 0; n < 7; n += 1) await storage.atomically(write(insertEvent, eventRow(n)));
+      const rows = [0, 1, 2, 3, 4, 5, 6].map((n) => eventRow(n));
+      for (const row of rows) await storage.atomically(write(insertEvent, row));
       const source = eventPages(storage, {});
       const page = await paginate(source, { limit: 3, withTotal: true, page: 3 });
-      expect(ids(page)).toEqual([eventRow(0).id]);
+      expect(ids(page)).toEqual([String(rows[0]?.id)]);
       expect(page.pagination).toMatchObject({ hasMore: false, total: 7 });
       const beyond = await paginate(source, { limit: 3, withTotal: false, page: 4 });
       expect(beyond).toEqual({
@@ -401,9 +410,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         const request = { limit: 10, withTotal: true, direction: "forward", cursor: null } as const;
         const page = await paginate(eventPages(storage, filters), request);
         expect(page.pagination.total).toBe(page.data.length);
-        return page.data
-          .map(({ id }) => Number.parseInt(id.slice(4), 16))
-          .toSorted((a, b) => a - b);
+        return page.data.map(({ data }) => Number(data["number"])).toSorted((a, b) => a - b);
       };
       for (const provider of ["a", "b", "c", undefined]) {
         for (const type of ["x", "y", "'", undefined]) {

@@ -12,7 +12,7 @@ import { paginate } from "../../src/db/paginate.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
 import { write } from "../../src/db/statement.ts";
-import { eventById, newestEventSeq } from "../../src/event/event.sql.ts";
+import { eventById, newestPosition } from "../../src/event/event.sql.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { eventPages } from "../../src/events/event-search.sql.ts";
 import { schema, tables } from "../../src/schema/schema.ts";
@@ -127,43 +127,47 @@ test("sqlite: items of one millisecond are in the order of their ids, with or wi
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
   const createdAt = new Date(0);
-  const numbers = [3, 1, 5, 2, 4];
-  for (const number of numbers) {
-    await storage.atomically(write(insertEvent, eventRow(number, { createdAt })));
-  }
+  const rows = [3, 1, 5, 2, 4].map((number) => eventRow(number, { createdAt }));
+  for (const row of rows) await storage.atomically(write(insertEvent, row));
   const request = { limit: 10, withTotal: false, direction: "forward", cursor: null } as const;
   const ids = async () =>
-    (await paginate(eventPages(storage, {}), request)).data.map(({ id }): string => id);
-  const expected = [5, 4, 3, 2, 1].map((number) => eventRow(number).id);
+    (await paginate(eventPages(storage, { provider: "task_tracker" }), request)).data.map(
+      ({ id }): string => id,
+    );
+  const expected = rows
+    .map(({ id }): string => id)
+    .toSorted()
+    .toReversed();
   expect(await ids()).toEqual(expected);
   using other = new Database(file);
-  other.run("drop index events_newest");
+  other.run("drop index events_of_provider");
   expect(await ids()).toEqual(expected);
   await storage.close();
 });
 
-test("sqlite: numbers of events grow although the clock is set back, and are not reused after a deletion", async () => {
+test("sqlite: positions of events grow although the clock is set back, and are not reused after a deletion", async () => {
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
-  const numberOf = async (number: number, timeMs: number) => {
+  const positionOf = async (number: number, timeMs: number) => {
     await storage.atomically(write(insertEvent, eventRow(number, { createdAt: new Date(timeMs) })));
-    const [row] = await storage.all(newestEventSeq, {});
-    return row?.seq;
+    const [row] = await storage.all(newestPosition, {});
+    return row?.position;
   };
-  expect(await numberOf(1, 5_000)).toBe(5_000);
-  expect(await numberOf(2, 5_000)).toBe(5_001);
-  expect(await numberOf(3, 1_000)).toBe(5_002);
+  expect(await positionOf(1, 5_000)).toBe(5_000 * 1_024);
+  expect(await positionOf(2, 5_000)).toBe(5_000 * 1_024 + 1);
+  expect(await positionOf(3, 1_000)).toBe(5_000 * 1_024 + 2);
   using other = new Database(file);
   other.run("delete from events");
-  expect(await numberOf(4, 6_000)).toBe(6_000);
+  expect(await positionOf(4, 6_000)).toBe(6_000 * 1_024);
   await storage.close();
 });
 
 test("sqlite: a closed database is no longer in use, after any statement", async () => {
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
-  await storage.atomically(write(insertEvent, eventRow(1)));
-  await storage.all(eventById, { id: eventRow(1).id });
+  const row = eventRow(1);
+  await storage.atomically(write(insertEvent, row));
+  await storage.all(eventById, row);
   expect(() => foldLog(file)).toThrow("locked");
   await storage.close();
   foldLog(file);
@@ -185,7 +189,7 @@ test("sqlite: a database that could not be opened is not in use", async () => {
 
 /** Whether a column is its table's integer primary key. */
 const isRowid = (table: string, column: string) =>
-  (column === "seq" && table !== "events") || (table === "event_states" && column === "position");
+  column === "seq" || (column === "position" && ["events", "notifications"].includes(table));
 
 describe("sqlite: schema", () => {
   const database = new Database(":memory:");
@@ -215,20 +219,16 @@ describe("sqlite: schema", () => {
   });
 
   const page = (where: string) =>
-    `select id from events where ${where} order by created_at desc, id desc limit 20`;
-  const position = "(created_at, id) < (1, 'a')";
+    `select position from events where ${where} order by position desc limit 20`;
+  const position = "position < 1";
   test.each([
-    ["all", page(position), "events_newest ((created_at,id)<(?,?))"],
+    ["all", page(position), "INTEGER PRIMARY KEY (rowid<?)"],
     [
       "by provider",
       page(`provider = 'a' and ${position}`),
-      "events_of_provider (provider=? AND (created_at,id)<(?,?))",
+      "events_of_provider (provider=? AND position<?)",
     ],
-    [
-      "by type",
-      page(`type = 'a' and ${position}`),
-      "events_of_type (type=? AND (created_at,id)<(?,?))",
-    ],
+    ["by type", page(`type = 'a' and ${position}`), "events_of_type (type=? AND position<?)"],
     [
       "a type by provider",
       // Only an index with both is covering.
@@ -238,7 +238,7 @@ describe("sqlite: schema", () => {
     [
       "uncommon status",
       page(`status = 'ignored' and status <> 'accepted' and ${position}`),
-      "events_unaccepted (status=? AND (created_at,id)<(?,?))",
+      "events_unaccepted (status=? AND position<?)",
     ],
   ])("a page of %s of events uses one index, in order", (_, query, index) => {
     const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
@@ -275,7 +275,7 @@ describe("sqlite: schema", () => {
     ],
     [
       "a booking's events",
-      `select id from events where idempotency_key ${many}`,
+      `select position from events where idempotency_key ${many}`,
       "events_key (idempotency_key=?)",
     ],
     [
@@ -290,8 +290,8 @@ describe("sqlite: schema", () => {
     ],
     [
       "a page of events with dead notifications",
-      "select events.id from event_states inner join events on events.id = event_states.id where event_states.delivery = 'dead' and events.provider = 'a' and (event_states.created_at, event_states.id) < (1, 'a') order by event_states.created_at desc, event_states.id desc limit 20",
-      "event_states_delivery (delivery=? AND (created_at,id)<(?,?))",
+      "select events.position from notifications inner join events on events.position = notifications.event where notifications.status = 'dead' and notifications.status <> 'delivered' and events.provider = 'a' and notifications.event < 1 order by notifications.event desc limit 20",
+      "notifications_open (status=? AND event<?)",
     ],
     [
       "the next type",
@@ -309,12 +309,8 @@ describe("sqlite: schema", () => {
       "audit_newest (created_at<?)",
     ],
     ["users by ids", `select * from users where id ${many}`, "(id=?)"],
-    ["events by ids", `select * from events where id ${many}`, "(id=?)"],
-    [
-      "notifications of events",
-      `select * from notifications where event_id ${many}`,
-      "(event_id=?)",
-    ],
+    ["events by positions", `select * from events where position ${many}`, "(rowid=?)"],
+    ["notifications of events", `select * from notifications where event ${many}`, "(event=?)"],
   ])("%s uses an index", (_, query, index) => {
     const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
     expect(plan[0]?.detail).toContain(index);

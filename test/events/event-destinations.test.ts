@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { makeId } from "../../src/base/ids.ts";
+import { firstPositionAt, idAt, positionIn } from "../../src/base/ids.ts";
 import type { Source } from "../../src/db/paginate.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
@@ -12,6 +12,7 @@ import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
 import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
 import { insertDestination } from "../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../src/outbound/notification-words.ts";
+import type { Notification } from "../../src/outbound/notification.ts";
 import { insertNotification, sentNotificationPages } from "../../src/outbound/notifications.sql.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { json, jsonWith, type TestApp } from "../support/app.ts";
@@ -19,7 +20,13 @@ import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { post } from "../support/flights.ts";
 import { itemsOf } from "../support/operator.ts";
 import { planOnPostgres, planOnSqlite } from "../support/plans.ts";
-import { deliveryRow, destinationRow, eventRow, notificationRow } from "../support/rows.ts";
+import {
+  deliveryRow,
+  destinationRow,
+  eventRow,
+  notificationRow,
+  placeAt,
+} from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 import { skips } from "../support/skips.ts";
 
@@ -28,6 +35,7 @@ const idOf = (number: number) => destinationRow(number).id;
 interface Sent {
   readonly destination: number;
   readonly status: (typeof notificationStatuses)[number];
+  readonly id: Notification["id"];
 }
 interface Stored {
   readonly id: Event["id"];
@@ -54,24 +62,23 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
     await storage.atomically(write(insertDestination, row));
   }
   const stored: Stored[] = [];
-  let notifications = 0;
   for (let n = 0; n < count; n += 1) {
     const at = start + Math.floor(n / 3) * 1_000;
-    const id = makeId("evt", at);
     const provider = providers[n % 5 === 0 ? 0 : 1] ?? "";
     const sent = Array.from({ length: n % 5 }, (_, each) => ({
       destination: 1 + ((n + Math.floor(each / 2)) % 2),
       status: notificationStatuses[(n + each * 3) % 4] ?? "pending",
+      place: placeAt(new Date(at)),
     }));
-    const fields = { id, provider, createdAt: new Date(at), idempotencyKey: `key:${n}` };
+    const fields = { provider, createdAt: new Date(at), idempotencyKey: `key:${n}` };
+    const event = eventRow(n, fields);
     await storage.atomically(
-      write(insertEvent, eventRow(n, fields)),
-      ...sent.flatMap(({ destination, status }) => {
-        notifications += 1;
-        const row = notificationRow(notifications, {
-          eventId: id,
+      write(insertEvent, event),
+      ...sent.flatMap(({ destination, status, place }) => {
+        const row = notificationRow(n, {
+          position: place,
+          event: event.place,
           status,
-          createdAt: new Date(at),
           severity: hasError(n) ? "error" : "info",
           dueAt: null,
         });
@@ -82,7 +89,11 @@ async function storeSome({ services: { storage } }: TestApp): Promise<readonly S
         ];
       }),
     );
-    stored.push({ id, at, provider, sent });
+    const ids = sent.map((one) => ({
+      ...one,
+      id: idAt("ntf", one.place.position, event.place.tail),
+    }));
+    stored.push({ id: event.id, at, provider, sent: ids });
   }
   return stored;
 }
@@ -151,23 +162,24 @@ describe("destination=", () => {
 
   test("finds words among the events of many deliveries", async () => {
     const { storage } = app.services;
-    const id = stored[0]?.id ?? makeId("evt", 0);
+    const [first] = stored;
+    const event = first === undefined ? 0 : positionIn(first.id);
     await storage.atomically(write(insertDestination, destinationRow(5, { name: "busy" })));
     const deliveries = Array.from({ length: 10_001 }, (_, n) =>
-      deliveryRow(notificationRow(20_000 + n, n === 0 ? { eventId: id } : {}), {
+      deliveryRow(notificationRow(20_000 + n, n === 0 ? { event } : {}), {
         destinationId: idOf(5),
       }),
     );
     await storage.atomically(write(insertDeliveries, { deliveries }));
     const query = { destination: "busy", q: "event" };
-    expect(await allOf("/v1/events", query, "forward")).toEqual({ ids: [id], total: 1 });
+    expect(await allOf("/v1/events", query, "forward")).toEqual({
+      ids: first === undefined ? [] : [first.id],
+      total: 1,
+    });
   });
 
   test("finds the notifications that were sent there, with their status there", async () => {
-    let number = 0;
-    const sent = stored.flatMap((event) =>
-      event.sent.map((each) => ({ ...each, at: event.at, id: notificationRow((number += 1)).id })),
-    );
+    const sent = stored.flatMap((event) => event.sent);
     for (const status of deliveries) {
       const expected = sent
         .filter((each) => each.destination === 2 && (status ?? each.status) === each.status)
@@ -258,7 +270,9 @@ async function statementOf(
   // Guarantee: a source only reads.
   const source = await sourceOn(storage as unknown as Storage);
   const at = new Date(start + 2_000_000);
-  const position = isNext ? { createdAt: at, id: makeId("evt", at.getTime()) } : null;
+  const position = isNext
+    ? { createdAt: at, id: idAt("evt", firstPositionAt(at.getTime()), 0) }
+    : null;
   await source.read({ order: "newest-first", from: position, offset: 0, limit: 20 });
   const [first] = read;
   if (first === undefined) throw new Error("No statement");
@@ -290,7 +304,7 @@ test.each(searches)("a page on SQLite reads %s in order, with %j", async (index,
   for (const isNext of [false, true]) {
     const plan = await pageOnSqlite((storage) => eventsMatching(storage, filters), isNext);
     expect(plan[0]).toStartWith(`SEARCH deliveries USING INDEX ${index} (destination_id=?`);
-    if (isNext || "to" in filters) expect(plan[0]).toContain("event_id<?");
+    if (isNext || "to" in filters) expect(plan[0]).toContain("event<?");
     expect(plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
   }
 });
@@ -302,13 +316,13 @@ test.each([
 ] as const)("a page of notifications on SQLite reads %s in order", async (index, status) => {
   const filters = { destination: idOf(1), ...status };
   const plan = await pageOnSqlite((storage) => sentNotificationPages(storage, filters), true);
-  // Only notifications of one millisecond are sorted, and then those of the page.
+  // Only those of the page are sorted.
   expect(plan).toEqual([
     "SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)",
     "LIST SUBQUERY 1",
-    `SEARCH deliveries USING INDEX ${index} (destination_id=? AND created_at<?)`,
-    "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
-    "SEARCH notifications USING INDEX notifications_of_event (event_id=?)",
+    `SEARCH deliveries USING INDEX ${index} (destination_id=? AND notification<?)`,
+    "SEARCH notifications USING INTEGER PRIMARY KEY (rowid=?)",
+    "SEARCH events USING INTEGER PRIMARY KEY (rowid=?)",
     "USE TEMP B-TREE FOR ORDER BY",
   ]);
 });
@@ -318,12 +332,11 @@ test.skipIf(skips(noManyConnections))(
   async () => {
     await using database = await postgresDatabase();
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
-    const id = (name: string) =>
-      `'${name}_' || lpad(to_hex(${start}::bigint + i * 1000), 12, '0') || repeat('0', 20)`;
-    await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, recovered, seq)
-      select ${id("evt")}, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, ${start}::bigint + i * 1000, 't', '{}', 0, 0, false, i from generate_series(1, 20000) as i`);
-    await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, status, attempt_count)
-      select ${id("dlv")}, case when i % 50 = 0 then '${idOf(1)}' else '${idOf(2)}' end, ${id("ntf")}, ${id("evt")}, ${start}::bigint + i * 1000,
+    const position = `(${start}::bigint + i * 1000) * 1024`;
+    await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+      select ${position}, i, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, 't', '{}', 0, 0 from generate_series(1, 20000) as i`);
+    await database.run(`insert into deliveries (destination_id, notification, event, status, attempt_count)
+      select case when i % 50 = 0 then '${idOf(1)}' else '${idOf(2)}' end, ${position}, ${position},
         case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`);
     await database.run("analyze");
     await using client = new SQL(database.url, { max: 1 });

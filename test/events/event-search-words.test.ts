@@ -72,10 +72,11 @@ test("among many events, the prefixes of a search stand for 200 words in all", a
     const numbers = (to: number) =>
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${to})`;
     database.run(
-      `${numbers(20_001)} insert into event_states select n, 'evt_' || n, n, 'none' from numbers`,
+      `${numbers(20_001)} insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+        select n, n, 'p', 't', 'ignored', n, 0, '', '{}', 0, 0 from numbers`,
     );
     database.run(
-      `${numbers(150)} insert into event_words (rowid, words) select n, 'a' || n || ' b' || n from numbers`,
+      `${numbers(150)} insert into event_words (rowid, words) select 19_851 + n, 'a' || n || ' b' || n from numbers`,
     );
     database.close();
     const search = (q: string) =>

@@ -226,7 +226,7 @@ describe("the stream with bodies", () => {
     const { app, follow } = await serve();
     const body = Buffer.from("[1,2,3]");
     const holder = eventRow(1, { body, item: 1, items: 3 });
-    const other = { body: null, bodyOf: holder.id, items: 3 };
+    const other = { body: null, bodyOf: holder.place, items: 3 };
     const rows = [
       holder,
       eventRow(2, { ...other, item: 2 }),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { AppError } from "../../src/base/errors.ts";
+import { positionIn } from "../../src/base/ids.ts";
 import { openStorage } from "../../src/db/open.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
@@ -117,10 +118,14 @@ describe("a bulk replay", () => {
     const done = await replayed(async (event) => {
       // After all four were read, and while the first two are replayed.
       if (event.id === eventRow(1).id) {
-        await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(3).id] }));
+        await storage.atomically(
+          write(deleteSettledEvents, { positions: [positionIn(eventRow(3).id)] }),
+        );
       }
       if (event.id === eventRow(2).id) {
-        await storage.atomically(write(deleteSettledEvents, { ids: [eventRow(2).id] }));
+        await storage.atomically(
+          write(deleteSettledEvents, { positions: [positionIn(eventRow(2).id)] }),
+        );
       }
       return { event, notifying: [], outcome: "silent", isRepeated: false };
     });

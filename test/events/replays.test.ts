@@ -415,7 +415,7 @@ test("does not start before the search index has all events", async () => {
     wake: () => {},
   });
   for (const call of ["preview", "start"] as const) {
-    for (const filters of [{ delivery: "dead" }, { q: "build" }, { subject: "task/1" }]) {
+    for (const filters of [{ delivery: "none" }, { q: "build" }, { subject: "task/1" }]) {
       expect(unindexed[call](ctx, filters)).rejects.toMatchObject({ code: "unavailable" });
     }
     expect(unindexed[call](ctx, undelivered)).rejects.toMatchObject({ code: "unavailable" });

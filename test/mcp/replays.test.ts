@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
-import { eventsByIds, insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
+import { eventById } from "../../src/event/event.sql.ts";
+import { insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
 import { insertReplayFailure } from "../../src/events/replays.sql.ts";
 import { json, until } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
@@ -18,7 +19,7 @@ test("does not show an agent which events about bookings a replay failed for, or
   const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flightId)));
   expect(booked.status).toBe(201);
   const [{ id: eventId } = {}] = await listed(app, "/v1/events?provider=bookings");
-  const [event] = await storage.all(eventsByIds, { ids: [`evt_${String(eventId).slice(4)}`] });
+  const [event] = await storage.all(eventById, { id: `evt_${String(eventId).slice(4)}` });
   if (event === undefined) throw new Error("The booking has no event");
   // No text can be written about an unknown currency.
   const data = { ...event.data, currency: String(event.data["reference"]) };
@@ -43,8 +44,9 @@ test("does not show an agent which events about bookings a replay failed for, or
     { id: eventId, error: `RangeError: Unknown currency: ${data.currency}` },
   ]);
   const webhook = eventRow(1);
+  await storage.atomically(write(insertEvent, webhook));
   const failure = { replayId, id: webhook.id, createdAt: event.createdAt, error: "Too deep" };
-  await storage.atomically(write(insertEvent, webhook), write(insertReplayFailure, failure));
+  await storage.atomically(write(insertReplayFailure, failure));
   const shown = await agent.tool("get_replay", { id });
   expect(shown).toMatchObject({ replay: { failed: 1 }, failures: { items: [{ id: webhook.id }] } });
   for (const answer of [shown, await agent.tool("get_replay")]) {

@@ -29,7 +29,7 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 const tablesOfSchema =
-  "select table_name from information_schema.tables where table_schema = current_schema() and table_name <> 'migrations'";
+  "select table_name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE' and table_name <> 'migrations'";
 const sequencesOfSchema =
   "select sequence_name from information_schema.sequences where sequence_schema = current_schema()";
 

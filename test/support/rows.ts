@@ -1,12 +1,16 @@
 import { Database } from "bun:sqlite";
 
+import { firstPositionAt, placeIn } from "../../src/base/ids.ts";
 import type { FlightPlan } from "../../src/booking/flight.ts";
-import { emptyEvent, type StoredEvent } from "../../src/event/event.ts";
+import { Place } from "../../src/db/place.ts";
+import { type Write, write } from "../../src/db/statement.ts";
+import { emptyEvent, type Event, type StoredEvent } from "../../src/event/event.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
-import type { StoredDelivery } from "../../src/outbound/delivery.ts";
+import { insertDeliveries, type NewDelivery } from "../../src/outbound/deliveries.sql.ts";
 import { destinationDefaults } from "../../src/outbound/destination-fields.ts";
 import { operatorGateway, type StoredDestination } from "../../src/outbound/destination.ts";
-import type { Notification } from "../../src/outbound/notification.ts";
+import type { FailedAttempt } from "../../src/outbound/notification.ts";
+import { insertFailures, type PlacedNotification } from "../../src/outbound/notifications.sql.ts";
 
 /** The database of a running program, as another process opens it: it waits for the program's locks. */
 export function openedBeside(file: string): Database {
@@ -15,12 +19,21 @@ export function openedBeside(file: string): Database {
   return database;
 }
 
-/** An event row to store; `number` makes it unique. */
-export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
+/** What is stored of an event, with its id. */
+export interface EventRow extends StoredEvent {
+  readonly id: Event["id"];
+}
+
+/** An event row to store; `number` makes it unique, and orders it. It keeps its id if it is stored after those before it. */
+export function eventRow(number: number, fields: Partial<StoredEvent> = {}): EventRow {
   const at = new Date(Date.UTC(2026, 10, 21) + number);
+  const place = placeAt(fields.createdAt ?? at, number);
   return {
     ...emptyEvent,
-    id: `evt_${number.toString(16).padStart(32, "0")}`,
+    place,
+    get id() {
+      return this.place.id;
+    },
     provider: "task_tracker",
     type: "task.completed",
     status: "accepted",
@@ -36,6 +49,18 @@ export function eventRow(number: number, fields: Partial<StoredEvent> = {}): Sto
     body: Buffer.from("{}"),
     ...fields,
   };
+}
+
+/** The number of an event row with this id. */
+export function numberOf(id: string): number {
+  return placeIn("evt", id)?.tail ?? Number.NaN;
+}
+
+/** A place that has the first position of a time until it is stored. */
+export function placeAt(at: Date, tail = 0): Place {
+  const place = new Place(at.getTime(), tail);
+  place.assign(firstPositionAt(at.getTime()));
+  return place;
 }
 
 export function rejectionRow(
@@ -57,12 +82,19 @@ export function rejectionRow(
   };
 }
 
-export function notificationRow(number: number, fields: Partial<Notification> = {}): Notification {
-  const at = new Date(Date.UTC(2026, 10, 21) + number);
+/**
+ * The first notification of the event with this number, which keeps its place. With another `event`, it gets its own, at
+ * `createdAt` or later.
+ */
+export function notificationRow(
+  number: number,
+  { createdAt, ...fields }: Partial<PlacedNotification> & { readonly createdAt?: Date } = {},
+): PlacedNotification {
+  const at = createdAt ?? new Date(Date.UTC(2026, 10, 21) + number);
+  const place = placeAt(at, number);
   return {
-    id: `ntf_${number.toString(16).padStart(32, "0")}`,
-    eventId: `evt_${number.toString(16).padStart(32, "0")}`,
-    createdAt: at,
+    position: place,
+    event: place,
     title: `Notification ${number}`,
     text: "",
     url: null,
@@ -78,18 +110,15 @@ export function notificationRow(number: number, fields: Partial<Notification> = 
 
 /** The delivery of a notification to the operator gateway. */
 export function deliveryRow(
-  notification: Notification,
-  fields: Partial<StoredDelivery> = {},
-): Omit<StoredDelivery, "seq"> {
-  const { id, eventId, createdAt, status, attemptCount, dueAt, deliveredAt, lastError } =
-    notification;
+  notification: PlacedNotification,
+  fields: Partial<NewDelivery> = {},
+): NewDelivery {
+  const { position, event, status, attemptCount, dueAt, deliveredAt, lastError } = notification;
   return {
-    id: `dlv_${id.slice(4)}`,
     destinationId: operatorGateway.id,
-    notificationId: id,
-    eventId,
+    notification: position,
+    event,
     ownerId: null,
-    createdAt,
     orderKey: null,
     status,
     attemptCount,
@@ -97,10 +126,27 @@ export function deliveryRow(
     leasedUntil: null,
     deliveredAt,
     lastError,
+    startedAt: null,
+    durationMs: null,
+    responseStatus: null,
     blocked: (fields.orderKey ?? null) !== null,
     afterDead: false,
     ...fields,
   };
+}
+
+/** An attempt, with the position of its notification. */
+export interface AttemptRow extends FailedAttempt {
+  readonly delivered: boolean;
+}
+
+/** Stores an attempt: one that succeeded is in its delivery. */
+export function attemptWrite({ delivered, ...attempt }: AttemptRow): Write<never> {
+  if (!delivered) return write(insertFailures, { attempts: [attempt] });
+  const { error: _, notification, ...success } = attempt;
+  const own = { notification, event: notification, status: "delivered", dueAt: null } as const;
+  const row = deliveryRow(notificationRow(0), { ...own, ...success });
+  return write(insertDeliveries, { deliveries: [row] });
 }
 
 /** A disabled destination, with secrets that cannot be decrypted; `number` makes it unique. */

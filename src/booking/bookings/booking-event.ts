@@ -2,7 +2,7 @@ import type { Actor } from "../../base/context.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event, StoredEvent } from "../../event/event.ts";
+import type { EventContent, StoredEvent } from "../../event/event.ts";
 import { insertEvent } from "../../event/events.sql.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
@@ -88,7 +88,6 @@ export function bookingEvent(
   const status = type.replace("booking.", "");
   const { consoleUrl } = making;
   return ownEvent(
-    making,
     {
       type,
       idempotencyKey: bookingEventKey(type, id),
@@ -124,7 +123,7 @@ export function bookingEventWrites(
 }
 
 /** The notification about a booking event, or about money that does not fit a booking or names none. */
-export function bookingNotification({ title, type, data, url }: Event): NewNotification {
+export function bookingNotification({ title, type, data, url }: EventContent): NewNotification {
   const known = bookingEventTypes.find((each) => each === type);
   const total = { amount: Number(data["total"]), currency: String(data["currency"]) };
   const details = data["bookingId"] === undefined ? String(data["payment"]) : moneyText(total);

@@ -1,10 +1,12 @@
+import { placeIn, positionIn } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
+import { eventsAt, eventsByKeys } from "../../event/events.sql.ts";
 import type { Notification } from "../../outbound/notification.ts";
 import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
 import { isFlightChanged } from "../booking-state.ts";
+import { bookingsProvider } from "../booking-words.ts";
 import type { Booking } from "../booking.ts";
 import { seatsText } from "../flight.ts";
 import { flightChangeKey, flightChangeText } from "../flights/flight-change-event.ts";
@@ -51,15 +53,20 @@ export async function readHistory(
     ...changes.map((change) => changeEventKey(id, change.id)),
     ...correctionKeys(id, passengers),
   ];
-  const [events, reports, disclosures] = await Promise.all([
+  const [own, reports, disclosures] = await Promise.all([
     storage.all(eventsByKeys, { keys }),
     payments.length === 0
       ? []
-      : storage.all(eventsByIds, { ids: payments.map(({ eventId }) => eventId) }),
+      : storage.all(eventsAt, {
+          positions: payments.flatMap(({ eventId }) => placeIn("evt", eventId)?.position ?? []),
+        }),
     storage.all(disclosuresOf, { bookingId: id }),
   ]);
-  const eventIds = events.map(({ id }) => id);
-  const notifications = await storage.all(notificationsOfEvents, { eventIds });
+  // Those about refunds that an admin recorded.
+  const recorded = reports.filter(({ provider }) => provider === bookingsProvider);
+  const events = [...own, ...recorded];
+  const positions = events.map(({ id }) => positionIn(id));
+  const notifications = await storage.all(notificationsOfEvents, { events: positions });
   const kept = new Set(reports.map((report) => report.id));
   const records = { events, notifications, disclosures, payments, changes, kept };
   return historyOf(booking, records);
@@ -207,7 +214,9 @@ function reported(
 ): HistoryEntry {
   const { eventId, createdAt, actor } = payment;
   const keys = keysCausedBy(eventId, booking.id);
-  const caused = events.filter(({ idempotencyKey }) => keys.includes(idempotencyKey));
+  const caused = events.filter(
+    ({ id, idempotencyKey }) => id === eventId || keys.includes(idempotencyKey),
+  );
   return {
     at: createdAt,
     type: reportType(booking, payment),

@@ -1,5 +1,6 @@
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
 import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
@@ -35,6 +36,7 @@ export interface ChangeOffers {
 }
 
 export interface OfferParts extends CancellationParts {
+  readonly makeId: MakeId;
   /** What counts of the previous price when a booking changes the flight. */
   readonly changePolicy: RefundPolicy;
   /** How long an offer can be confirmed, and how long it then waits for its payment. */

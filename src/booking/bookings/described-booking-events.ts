@@ -1,4 +1,3 @@
-import type { MakeId } from "../../base/ids.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import {
   type DescribedEvent,
@@ -64,9 +63,7 @@ export const exampleBooking: BookingOnFlight = {
 };
 
 const cause = { id: "evt_019377b07d4070008000000000000002" } as const;
-// Guarantee: every id begins with its prefix.
-const makeId = ((prefix: string) => `${prefix}_${uuid}`) as MakeId;
-const making = { makeId, consoleUrl: "https://skyhook.example.com/console" };
+const making = { consoleUrl: "https://skyhook.example.com/console" };
 
 const exampleOffer: BookingChange = {
   id: "chg_019377b07d4070008000000000000003",
@@ -168,9 +165,9 @@ export function flightChangeEvents(): readonly DescribedEvent[] {
   const arrivalTime = new Date("2026-12-08T22:10:00Z");
   const moved = updatedFlight(flight, { ...flight, departureTime, arrivalTime }, now);
   const changes = [moved, cancelledFlight(flight, now)].flatMap((after) =>
-    after.lastChange === null ? [] : [flightChangeEvent(after, after.lastChange, makeId, now)],
+    after.lastChange === null ? [] : [flightChangeEvent(after, after.lastChange, now)],
   );
-  const oversold = oversoldEvent({ ...flight, seatsAvailable: -2 }, makeId, now);
+  const oversold = oversoldEvent({ ...flight, seatsAvailable: -2 }, now);
   return [...changes, oversold].map((stored) => {
     const event = shownOf(stored);
     const notification = exampleNotification(flightNotification(event));
@@ -180,7 +177,8 @@ export function flightChangeEvents(): readonly DescribedEvent[] {
 
 /** The fields that are shown of an event. */
 function shownOf(stored: StoredEvent): Event {
-  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = stored;
+  const { id } = exampleTimes;
+  const { provider, type, status, idempotencyKey, occurredAt, createdAt } = stored;
   const { subject, title, url, actor, data, recovered } = stored;
   const key = { id, provider, type, status, idempotencyKey, occurredAt, createdAt };
   return { ...key, subject, title, url, actor, data, recovered };

@@ -56,7 +56,7 @@ interface PaymentEffects extends Pick<WaitingNotices, "start" | "stop"> {
 export function paymentEffects(parts: Omit<Parts, "waiting">): PaymentEffects {
   const waiting = waitingNotices({
     ...parts,
-    effectOf: (event, notice) => effect(event, notice),
+    effectOf: (notice) => effect(notice),
     notifying: (one, now) => unassigned(parts, one, now),
   });
   const effect = effects({ ...parts, waiting });
@@ -65,7 +65,7 @@ export function paymentEffects(parts: Omit<Parts, "waiting">): PaymentEffects {
 
 function effects(parts: Parts): EffectOf {
   const { storage, clock, testMode } = parts;
-  const effectOf: EffectOf = async (event, notice) => {
+  const effectOf: EffectOf = async (notice) => {
     const { provider, payment } = notice;
     const [holder] =
       payment === null
@@ -79,7 +79,7 @@ function effects(parts: Parts): EffectOf {
     const booking =
       (named === null ? undefined : await bookingFor(named, notice)) ??
       (holder === undefined ? undefined : await bookingFor(holder.bookingId, notice));
-    if (booking === undefined) return unknownBooking(parts, event, notice, named);
+    if (booking === undefined) return unknownBooking(parts, notice, named);
     const records = await paymentsOf(storage, booking);
     const now = new Date(clock.now());
     const isElsewhere = hasCounted(holder) && holder.bookingId !== booking.id;
@@ -100,7 +100,7 @@ function effects(parts: Parts): EffectOf {
     );
     const change = decision.transition === "changeByPayment" ? pending : null;
     const made = change === null ? null : await madeBy(change, booking, now);
-    return decidedBy(parts, booking, event, notice, decision, made, now);
+    return decidedBy(parts, booking, notice, decision, made, now);
   };
 
   /** What makes a change that was paid. */
@@ -132,14 +132,13 @@ function effects(parts: Parts): EffectOf {
 const testPayment: Effect = {
   explanation: "no effect: a test payment, and PAYMENT_PROCESSOR_TEST_MODE is off",
   logged: { effect: "test payment" },
-  writes: [],
+  writes: () => [],
   committed() {},
 };
 
 function decidedBy(
   parts: Parts,
   booking: BookingOnFlight,
-  event: Pick<Event, "id">,
   notice: PaymentNotice,
   decision: PaymentDecision,
   made: Making | null,
@@ -147,9 +146,8 @@ function decidedBy(
 ): Effect {
   const { outcome, transition, explanation } = decision;
   const logged = { effect: outcome ?? "none", booking: booking.id };
-  if (outcome === null) return { explanation, logged, writes: [], committed() {} };
-  const payment: Payment = {
-    eventId: event.id,
+  if (outcome === null) return { explanation, logged, writes: () => [], committed() {} };
+  const record = {
     bookingId: booking.id,
     provider: notice.provider,
     reference: notice.payment,
@@ -163,21 +161,25 @@ function decidedBy(
     note: notice.note,
     part: notice.part,
   };
-  const events = eventsOf(parts, booking, event, notice, decision, now);
+  let events: ReturnType<typeof eventsOf> = [];
   return {
     explanation,
     logged,
-    writes: [
-      // First, because what was decided holds only if nothing changed since.
-      write(countPayment, booking, changedMeanwhile),
-      ...(made?.writes ?? transitionWrites(booking, payment, decision, now)),
-      write(insertPayment, payment, changedMeanwhile),
-      ...events.flatMap(({ own, ownerId }) => bookingEventWrites(parts.outbox, own, ownerId)),
-    ],
+    writes(cause) {
+      const payment: Payment = { ...record, eventId: cause.id };
+      events = eventsOf(parts, booking, cause, notice, decision, now);
+      return [
+        // First, because what was decided holds only if nothing changed since.
+        write(countPayment, booking, changedMeanwhile),
+        ...(made?.writes ?? transitionWrites(booking, payment, decision, now)),
+        write(insertPayment, payment, changedMeanwhile),
+        ...events.flatMap(({ own, ownerId }) => bookingEventWrites(parts.outbox, own, ownerId)),
+      ];
+    },
     committed() {
       for (const { own } of events) parts.outbox.committed(own);
       if (made !== null) parts.outbox.committed(made.event);
-      const { provider, reference } = payment;
+      const { provider, reference } = record;
       if (reference !== null) parts.waiting.committed({ provider, reference });
       if (transition === "reseat" || made !== null) parts.seatsChanged(booking.flightId);
     },

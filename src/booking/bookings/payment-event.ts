@@ -1,4 +1,5 @@
 import type { Actor } from "../../base/context.ts";
+import { makeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Event, EventData, StoredEvent } from "../../event/event.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
@@ -17,7 +18,7 @@ import type { BookingOnFlight } from "./bookings.sql.ts";
 export function paymentEventKey(
   type: PaymentProblem | "booking.refunded",
   id: Booking["id"],
-  cause: Event["id"],
+  cause: string,
 ): string {
   return `${bookingEventKey(type, id)}:${cause}`;
 }
@@ -73,7 +74,11 @@ export function refundEvent(
   const data = cause === undefined ? { refunded } : { refunded, eventId: cause.id };
   return {
     ...event,
-    idempotencyKey: paymentEventKey("booking.refunded", booking.id, (cause ?? event).id),
+    idempotencyKey: paymentEventKey(
+      "booking.refunded",
+      booking.id,
+      cause?.id ?? makeId("rf", now.getTime()),
+    ),
     title: `Booking ${booking.reference} refunded: ${refunded} of ${paidOf(booking)}`,
     data: { ...event.data, ...dataOf(bookingData, data) },
   };
@@ -103,7 +108,6 @@ export function unassignedEvent(
 ): StoredEvent {
   const { consoleUrl } = making;
   return ownEvent(
-    making,
     {
       type: "payment.unassigned",
       idempotencyKey: `${bookingsProvider}:payment/${provider}/${payment}`,

@@ -99,8 +99,7 @@ async function record(
   const note = (request.reason ?? request.note)?.trim() ?? null;
   const made = refundEvent(booking, amount, { actor: ctx.actor }, parts, now);
   const event = { ...made, title: `${made.title}${from}` };
-  const payment: Payment = {
-    eventId: event.id,
+  const payment: Omit<Payment, "eventId"> = {
     bookingId: id,
     provider: bookingsProvider,
     reference: null,
@@ -118,9 +117,9 @@ async function record(
     // First, because what was read holds only if nothing changed since.
     write(countPayment, booking, changedMeanwhile),
     write(setRefunded, { id, refundedMinor, updatedAt: now }, changedMeanwhile),
-    write(insertPayment, payment),
-    ...bookingEventWrites(outbox, event, booking.userId),
     audit.entry(ctx, "booking.refunded", id, `${amount} in all${from}`),
+    ...bookingEventWrites(outbox, event, booking.userId),
+    () => [write(insertPayment, { ...payment, eventId: event.place.id })],
   );
   outbox.committed(event);
 }

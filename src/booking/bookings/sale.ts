@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
 import { moneyOf } from "../../base/money.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -22,6 +23,7 @@ import { maxHoldsPerFlight, tooManyHolds } from "./hold-limit.ts";
 import { storedFolding } from "./name-folding.ts";
 
 export interface SaleParts extends EventMaking {
+  readonly makeId: MakeId;
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly seal: PersonalDataSeal;

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Event } from "../../event/event.ts";
 import { insertEvent } from "../../event/events.sql.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import type { Effect } from "../../inbound/receive/effects.ts";
@@ -29,7 +28,6 @@ interface Parts {
  */
 export async function unknownBooking(
   { storage, clock, waiting }: Parts,
-  { id: eventId }: Pick<Event, "id">,
   notice: PaymentNotice,
   named: string | null,
 ): Promise<Effect | null> {
@@ -38,10 +36,10 @@ export async function unknownBooking(
   const mayWait = !isForeign && (isPaid || (followsPayment(notice) && payment !== null));
   const isWaiting = mayWait && (!isPaid || (await isAnyUnpaid(storage)));
   if (named === null && !isWaiting) return null;
-  const reference = payment ?? eventId;
   const createdAt = new Date(clock.now());
   const notifyAt = isPaid ? new Date(clock.now() + unassignedMs) : null;
-  const row = { eventId, provider, reference, notice, createdAt, notifyAt };
+  /** Of the payment; without its id, that of the event. */
+  let reference = payment ?? "";
   const unnamed = isPaid
     ? "yet: the payment names no booking"
     : `yet: waits for the payment ${reference} of a booking`;
@@ -52,11 +50,20 @@ export async function unknownBooking(
       named === null
         ? { effect: "waits" }
         : { effect: "no booking", referenceLength: named.length },
-    writes: isWaiting ? [write(insertWaitingNotice, row)] : [],
+    writes({ id: eventId }) {
+      reference = payment ?? eventId;
+      const row = { eventId, provider, reference, notice, createdAt, notifyAt };
+      return isWaiting ? [write(insertWaitingNotice, row)] : [];
+    },
     committed() {
       if (isWaiting) waiting.committed({ provider, reference });
     },
   };
+}
+
+/** What notifies operators of a payment. */
+interface Notifying extends Pick<Effect, "committed"> {
+  readonly writes: readonly Write<unknown>[];
 }
 
 /** Notifies operators of a payment that names no booking, once: another event about it may have done so. */
@@ -64,7 +71,7 @@ export function unassigned(
   { outbox, ...making }: EventMaking & { readonly outbox: Outbox },
   { notice, reference, eventId }: WaitingNotice,
   now: Date,
-): Pick<Effect, "writes" | "committed"> {
+): Notifying {
   const event = unassignedEvent(notice, reference, eventId, making, now);
   const notifications = outbox.writesFor(event, [bookingNotification(event)]);
   return {

@@ -2,10 +2,17 @@ import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
 
 import { allColumns, columnsOf, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { eventId } from "../../event/event.sql.ts";
+import { eventsTable } from "../../event/event.ts";
+import type { DeletedEvents } from "../../events/retention/pruner.ts";
 import { paymentsTable } from "../payment.ts";
 import { type WaitingNotice, waitingNoticesTable } from "../waiting-notice.ts";
 
-const tables = { waitingNotices: waitingNoticesTable, payments: paymentsTable };
+const tables = {
+  waitingNotices: waitingNoticesTable,
+  payments: paymentsTable,
+  events: eventsTable,
+};
 const statement = statementsOver(tables);
 
 export const insertWaitingNotice = statement<WaitingNotice>()((db, { waitingNotices }) =>
@@ -36,6 +43,15 @@ export const deleteWaitingNotice = statement<Pick<WaitingNotice, "eventId">>()(
   (db, { waitingNotices }, p) =>
     db.delete(waitingNotices).where(eq(waitingNotices.eventId, p.eventId)),
 );
+
+/** Deletes those of the events at these positions that were deleted. */
+export const deleteNoticesOf = statement<DeletedEvents>()((db, t, p, dialect) => {
+  const { eventId: id } = t.waitingNotices;
+  const kept = sql`select ${eventId(t, dialect)} from ${t.events} where ${dialect.among(t.events.position, p.positions)}`;
+  return db
+    .delete(t.waitingNotices)
+    .where(sql`${dialect.among(id, p.ids)} and ${id} not in (${kept})`);
+});
 
 /** The notices that wait for a payment, oldest first. */
 export const waitingNoticesOf = statement<Pick<WaitingNotice, "provider" | "reference">>()(

@@ -1,7 +1,7 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ownTurns } from "../../base/own-turn.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { decidedEffect, type Effect, type EffectOf } from "../../inbound/receive/effects.ts";
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
@@ -19,7 +19,10 @@ import {
 interface Parts {
   readonly storage: Storage;
   /** What notifies operators of a payment that names no booking. */
-  readonly notifying: (waiting: WaitingNotice, now: Date) => Pick<Effect, "writes" | "committed">;
+  readonly notifying: (
+    waiting: WaitingNotice,
+    now: Date,
+  ) => Pick<Effect, "committed"> & { readonly writes: readonly Write<unknown>[] };
   readonly effectOf: EffectOf;
   readonly clock: Clock;
   readonly log: Log;
@@ -130,13 +133,13 @@ export async function settleRefund(
   booking: string | null = null,
 ): Promise<void> {
   const done = await decidedEffect(
-    () => effectOf({ id: eventId }, { ...notice, booking }),
+    () => effectOf({ ...notice, booking }),
     async (effect) => {
       if (effect === null) return false;
       const [deleted] = await storage.atomically(
         write(deleteWaitingNotice, { eventId }, "stop"),
         write(replaceEffect, { id: eventId, effect: effect.explanation }),
-        ...effect.writes,
+        ...effect.writes({ id: eventId }),
       );
       return deleted.changes > 0;
     },

@@ -1,6 +1,5 @@
-import type { MakeId } from "../../base/ids.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event, StoredEvent } from "../../event/event.ts";
+import type { Event, EventContent, StoredEvent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { count, text } from "../../web/schema.ts";
@@ -35,7 +34,6 @@ export function flightChangeKey({ id, revision }: Pick<Flight, "id" | "revision"
 export function flightChangeEvent(
   flight: Flight,
   change: NonNullable<Flight["lastChange"]>,
-  makeId: MakeId,
   now: Date,
 ): StoredEvent {
   const { type, changedAt: _, ...previous } = change;
@@ -48,7 +46,6 @@ export function flightChangeEvent(
   };
   const data = { flightId, flightNumber, ...previous, ...(type === "flight.changed" && present) };
   return ownEvent(
-    { makeId },
     {
       type,
       idempotencyKey: flightChangeKey(flight),
@@ -84,13 +81,12 @@ export function flightChangeText(
 const utc = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 /** Makes the event about a flight that has fewer seats than are sold. `now` is the time of the import. */
-export function oversoldEvent(flight: Flight, makeId: MakeId, now: Date): StoredEvent {
+export function oversoldEvent(flight: Flight, now: Date): StoredEvent {
   const { id: flightId, flightNumber, seats, origin, destination, departureTime } = flight;
   const oversold = oversoldBy(flight);
   const data = { flightId, flightNumber, seats, oversold, origin, destination };
   const departs = departureTime.toISOString();
   return ownEvent(
-    { makeId },
     {
       type: "flight.oversold",
       idempotencyKey: `${bookingsProvider}:flight/${flightId}:oversold:${now.toISOString()}`,
@@ -106,7 +102,7 @@ export function isFlightEvent({ type }: Pick<Event, "type">): boolean {
   return flightEventTypes.some((each) => each === type);
 }
 
-export function flightNotification({ type, title, url }: Event): NewNotification {
+export function flightNotification({ type, title, url }: EventContent): NewNotification {
   const next =
     type === "flight.oversold"
       ? "No more seats are sold. Offer passengers another flight."

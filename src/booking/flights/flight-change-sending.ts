@@ -1,9 +1,10 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
+import { positionIn } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import { eventsByIds } from "../../event/events.sql.ts";
+import { eventsAt, indexAgain } from "../../event/events.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
 
@@ -29,7 +30,8 @@ export function flightChangeSending(parts: Parts): BackgroundTask {
     try {
       const unsent = await storage.all(unsentFlightEvents, { limit: batchSize });
       const ids = unsent.map(({ eventId }) => eventId);
-      const events = ids.length === 0 ? [] : await storage.all(eventsByIds, { ids });
+      const events =
+        ids.length === 0 ? [] : await storage.all(eventsAt, { positions: ids.map(positionIn) });
       await Promise.all(
         ids.map((id) =>
           send(
@@ -57,7 +59,14 @@ async function send(
 ): Promise<void> {
   const [removed] = await storage.atomically(
     write(removeFlightEvent, { eventId }, "stop"),
-    ...(event === undefined ? [] : outbox.writesFor(event, [flightNotification(event)])),
+    ...(event === undefined
+      ? []
+      : [
+          ...outbox.writesFor({ ...event, place: positionIn(eventId) }, [
+            flightNotification(event),
+          ]),
+          write(indexAgain, { id: eventId }),
+        ]),
   );
   if (event !== undefined && removed.changes > 0) outbox.committed(event);
 }

@@ -1,6 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { makeId } from "../../base/ids.ts";
-import { type Write, write } from "../../db/statement.ts";
+import { type Later, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
 import { departed, type Flight } from "../flight.ts";
@@ -116,7 +115,7 @@ const isRevised = ({ before, after }: Update) => after.revision !== before.revis
  * The writes that update a flight, with the event about a change. Another arrival or airport has none while no seat is
  * sold: a new timetable would have thousands.
  */
-function writesOf(update: Update, now: Date): readonly Write<unknown>[] {
+function writesOf(update: Update, now: Date): readonly (Write<unknown> | Later)[] {
   const { before, after } = update;
   const { lastChange, cancelledAt, departureTime, seats } = after;
   const isMoved = departureTime.getTime() !== before.departureTime.getTime();
@@ -128,17 +127,17 @@ function writesOf(update: Update, now: Date): readonly Write<unknown>[] {
   const written = write(updateFlight, values, changedMeanwhile);
   const events = [
     ...(isRevised(update) && isNews && lastChange !== null
-      ? [flightChangeEvent(after, lastChange, makeId, now)]
+      ? [flightChangeEvent(after, lastChange, now)]
       : []),
     ...(oversoldBy(after) > oversoldBy(before) && cancelledAt === null && !departed(after, now)
-      ? [oversoldEvent(after, makeId, now)]
+      ? [oversoldEvent(after, now)]
       : []),
   ];
   return [
     written,
     ...events.flatMap((event) => [
       write(insertEvent, event),
-      write(insertFlightEvent, { eventId: event.id }),
+      () => [write(insertFlightEvent, { eventId: event.place.id })],
     ]),
   ];
 }

@@ -10,8 +10,8 @@ import { type Finding, good, odd } from "./finding.ts";
 export async function checkOutbox(storage: Storage): Promise<Finding> {
   const about = "notifications";
   const { retrying, dead, oldestRetryingMs } = await readBacklog(storage, Date.now());
-  const [failure] = await storage.all(newestFailure, {});
   if (retrying === 0 && dead === 0) return good(about, "none failed");
+  const [failure] = await storage.all(newestFailure, {});
   const parts = [
     oldestRetryingMs !== null && `${retrying} retrying, the oldest from ${ago(oldestRetryingMs)}`,
     dead > 0 && `${dead} dead`,

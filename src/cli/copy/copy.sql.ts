@@ -4,7 +4,6 @@ import { beyond, columnOf } from "../../db/columns.ts";
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
 import { defineTable, type TableDefinition } from "../../db/table.ts";
-import { notificationsTable } from "../../outbound/notification.ts";
 import { tables } from "../../schema/schema.ts";
 
 export type Row = Record<string, unknown>;
@@ -54,8 +53,8 @@ const copiesByName = {
   paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),
-  events: copyOf("events", ["id"]),
-  notifications: copyOf("notifications", ["seq"]),
+  events: copyOf("events", ["position"]),
+  notifications: copyOf("notifications", ["position"]),
   audit: copyOf("audit", ["id"]),
   sessions: copyOf("sessions", ["id"]),
   mutes: copyOf("mutes", ["issueId"]),
@@ -68,7 +67,7 @@ const copiesByName = {
   replays: copyOf("replays", ["id"]),
   erasures: copyOf("erasures", ["id"]),
   replayFailures: copyOf("replayFailures", ["replayId", "id"]),
-} satisfies Record<Exclude<Name, "attempts" | "searchQueue" | "eventStates">, CopyOfTable>;
+} satisfies Record<Exclude<Name, "failedAttempts">, CopyOfTable>;
 
 /** All tables, in the order of copying. */
 export const copies: readonly CopyOfTable[] = Object.values(copiesByName);
@@ -131,19 +130,21 @@ function sizesOf(key: readonly string[], start: Start): Statement<Row, Size> {
 }
 
 interface OfNotifications {
-  readonly ids: readonly string[];
+  readonly positions: readonly number[];
 }
 
-export const attemptsOfMany = statement<OfNotifications>()((db, { attempts }, p, dialect) =>
-  db
-    .select()
-    .from(attempts)
-    .where(dialect.among(attempts.notificationId, p.ids))
-    .orderBy(asc(attempts.notificationId), asc(attempts.startedAt), asc(attempts.durationMs)),
+export const attemptsOfMany = statement<OfNotifications>()(
+  (db, { failedAttempts: failed }, p, dialect) =>
+    db
+      .select()
+      .from(failed)
+      .where(dialect.among(failed.notification, p.positions))
+      .orderBy(asc(failed.notification), asc(failed.startedAt), asc(failed.durationMs)),
 );
 
-export const deleteAttemptsOfMany = statement<OfNotifications>()((db, { attempts }, p, dialect) =>
-  db.delete(attempts).where(dialect.among(attempts.notificationId, p.ids)),
+export const deleteAttemptsOfMany = statement<OfNotifications>()(
+  (db, { failedAttempts: failed }, p, dialect) =>
+    db.delete(failed).where(dialect.among(failed.notification, p.positions)),
 );
 
 const ofMigrations = statementsOver({ migrations: migrationsTable });
@@ -161,54 +162,31 @@ export const unmarkUnfinished = ofMigrations()((db, { migrations }) =>
   db.delete(migrations).where(eq(migrations.name, unfinishedCopy)),
 );
 
-/** SQLite's table of the last number of each table with AUTOINCREMENT. */
-const ofCounters = statementsOver({
-  counters: defineTable("sqlite_sequence", {
-    name: "text",
-    seq: "bigint",
-  }),
-});
-
-export const lastCounted = ofCounters()((db, { counters }) =>
-  db.select({ seq: counters.seq }).from(counters).where(eq(counters.name, notificationsTable.name)),
-);
-
-export const forgetCounted = ofCounters()((db, { counters }) =>
-  db.delete(counters).where(eq(counters.name, notificationsTable.name)),
-);
-
-export const setCounted = ofCounters<{ seq: number }>()((db, { counters }, p) =>
-  db.insert(counters).values({ name: notificationsTable.name, seq: p.seq }),
-);
-
 /** A PostgreSQL sequence can be read as a table of one row. */
-const sequence = (name: string) => defineTable(name, { lastValue: "bigint", isCalled: "boolean" });
+const sequence = (name: string) => defineTable(name, { lastValue: "bigint" });
 const ofSequences = statementsOver({
-  seqs: sequence("notifications_seq"),
+  positions: sequence("events_position"),
   flightIds: sequence("flights_id"),
   flights: tables.flights,
   deliverySeqs: sequence("deliveries_seq"),
   deliveries: tables.deliveries,
-  eventSeqs: sequence("events_seq"),
   events: tables.events,
+  notifications: tables.notifications,
 });
 
-const lastOf = (name: "seqs" | "eventSeqs") =>
-  ofSequences()((db, of) => {
-    const { lastValue, isCalled } = of[name];
-    const seq = sql<number>`${lastValue} - case when ${isCalled} then 0 else 1 end`;
-    return db.select({ seq: seq.mapWith(Number) }).from(of[name]);
-  });
+/** The last position that was assigned, also to what is deleted. Only on PostgreSQL. */
+export const lastPosition = ofSequences()((db, { positions }) =>
+  db.select({ last: positions.lastValue }).from(positions),
+);
 
-export const lastOfSequence = lastOf("seqs");
-
-/** The last number of an event, including deleted ones. Only on PostgreSQL. */
-export const lastEventNumber = lastOf("eventSeqs");
-
-export const setSequence = ofSequences<{ seq: number }>()((db, { seqs }, p) =>
-  db
-    .select({ set: sql`setval('notifications_seq', ${encoded(p.seq, seqs.lastValue)} + 1, false)` })
-    .from(seqs),
+/** Continues after the rows of the tables, and after `last`. Only on PostgreSQL: SQLite continues by itself. */
+export const setPositions = ofSequences<{ last: number }>()(
+  (db, { positions, events, notifications }, p) =>
+    db
+      .select({
+        set: sql`setval('events_position', greatest((select max(${events.position}) from ${events}), (select max(${notifications.position}) from ${notifications}), ${encoded(p.last, positions.lastValue)}))`,
+      })
+      .from(positions),
 );
 
 /** Only on PostgreSQL: SQLite continues after the highest flight id by itself. */
@@ -227,13 +205,4 @@ export const setDeliverySeqs = ofSequences()((db, { deliverySeqs, deliveries }) 
       set: sql`setval('deliveries_seq', (select coalesce(max(${deliveries.seq}), 0) + 1 from ${deliveries}), false)`,
     })
     .from(deliverySeqs),
-);
-
-/** Continues after the events of the table, and after `seq`. Only on PostgreSQL: SQLite continues by itself. */
-export const setEventSeqs = ofSequences<{ seq: number }>()((db, { eventSeqs, events }, p) =>
-  db
-    .select({
-      set: sql`setval('events_seq', greatest((select max(${events.seq}) from ${events}), ${encoded(p.seq, eventSeqs.lastValue)}) + 1, false)`,
-    })
-    .from(eventSeqs),
 );

@@ -1,24 +1,19 @@
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertAttempts } from "../../outbound/notifications.sql.ts";
+import { insertFailures } from "../../outbound/notifications.sql.ts";
 
 import {
   attemptsOfMany,
   copies,
   type CopyOfTable,
   deleteAttemptsOfMany,
-  forgetCounted,
-  lastCounted,
-  lastEventNumber,
-  lastOfSequence,
+  lastPosition,
   markUnfinished,
   type Pages,
   type Row,
-  setCounted,
   setDeliverySeqs,
-  setEventSeqs,
   setFlightIds,
-  setSequence,
+  setPositions,
   type Size,
   unfinishedMark,
   unmarkUnfinished,
@@ -86,31 +81,20 @@ export async function copyDatabase(
   return copied;
 }
 
-/** The sequence number of the newest notification, including deleted ones. */
-export async function lastSeq(storage: Storage): Promise<number> {
-  const statement = storage.dialect === "sqlite" ? lastCounted : lastOfSequence;
-  const [row] = await storage.all(statement, {});
-  return row?.seq ?? 0;
+/** Positions are times on SQLite, so deleted events do not matter. */
+async function lastPositionOf(storage: Storage): Promise<number> {
+  const [row] = storage.dialect === "sqlite" ? [] : await storage.all(lastPosition, {});
+  return row?.last ?? 0;
 }
 
-/** On SQLite, new numbers are times, so deleted events do not matter. */
-async function lastEvent(storage: Storage): Promise<number> {
-  if (storage.dialect === "sqlite") return 0;
-  const [row] = await storage.all(lastEventNumber, {});
-  return row?.seq ?? 0;
-}
-
-/** Sets the sequences of `to` to continue after all notifications and flights that either database ever had. */
+/** Sets the sequences of `to` to continue after all events and flights that either database ever had. */
 async function continueNumbers(from: Storage, to: Storage): Promise<void> {
-  const seq = Math.max(await lastSeq(from), await lastSeq(to));
-  if (to.dialect === "sqlite") {
-    await to.atomically(write(forgetCounted, {}), write(setCounted, { seq }));
-  } else {
-    await to.all(setSequence, { seq });
-    await to.all(setEventSeqs, { seq: Math.max(await lastEvent(from), await lastEvent(to)) });
-    await to.all(setFlightIds, {});
-    await to.all(setDeliverySeqs, {});
-  }
+  if (to.dialect === "sqlite") return;
+  await to.all(setPositions, {
+    last: Math.max(await lastPositionOf(from), await lastPositionOf(to)),
+  });
+  await to.all(setFlightIds, {});
+  await to.all(setDeliverySeqs, {});
 }
 
 /** Reads both databases in parallel. Throws at the first page that differs. */
@@ -175,7 +159,9 @@ function fitting(sizes: readonly Size[]): number {
 }
 
 function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Row[]> {
-  return storage.all(attemptsOfMany, { ids: notifications.map(({ id }) => String(id)) });
+  return storage.all(attemptsOfMany, {
+    positions: notifications.map(({ position }) => Number(position)),
+  });
 }
 
 /** Replaces the attempts of these notifications. */
@@ -184,11 +170,13 @@ async function attemptWrites(
   notifications: readonly Row[],
 ): Promise<Write<never>[]> {
   const attempts = await from.all(attemptsOfMany, {
-    ids: notifications.map(({ id }) => String(id)),
+    positions: notifications.map(({ position }) => Number(position)),
   });
   return [
-    write(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
-    write(insertAttempts, { attempts }),
+    write(deleteAttemptsOfMany, {
+      positions: notifications.map(({ position }) => Number(position)),
+    }),
+    write(insertFailures, { attempts }),
   ];
 }
 

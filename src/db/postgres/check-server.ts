@@ -174,7 +174,8 @@ const rightsText = (names: readonly string[]) => `select relname as name from pg
   and relname in (${names.map((name) => `'${name}'`).join()}) and case relkind
     when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
       and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
-    when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage'))
+    when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage')
+      and has_sequence_privilege(oid, 'update'))
     else false end
   order by relname`;
 
@@ -184,6 +185,6 @@ async function missingRights(pool: SQL, schema: Schema): Promise<string[]> {
   if (rows.length === 0) return [];
   const lacking = rows.map(({ name }) => name).join(", ");
   return [
-    `The role in DATABASE_URL lacks privileges on ${lacking}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
+    `The role in DATABASE_URL lacks privileges on ${lacking}: grant it select, insert, update and delete on all tables, and usage, select and update on all sequences of the schema`,
   ];
 }

@@ -3,6 +3,7 @@ import { drizzle } from "drizzle-orm/bun-sql";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
+import { Place } from "../place.ts";
 import { type Field, type ReadRow, rowReader } from "../rows.ts";
 import type { Sql, Statement, WriteResult } from "../statement.ts";
 
@@ -67,6 +68,7 @@ async function readBy(
 }
 
 function bindable(value: unknown): unknown {
+  if (value instanceof Place) return value.position;
   return Array.isArray(value) ? value.map(withoutNul) : withoutNul(value);
 }
 

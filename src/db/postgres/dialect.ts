@@ -22,7 +22,7 @@ export const dialect: Dialect = {
     const { table } = column;
     const values = sql`select distinct unnest(${list}::${sql.raw(column.getSQLType())}[]) as value`;
     // A subquery with an offset is planned by itself, for one value.
-    const found = sql`select *, xmin from ${table} where ${column} = wanted.value offset 0`;
+    const found = sql`select * from ${table} where ${column} = wanted.value offset 0`;
     const rows = sql`select found.* from (${values}) as wanted cross join lateral (${found}) as found`;
     return rowsAs(table, rows);
   },
@@ -42,13 +42,15 @@ export const dialect: Dialect = {
     // A parameter has the default collation of the database, whose lower case may differ from the index's.
     return sql`lower(${text} collate "C")`;
   },
-  nextInOrder(column: Column) {
-    return sql`${functionOf("next", column)}()`;
+  newestSettled() {
+    return sql<number>`settled_position()`.mapWith(Number);
   },
-  newestSettled(column: Column) {
-    return sql<number>`${functionOf("settled", column)}()`.mapWith(Number);
+  idOf<Prefix extends string>(prefix: Prefix, position: Column, tail: Column) {
+    const name = sql.raw(`'${prefix}_'`);
+    const end =
+      tail.dataType === "string" ? sql`right(${tail}, 13)` : sql`lpad(to_hex(${tail}), 13, '0')`;
+    return sql<`${Prefix}_${string}`>`${name} || lpad(to_hex(${position} >> 10), 12, '0') || '7' || lpad(to_hex((${position} & 1023) << 2), 3, '0') || '800' || ${end}`;
   },
-  rowVersion: (table: Table) => sql<string>`${table}.xmin::text`,
   joined: (text: SQL) => sql<string | null>`string_agg(${text}, ',')`,
   amongUnlocked(column: Column, query: SQL) {
     // As an array, so that the query runs, and locks rows, once.
@@ -64,6 +66,7 @@ export const dialect: Dialect = {
     });
     return sql`${index}.words @@ ${query}::tsquery`;
   },
+  vectorOf: (words: SQL) => sql`${words}::tsvector`,
   matchesByRowid: false,
 };
 
@@ -78,9 +81,4 @@ function queryText(terms: readonly SearchTerm[]): string {
     return `(${quoted}${isPrefix ? ":*" : ""})`;
   });
   return phrases.join(" & ");
-}
-
-/** A function of a column, such as `settled_event_seq`. */
-function functionOf(what: "next" | "settled", column: Column) {
-  return sql.identifier(`${what}_${getTableName(column.table).replace(/s$/, "")}_${column.name}`);
 }

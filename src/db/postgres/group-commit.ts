@@ -1,18 +1,20 @@
 import type { ReservedSQL, SQL } from "bun";
 
-import type { Write, WriteResult } from "../statement.ts";
+import { nextPosition, type Place } from "../place.ts";
+import type { Later, Write, WriteResult } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import {
-  bytesOf,
-  maxTransactionsPerCommit,
-  type Transaction,
-  unavailableReason,
-} from "../transaction.ts";
+import { bytesOf, maxTransactionsPerCommit, placed, unavailableReason } from "../transaction.ts";
 
 import type { Compile } from "./compile.ts";
 import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
 import { retryTransient } from "./retry.ts";
-import { maxWritesPerWave, type Progress, runGroup, StatementError } from "./transaction.ts";
+import {
+  maxWritesPerWave,
+  type PlacedTransaction,
+  type Progress,
+  runGroup,
+  StatementError,
+} from "./transaction.ts";
 
 interface GroupCommitLimits {
   /** Maximum number of concurrent database transactions, each on its own connection. */
@@ -37,7 +39,7 @@ export function groupCommit(
   observer: StorageObserver,
   limits: GroupCommitLimits,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
-  let waiting: Transaction[] = [];
+  let waiting: PlacedTransaction[] = [];
   let scheduled = false;
   let underWay = 0;
   /** Of all that wait or are under way. */
@@ -47,17 +49,19 @@ export function groupCommit(
   /** The error and time of the last failed write; null after a successful one. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
-  function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
+  function enqueue(parts: readonly (Write<unknown> | Later)[]): Promise<WriteResult<unknown>[]> {
     const reason = unavailableReason(closed, waiting.length, waitingBytes);
     if (reason !== null) return Promise.reject(reason);
     // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
-    if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
+    if (parts.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
       return Promise.reject(unavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
-      const bytes = bytesOf(writes);
+      const placing = placingOf(parts);
+      const bytes = bytesOf(placing.writes);
       waitingBytes += bytes;
-      waiting.push({ writes, bytes, resolve, reject, onEnd: observer.transactionWaits() });
+      const onEnd = observer.transactionWaits();
+      waiting.push(Object.assign(placing, { bytes, resolve, reject, onEnd }));
       if (scheduled) return;
       scheduled = true;
       setImmediate(flush);
@@ -80,7 +84,7 @@ export function groupCommit(
   }
 
   /** Resolves or rejects each transaction of a group, in as few database transactions as possible. */
-  async function settle(group: readonly Transaction[]): Promise<void> {
+  async function settle(group: readonly PlacedTransaction[]): Promise<void> {
     if (group.length === 0) return;
     const startedMs = performance.now();
     try {
@@ -118,7 +122,7 @@ export function groupCommit(
   }
 
   /** Never repeats a group that may have been committed: the error for an unknown outcome is not transient. */
-  async function tryOnce(group: readonly Transaction[]): Promise<readonly Progress[]> {
+  async function tryOnce(group: readonly PlacedTransaction[]): Promise<readonly Progress[]> {
     const connection = await reserve();
     const abandon = () => void connection.close({ timeout: 0 });
     try {
@@ -143,18 +147,37 @@ export function groupCommit(
   }
 
   /** Long transactions, for example imports, have more time. */
-  function timeoutOf(group: readonly Transaction[]): number {
+  function timeoutOf(group: readonly PlacedTransaction[]): number {
     const writes = Math.max(...group.map((transaction) => transaction.writes.length));
     return limits.answerTimeoutMs * Math.ceil((writes + 1) / maxWritesPerWave);
   }
 
   return {
     // Guarantee: enqueue resolves with one result for each statement, of its own rows.
-    atomically: ((...writes: Write<unknown>[]) => enqueue(writes)) as Storage["atomically"],
+    atomically: ((...parts: (Write<unknown> | Later)[]) => enqueue(parts)) as Storage["atomically"],
     async close() {
       closed = true;
       flush();
       await idle.promise;
+    },
+  };
+}
+
+/** What a transaction writes. Its new events have provisional positions until `place` is called. */
+function placingOf(
+  parts: readonly (Write<unknown> | Later)[],
+): Pick<PlacedTransaction, "writes" | "place" | "places"> {
+  const places: Place[] = [];
+  let writes = placed(parts, (each) => each.assign(places.push(each)));
+  return {
+    places,
+    get writes() {
+      return writes;
+    },
+    place(after) {
+      let last = after;
+      writes = placed(parts, (each) => each.assign((last = nextPosition(last, each))));
+      return last;
     },
   };
 }

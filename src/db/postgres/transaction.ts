@@ -1,6 +1,7 @@
 import type { ReservedSQL } from "bun";
 
 import type { AppError } from "../../base/errors.ts";
+import type { Place } from "../place.ts";
 import { migrationsTable } from "../schema.ts";
 import type { Write, WriteResult } from "../statement.ts";
 import { skipped, type Transaction } from "../transaction.ts";
@@ -8,9 +9,19 @@ import { skipped, type Transaction } from "../transaction.ts";
 import type { Compile } from "./compile.ts";
 import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
 
+/** A transaction that may store new events. */
+export interface PlacedTransaction extends Transaction {
+  /** Made again by `place`, once the positions of new events are known. */
+  readonly writes: readonly Write<unknown>[];
+  /** Makes the writes with positions after this one. Returns the last. */
+  place(after: number): number;
+  /** Of its new events. */
+  readonly places: readonly Place[];
+}
+
 /** The progress of a transaction in one attempt. */
 export interface Progress {
-  readonly transaction: Transaction;
+  readonly transaction: PlacedTransaction;
   readonly contended: readonly ContendedRow[];
   readonly results: WriteResult<unknown>[];
   /** Index of the next statement to send; the number of statements when all were sent. */
@@ -21,7 +32,7 @@ export interface Progress {
 /** Thrown when the server rejects a statement of this transaction, which aborts the whole group. */
 export class StatementError extends Error {
   constructor(
-    readonly transaction: Transaction,
+    readonly transaction: PlacedTransaction,
     override readonly cause: unknown,
   ) {
     super("A statement was rejected");
@@ -63,7 +74,7 @@ const beginText = `begin; ${[
 export async function runGroup(
   connection: ReservedSQL,
   compile: Compile,
-  group: readonly Transaction[],
+  group: readonly PlacedTransaction[],
 ): Promise<Progress[]> {
   const all = group.map<Progress>((transaction) => ({
     transaction,
@@ -74,6 +85,7 @@ export async function runGroup(
   }));
   // BEGIN must not fail, since the statements sent after it would then commit one by one. So it is not prepared.
   const sent: Sent[] = [send(connection, beginText), ...lockContended(connection, all)];
+  await place(connection, group, sent);
   // Probe even if the group has other transactions: they may write nothing.
   const asking = all.find(isOver);
   if (asking !== undefined) {
@@ -99,9 +111,29 @@ export async function runGroup(
   }
 }
 
+/** Gives the new events of a group their positions, after all that were given before, by any instance. */
+async function place(
+  connection: ReservedSQL,
+  group: readonly PlacedTransaction[],
+  sent: Sent[],
+): Promise<void> {
+  const places = group.flatMap((each) => each.places);
+  if (places.length === 0) return;
+  const times = places.map((each) => each.atMs);
+  const values = [places.length, Math.min(...times), Math.max(...times)];
+  const reserved = handled(
+    connection.unsafe("select reserve_positions($1, $2, $3)", values).values().execute(),
+  );
+  await answersOf([...sent.splice(0), { transaction: null, answer: reserved }]);
+  let last = Number((await reserved)[0]?.[0]) - 1;
+  for (const transaction of group) {
+    if (transaction.places.length > 0) last = transaction.place(last);
+  }
+}
+
 /** A statement that was sent. `transaction` is null for statements of the whole group. */
 interface Sent {
-  readonly transaction: Transaction | null;
+  readonly transaction: PlacedTransaction | null;
   readonly answer: Promise<unknown>;
 }
 
@@ -221,7 +253,7 @@ function sendWave(
 function sendWrite(
   connection: ReservedSQL,
   compile: Compile,
-  transaction: Transaction,
+  transaction: PlacedTransaction,
   { statement, values }: Write<unknown>,
 ): Promise<WriteResult<unknown>> {
   try {

@@ -4,6 +4,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
+import { Place } from "../place.ts";
 import { type Field, type ReadRow, rowReader } from "../rows.ts";
 import type { Sql } from "../statement.ts";
 
@@ -59,6 +60,7 @@ function bindable(value: unknown): Bound {
       return value;
     default:
       if (value === null || value instanceof Uint8Array) return value;
+      if (value instanceof Place) return value.position;
       throw new TypeError(`SQLite cannot store a value of type ${typeof value}`);
   }
 }

@@ -33,14 +33,17 @@ export const dialect: Dialect = {
   nextNumber(column: Column) {
     return sql`(select coalesce(max(${column}), 0) + 1 from ${column.table})`;
   },
-  nextInOrder(column: Column, timeMs: SQL) {
-    return sql`(select max(coalesce(max(${column}), 0) + 1, ${timeMs}) from ${column.table})`;
+  // SQLite has one writer at a time, so events become visible in the order of their positions.
+  newestSettled(position: Column) {
+    return sql<number>`coalesce(max(${position}), 0)`.mapWith(Number);
   },
-  // SQLite has one writer at a time, so rows become visible in the order of their numbers.
-  newestSettled(column: Column) {
-    return sql<number>`coalesce(max(${column}), 0)`.mapWith(Number);
+  idOf<Prefix extends string>(prefix: Prefix, position: Column, tail: Column) {
+    const format = sql.raw(`'${prefix}_%012x7%03x800'`);
+    const start = sql`printf(${format}, ${position} >> 10, (${position} & 1023) << 2)`;
+    const end =
+      tail.dataType === "string" ? sql`substr(${tail}, -13)` : sql`printf('%013x', ${tail})`;
+    return sql<`${Prefix}_${string}`>`${start} || ${end}`;
   },
-  rowVersion: () => sql<string>`''`,
   joined: (text: SQL) => sql<string | null>`group_concat(${text}, ',')`,
   // SQLite has one writer at a time, so no row is locked by another transaction.
   amongUnlocked(column: Column, query: SQL) {
@@ -55,6 +58,7 @@ export const dialect: Dialect = {
     });
     return sql`${sql.identifier(getTableName(index))} match ${query}`;
   },
+  vectorOf: (words: SQL) => words,
   matchesByRowid: true,
 };
 

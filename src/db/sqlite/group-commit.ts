@@ -1,8 +1,10 @@
-import type { Write, WriteResult } from "../statement.ts";
+import { nextPosition } from "../place.ts";
+import type { Later, Write, WriteResult } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 import {
   bytesOf,
   maxTransactionsPerCommit,
+  placed,
   skipped,
   type Transaction,
   unavailableReason,
@@ -16,7 +18,7 @@ import {
   type StatementAnswer,
   type TransactionAnswer,
 } from "./group.ts";
-import type { BoundTransaction, Writer } from "./writer.ts";
+import type { BoundStatement, BoundTransaction, Writer } from "./writer.ts";
 
 /** Ends the program: later groups would wait for ever. */
 const rethrown = (error: unknown) =>
@@ -25,6 +27,8 @@ const rethrown = (error: unknown) =>
   });
 
 interface WaitingTransaction extends Transaction {
+  /** What its writes are made of. */
+  readonly parts: readonly (Write<unknown> | Later)[];
   readonly bound: BoundTransaction;
 }
 
@@ -49,19 +53,34 @@ export function groupCommit(
   let bytes = 0;
   let isScheduled = false;
   let closed = false;
+  /** The last position that was assigned. Positions are assigned in the order of commits. */
+  let lastPosition = 0;
+  /** The last position of the groups that were taken. What waits and is not after it gets new positions. */
+  let takenUntil = 0;
   /** The error and time of the last commit that wrote something; null when it succeeded. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
-  function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
+  function enqueue(parts: readonly (Write<unknown> | Later)[]): Promise<WriteResult<unknown>[]> {
     const reason = unavailableReason(closed, waiting.length + underWay, bytes);
     if (reason !== null) return Promise.reject(reason);
     // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
-    if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
+    if (parts.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
       return Promise.reject(unavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
-      add({ writes, bound: bind(writes), resolve, reject, onEnd: observer.transactionWaits() });
+      const made = writesOf(parts);
+      add({ parts, ...made, resolve, reject, onEnd: observer.transactionWaits() });
     });
+  }
+
+  function writesOf(parts: WaitingTransaction["parts"]) {
+    let positions: BoundTransaction["positions"] = null;
+    const writes = placed(parts, (place) => {
+      lastPosition = nextPosition(lastPosition, place);
+      positions = [positions?.[0] ?? lastPosition, lastPosition];
+      place.assign(lastPosition);
+    });
+    return { writes, bound: { statements: bind(writes), positions } };
   }
 
   function add(transaction: Omit<WaitingTransaction, "bytes">): void {
@@ -87,7 +106,13 @@ export function groupCommit(
       if (count === maxTransactionsPerCommit || (count > 0 && size > maxBytesPerCommit)) break;
       count += 1;
     }
-    const group = waiting.slice(0, count);
+    const group = waiting.slice(0, count).map((transaction) => {
+      const [first = Infinity] = transaction.bound.positions ?? [];
+      const current =
+        first > takenUntil ? transaction : { ...transaction, ...writesOf(transaction.parts) };
+      takenUntil = current.bound.positions?.[1] ?? takenUntil;
+      return current;
+    });
     waiting = waiting.slice(count);
     return group;
   }
@@ -96,6 +121,7 @@ export function groupCommit(
     underWay = group.length;
     const answer = await writer.run(group.map(({ bound }) => bound));
     underWay = 0;
+    if ("newest" in answer) return placeAgain(group, answer.newest);
     if (hasWritten(answer)) lastError = null;
     else if ("error" in answer && answer.isBegun)
       lastError = { error: errorOf(answer.error), atMs: performance.now() };
@@ -109,6 +135,14 @@ export function groupCommit(
     // The writer has its next group before the callers of this one run.
     flush();
     settle(ended, answer);
+  }
+
+  /** Another process has stored events meanwhile: those of this one come after them. */
+  function placeAgain(group: readonly WaitingTransaction[], newest: number): void {
+    lastPosition = Math.max(lastPosition, newest);
+    takenUntil = newest;
+    waiting = [...group, ...waiting];
+    flush();
   }
 
   function settle(ended: readonly WaitingTransaction[], answer: GroupAnswer): void {
@@ -127,21 +161,21 @@ export function groupCommit(
 
   return {
     // Guarantee: enqueue resolves with one result for each statement, of its own rows.
-    atomically: ((...writes: Write<unknown>[]) => enqueue(writes)) as Storage["atomically"],
+    atomically: ((...parts: (Write<unknown> | Later)[]) => enqueue(parts)) as Storage["atomically"],
     async close() {
       closed = true;
       if (waiting.length + underWay === 0) return;
       // An empty transaction settles after all transactions that were queued before it.
       await new Promise<void>((resolve) => {
         const settled = () => resolve();
-        add({ writes: [], bound: [], resolve: settled, reject: settled, onEnd: null });
+        add({ parts: [], ...writesOf([]), resolve: settled, reject: settled, onEnd: null });
       });
     },
   };
 }
 
 function isBegun(answer: GroupAnswer): boolean {
-  return "transactions" in answer || answer.isBegun;
+  return !("error" in answer) || answer.isBegun;
 }
 
 /** A commit of nothing succeeds on a full disk too. */
@@ -156,10 +190,11 @@ function hasWritten(answer: GroupAnswer): boolean {
 
 function answerAt(answer: GroupAnswer, index: number): TransactionAnswer {
   if ("error" in answer) return answer;
-  return answer.transactions[index] ?? { error: { code: null, message: "No answer" } };
+  const transactions = "transactions" in answer ? answer.transactions : [];
+  return transactions[index] ?? { error: { code: null, message: "No answer" } };
 }
 
-function bind(writes: readonly Write<unknown>[]): BoundTransaction {
+function bind(writes: readonly Write<unknown>[]): readonly BoundStatement[] {
   return writes.map(({ statement, values, onNoRows }) => {
     const { sql, bind } = compile(statement);
     const whenNone = onNoRows === undefined || onNoRows === "stop" ? (onNoRows ?? null) : "fail";

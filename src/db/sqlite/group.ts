@@ -23,6 +23,8 @@ interface GroupWork {
   readonly transactions: readonly (readonly GroupStatement[])[];
   /** All bytes of all parameters, so that sending them copies nothing. */
   readonly bytes: Uint8Array;
+  /** The first position of its new events; null without any. */
+  readonly firstPosition: number | null;
 }
 
 /** A group as plain data, which can be sent to another thread. */
@@ -44,9 +46,15 @@ export type TransactionAnswer =
 
 export type GroupAnswer = { readonly seconds: number } & (
   | { readonly transactions: readonly TransactionAnswer[] }
+  /** Nothing was committed, because another process has stored an event at this position, beyond the first of the group. */
+  | { readonly newest: number }
   /** Nothing was committed. `isBegun`: false if the write lock was not available. */
   | { readonly error: DatabaseFailure; readonly isBegun: boolean }
 );
+
+/** The newest position, of what an event or a notification is stored at. */
+const newestText = `select max(
+  coalesce((select max(position) from events), 0), coalesce((select max(position) from notifications), 0))`;
 
 /**
  * Returns a function that runs and commits a group on this connection. `texts`: by number. A group first runs without
@@ -61,7 +69,17 @@ export function groupRunner(
 ): (group: GroupWork) => GroupAnswer {
   const prepare = preparer(client);
 
-  function runGroup({ transactions, bytes }: GroupWork): TransactionAnswer[] {
+  /** The newest position, if it is not before the group's. */
+  function newestBeyond(firstPosition: number | null): number | null {
+    if (firstPosition === null) return null;
+    const newest = Number(prepare(newestText).values()[0]?.[0]);
+    return newest >= firstPosition ? newest : null;
+  }
+
+  function runGroup({
+    transactions,
+    bytes,
+  }: Omit<GroupWork, "firstPosition">): TransactionAnswer[] {
     const answers: TransactionAnswer[] = [];
     for (const transaction of transactions) {
       const { answer, writesDone } = run(transaction, bytes);
@@ -72,7 +90,7 @@ export function groupRunner(
     return answers;
   }
 
-  function runWithSavepoints({ transactions, bytes }: GroupWork) {
+  function runWithSavepoints({ transactions, bytes }: Omit<GroupWork, "firstPosition">) {
     client.run("rollback");
     client.run("begin immediate");
     return transactions.map((transaction) => {
@@ -138,6 +156,11 @@ export function groupRunner(
     try {
       begin();
       isBegun = true;
+      const newest = newestBeyond(group.firstPosition);
+      if (newest !== null) {
+        rollback();
+        return { newest, seconds: seconds() };
+      }
       const transactions = runGroup(group);
       client.run("commit");
       return { transactions, seconds: seconds() };

@@ -24,7 +24,11 @@ export interface BoundStatement {
   readonly parameters: readonly Bound[];
 }
 
-export type BoundTransaction = readonly BoundStatement[];
+export interface BoundTransaction {
+  readonly statements: readonly BoundStatement[];
+  /** The first and the last position of its new events; null without one. */
+  readonly positions: readonly [first: number, last: number] | null;
+}
 
 /** Runs and commits groups, one at a time. */
 export interface Writer {
@@ -145,21 +149,23 @@ function groupEncoder(): (transactions: readonly BoundTransaction[]) => Group & 
       return number;
     };
     const { bytes, pack } = packer(transactions);
-    const encoded = transactions.map((statements) =>
+    const placed = transactions.find(({ positions }) => positions !== null);
+    const [firstPosition] = placed?.positions ?? [null];
+    const encoded = transactions.map(({ statements }) =>
       statements.map<GroupStatement>(({ sql, onNoRows, parameters }) => [
         numberOf(sql),
         onNoRows,
         parameters.map(pack),
       ]),
     );
-    return { newTexts, transactions: encoded, bytes };
+    return { newTexts, transactions: encoded, bytes, firstPosition };
   };
 }
 
 /** Copies all bytes of a group into one buffer, which can then change its thread without another copy. */
 function packer(transactions: readonly BoundTransaction[]) {
   let length = 0;
-  for (const statements of transactions) {
+  for (const { statements } of transactions) {
     for (const { parameters } of statements) {
       for (const value of parameters) if (value instanceof Uint8Array) length += value.length;
     }

@@ -1,5 +1,7 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
+import { firstPositionAt } from "../../base/ids.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
@@ -19,10 +21,20 @@ import {
   deleteExpiredKeys,
   deleteNotificationsOf,
   deleteSettledEvents,
-  eventsOfStateUntil,
+  deleteWordsOf,
   eventsUntil,
   lockSettledEvents,
+  settledEvents,
 } from "./retention.sql.ts";
+
+/** Events that retention is deleting, unless something still needs them. */
+export interface DeletedEvents {
+  readonly positions: readonly number[];
+  readonly ids: readonly Event["id"][];
+}
+
+/** Deletes what other rooms keep of deleted events. */
+export type AlsoDelete = (events: DeletedEvents) => readonly Write<unknown>[];
 
 /** Retention periods, in days. */
 export interface Retention {
@@ -36,6 +48,7 @@ type Pruner = Pick<BackgroundTask, "start" | "stop">;
 
 /** Small batches, so that no delivery waits longer than a few milliseconds. */
 const batchSize = 100;
+const ownTurn = ownTurns();
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
 /** Charts show at most a month. */
@@ -56,9 +69,10 @@ export function pruner(
   { eventDays, bodyDays, auditDays }: Retention,
   clock: Clock,
   log: Log,
+  alsoDelete: AlsoDelete,
 ): Pruner {
-  // Bodies before this position are already deleted.
-  let bodiesDone: Position | typeof start = start;
+  /** Up to this position, bodies are deleted already. */
+  let bodiesDone = 0;
   /** Start time of the next round. */
   let nextRoundMs = 0;
   /** The signal of the running round. */
@@ -71,8 +85,7 @@ export function pruner(
     const ends = await Promise.allSettled([
       deleteBodiesUntil(bodiesUntil(now)),
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
-      deleteEvents("delivered", now),
-      deleteEvents("none", now),
+      deleteEvents(now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
       inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
       inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
@@ -86,54 +99,55 @@ export function pruner(
 
   const daysBefore = (now: number, days: number) => new Date(now - days * dayMs);
   const bodiesUntil = (now: number) => daysBefore(now, bodyDays);
+  /** The last position of that time. */
+  const positionAt = (time: Date) => firstPositionAt(time.getTime() + 1) - 1;
   const expiredUntil = (now: number) => daysBefore(now, eventDays);
 
-  async function deleteBodiesUntil(until: Date): Promise<void> {
-    // The clock was set back, so the position is too far ahead.
-    if (until < bodiesDone.createdAt) bodiesDone = start;
-    bodiesDone = await walk(
-      bodiesDone,
-      (place) => storage.all(eventsUntil, { ...place, until }),
-      (ids) => storage.atomically(write(deleteBodies, { ids })),
+  async function deleteBodiesUntil(time: Date): Promise<void> {
+    bodiesDone = await walk(bodiesDone, positionAt(time), ({ positions }) =>
+      storage.atomically(write(deleteBodies, { positions })),
     );
   }
 
-  /** Of the other states, none is deleted. */
-  async function deleteEvents(state: "delivered" | "none", now: number): Promise<void> {
-    const until = expiredUntil(now);
-    await walk(
-      start,
-      (place) => storage.all(eventsOfStateUntil, { ...place, until, state }),
-      async (ids) => {
-        // Users' deliveries may still wait, for example while their destination is paused.
-        const lines = await storage.all(linesOf, { eventIds: ids });
-        await storage.atomically(
-          ...(storage.dialect === "postgres" ? [write(lockSettledEvents, { ids }, "stop")] : []),
-          write(deleteSettledEvents, { ids }, "stop"),
-          write(deleteAttemptsOf, { ids }),
-          write(deleteDeliveriesOf, { ids }),
-          write(deleteNotificationsOf, { ids }),
-          ...lines.flatMap((line) => nextInLine(line, new Date(now))),
-        );
-      },
-    );
+  async function deleteEvents(now: number): Promise<void> {
+    await walk(0, positionAt(expiredUntil(now)), async (events) => {
+      const settled = await storage.all(settledEvents, { positions: events.positions });
+      if (settled.length === 0) return;
+      const positions = settled.map(({ position }) => position);
+      // Users' deliveries may still wait, for example while their destination is paused.
+      const lines = await storage.all(linesOf, { events: positions });
+      await storage.atomically(
+        ...(storage.dialect === "postgres"
+          ? [write(lockSettledEvents, { positions }, "stop")]
+          : []),
+        write(deleteSettledEvents, { positions }, "stop"),
+        write(deleteAttemptsOf, { positions }),
+        write(deleteDeliveriesOf, { positions }),
+        write(deleteNotificationsOf, { positions }),
+        write(deleteWordsOf, { positions }),
+        ...alsoDelete(events),
+        ...lines.flatMap((line) => nextInLine(line, new Date(now))),
+      );
+    });
   }
 
-  /** Calls `act` for the events that `read` returns, in batches. Returns the last position. */
+  /** Calls `act` for the events after a position, up to another, in batches. Returns the last position. */
   async function walk(
-    from: Position | typeof start,
-    read: (place: Place) => Promise<readonly Position[]>,
-    act: (ids: readonly Event["id"][]) => Promise<unknown>,
-  ): Promise<Position | typeof start> {
-    let position = from;
+    from: number,
+    until: number,
+    act: (events: DeletedEvents) => Promise<unknown>,
+  ): Promise<number> {
+    let after = from;
     while (!stopping.aborted) {
-      const { createdAt: afterTime, id: afterId } = position;
-      const found = await read({ afterTime, afterId, limit: batchSize });
-      if (found.length > 0) await act(found.map(({ id }) => id));
-      position = found.at(-1) ?? position;
+      // Many events may be kept, for which nothing is written.
+      await ownTurn();
+      const found = await storage.all(eventsUntil, { after, until, limit: batchSize });
+      const positions = found.map(({ position }) => position);
+      if (found.length > 0) await act({ positions, ids: found.map(({ id }) => id) });
+      after = positions.at(-1) ?? after;
       if (found.length < batchSize) break;
     }
-    return position;
+    return after;
   }
 
   async function deleteCounts(now: number): Promise<void> {
@@ -168,18 +182,4 @@ export function pruner(
   });
 
   return { start: () => task.start(delay(intervalMs)), stop: () => task.stop() };
-}
-
-/** A position in the order of events. */
-interface Position {
-  readonly createdAt: Date;
-  readonly id: Event["id"];
-}
-const start = { createdAt: new Date(0), id: "" } as const;
-
-/** Where a batch starts. */
-interface Place {
-  readonly afterTime: Date;
-  readonly afterId: string;
-  readonly limit: number;
 }

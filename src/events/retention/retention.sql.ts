@@ -1,68 +1,39 @@
-import { and, asc, type Column, eq, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, type Column, gt, isNotNull, lte, sql } from "drizzle-orm";
 
 import { type Dialect, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { type Event, eventsTable } from "../../event/event.ts";
+import { eventId } from "../../event/event.sql.ts";
+import { eventsTable } from "../../event/event.ts";
 import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
 import { deliveriesTable } from "../../outbound/delivery.ts";
-import { attemptsTable, notificationsTable } from "../../outbound/notification.ts";
-import { type DeliveryState, eventStatesTable } from "../event-index.ts";
+import { failedAttemptsTable, notificationsTable } from "../../outbound/notification.ts";
+import { eventWordsTable } from "../event-index.ts";
 
 const tables = {
   events: eventsTable,
-  eventStates: eventStatesTable,
+  eventWords: eventWordsTable,
   deliveries: deliveriesTable,
   notifications: notificationsTable,
-  attempts: attemptsTable,
+  failedAttempts: failedAttemptsTable,
   idempotency: idempotencyTable,
 };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-interface Walked {
-  readonly afterTime: Date;
-  readonly afterId: string;
-  readonly until: Date;
-  readonly limit: number;
-}
-
-/** The oldest events after a position, up to a time. */
-export const eventsUntil = statement<Walked>()((db, { events }, p) =>
-  db
-    .select({ id: events.id, createdAt: events.createdAt })
-    .from(events)
-    .where(isWalked(events, p))
-    .orderBy(asc(events.createdAt), asc(events.id))
-    .limit(p.limit),
-);
-
-/**
- * The same for the events of one state. Their index passes over all others: dead events are kept for as long as they
- * are dead, and there may be many.
- */
-export const eventsOfStateUntil = statement<Walked & { readonly state: DeliveryState }>()(
-  (db, { eventStates }, p) =>
+/** The oldest events after a position, up to another. */
+export const eventsUntil = statement<{ after: number; until: number; limit: number }>()(
+  (db, t, p, dialect) =>
     db
-      .select({ id: eventStates.id, createdAt: eventStates.createdAt })
-      .from(eventStates)
-      .where(and(eq(eventStates.delivery, p.state), isWalked(eventStates, p)))
-      .orderBy(asc(eventStates.createdAt), asc(eventStates.id))
+      .select({ position: t.events.position, id: eventId(t, dialect) })
+      .from(t.events)
+      .where(and(gt(t.events.position, p.after), lte(t.events.position, p.until)))
+      .orderBy(asc(t.events.position))
       .limit(p.limit),
 );
 
-function isWalked(
-  { createdAt, id }: Readonly<Record<"createdAt" | "id", Column>>,
-  p: Parameters<Walked>,
-) {
-  return and(
-    sql`(${createdAt}, ${id}) > (${encoded(p.afterTime, createdAt)}, ${p.afterId})`,
-    lte(createdAt, encoded(p.until, createdAt)),
-  );
-}
-
 /** A batch of events: one statement deletes what belongs to all of them from a table. */
 interface These {
-  readonly ids: readonly Event["id"][];
+  readonly positions: readonly number[];
 }
 
 /** Deletes the bodies of events. The events stay. */
@@ -70,7 +41,15 @@ export const deleteBodies = statement<These>()((db, { events }, p, dialect) =>
   db
     .update(events)
     .set({ body: sql`null` })
-    .where(and(dialect.among(events.id, p.ids), isNotNull(events.body))),
+    .where(and(dialect.among(events.position, p.positions), isNotNull(events.body))),
+);
+
+/** Those of the events that can be deleted. */
+export const settledEvents = statement<These>()((db, tables, p, dialect) =>
+  db
+    .select({ position: tables.events.position })
+    .from(tables.events)
+    .where(areSettled(tables, p, dialect)),
 );
 
 /**
@@ -79,7 +58,7 @@ export const deleteBodies = statement<These>()((db, { events }, p, dialect) =>
  */
 export const lockSettledEvents = statement<These>()((db, tables, p, dialect) =>
   db
-    .select({ id: tables.events.id })
+    .select({ position: tables.events.position })
     .from(tables.events)
     // The where clause is the last one. Unlike an update, this writes no row.
     .where(sql`${areSettled(tables, p, dialect)} for update`),
@@ -95,32 +74,39 @@ export const deleteSettledEvents = statement<These>()((db, tables, p, dialect) =
 
 function areSettled({ events, notifications }: Tables, p: Parameters<These>, dialect: Dialect) {
   return and(
-    dialect.among(events.id, p.ids),
-    sql`not exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id} and ${notifications.status} <> 'delivered')`,
+    dialect.among(events.position, p.positions),
+    sql`not exists (select 1 from ${notifications} where ${notifications.event} = ${events.position} and ${notifications.status} <> 'delivered')`,
     // Raw names: the table is read a second time.
-    sql`not exists (select 1 from ${events} as item where item.body_of = ${events.id})`,
+    sql`not exists (select 1 from ${events} as item where item.body_of = ${events.position})`,
   );
 }
 
 /** True for what belongs to those of the events that are deleted by now. */
-function isOfDeleted({ events }: Tables, eventId: Column, p: Parameters<These>, dialect: Dialect) {
-  return sql`${dialect.among(eventId, p.ids)} and not exists (select 1 from ${events} where ${events.id} = ${eventId})`;
+function isOfDeleted({ events }: Tables, event: Column, p: Parameters<These>, dialect: Dialect) {
+  return sql`${dialect.among(event, p.positions)} and not exists (select 1 from ${events} where ${events.position} = ${event})`;
 }
 
 export const deleteAttemptsOf = statement<These>()((db, t, p, dialect) =>
   db
-    .delete(t.attempts)
+    .delete(t.failedAttempts)
     .where(
-      sql`${t.attempts.notificationId} in (select ${t.notifications.id} from ${t.notifications} where ${isOfDeleted(t, t.notifications.eventId, p, dialect)})`,
+      sql`${t.failedAttempts.notification} in (select ${t.notifications.position} from ${t.notifications} where ${isOfDeleted(t, t.notifications.event, p, dialect)})`,
     ),
 );
 
 export const deleteDeliveriesOf = statement<These>()((db, t, p, dialect) =>
-  db.delete(t.deliveries).where(isOfDeleted(t, t.deliveries.eventId, p, dialect)),
+  db.delete(t.deliveries).where(isOfDeleted(t, t.deliveries.event, p, dialect)),
 );
 
 export const deleteNotificationsOf = statement<These>()((db, t, p, dialect) =>
-  db.delete(t.notifications).where(isOfDeleted(t, t.notifications.eventId, p, dialect)),
+  db.delete(t.notifications).where(isOfDeleted(t, t.notifications.event, p, dialect)),
+);
+
+/** Not while an instance stores the words of an event that is being deleted. */
+export const deleteWordsOf = statement<These>()(
+  (db, t, p, dialect) =>
+    db.delete(t.eventWords).where(isOfDeleted(t, t.eventWords.rowid, p, dialect)),
+  { contended: () => ({ table: eventWordsTable, ids: [0] }) },
 );
 
 /** Deletes at most `limit` expired keys. */

@@ -14,7 +14,7 @@ import {
   urlAt,
 } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event } from "../../event/event.ts";
+import type { EventContent } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { text } from "../../web/schema.ts";
 
@@ -272,7 +272,7 @@ function senderOf(payload: JsonObject): string | null {
   return firstLineAt(payload, "sender", "login");
 }
 
-function notifyCode(event: Event): NewNotification {
+function notifyCode(event: EventContent): NewNotification {
   const conclusion = textAt(event.data, "conclusion");
   const text = joined(
     " · ",

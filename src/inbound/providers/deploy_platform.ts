@@ -11,7 +11,7 @@ import {
   webUrl,
 } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event } from "../../event/event.ts";
+import type { EventContent } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { text } from "../../web/schema.ts";
 
@@ -138,7 +138,7 @@ function siteOf(deployment: JsonObject): string | null {
   return host && /^[\w.-]+$/.test(host) ? webUrl(`https://${host}`) : null;
 }
 
-function notifyDeploy(event: Event): NewNotification {
+function notifyDeploy(event: EventContent): NewNotification {
   const text = joined(
     " · ",
     event.actor && `by ${event.actor}`,

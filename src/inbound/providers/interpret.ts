@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
-import type { Event, StoredEvent } from "../../event/event.ts";
+import type { Event, EventContent, StoredReceipt } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
@@ -80,7 +80,7 @@ function interpreted(
  */
 export function interpretStored(
   provider: Provider,
-  { body, headers, item }: Pick<StoredEvent, "body" | "headers" | "item">,
+  { body, headers, item }: Pick<StoredReceipt, "body" | "headers" | "item">,
 ): Interpreted | null {
   if (body === null) return null;
   const all = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null, item ?? 1);
@@ -104,7 +104,7 @@ type InterpretedFields = Pick<
 /** The notifications for an event. None unless its status is `accepted`. */
 export function notificationsOf(
   provider: Provider,
-  event: Event,
+  event: EventContent,
   notice: Notice | null,
 ): readonly NewNotification[] {
   if (event.status !== "accepted") return [];

@@ -1,9 +1,9 @@
+import { placeIn } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
 import { viaHeader } from "../../event/via.ts";
 import type { Destination } from "../../outbound/destination.ts";
 import { isSigned } from "../../outbound/formats/formats.ts";
-import type { Notification } from "../../outbound/notification.ts";
-import { notificationsByIds } from "../../outbound/notifications.sql.ts";
+import { notificationsAt } from "../../outbound/notifications.sql.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 
 import type { Provider } from "./provider.ts";
@@ -24,8 +24,10 @@ export function isEcho(
   header: (name: string) => string | null | undefined,
 ): false | Promise<boolean> {
   const named = `${header("webhook-id") ?? ""} ${header(viaHeader) ?? ""}`.slice(0, 2_000);
-  const found = named.match(/\bntf_[0-9a-f]{32}\b/g);
-  if (found === null) return false;
-  const ids = found.map((text): Notification["id"] => `ntf_${text.slice("ntf_".length)}`);
-  return storage.all(notificationsByIds, { ids }).then((all) => all.length > 0);
+  const ids: readonly string[] = named.match(/\bntf_[0-9a-f]{32}\b/g) ?? [];
+  const positions = ids.flatMap((id) => placeIn("ntf", id)?.position ?? []);
+  if (positions.length === 0) return false;
+  return storage
+    .all(notificationsAt, { positions })
+    .then((found) => found.some(({ id }) => ids.includes(id)));
 }

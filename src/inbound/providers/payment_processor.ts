@@ -13,7 +13,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event } from "../../event/event.ts";
+import type { EventContent } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { text } from "../../web/schema.ts";
 
@@ -265,7 +265,7 @@ function reasonOf(thing: JsonObject): string | null {
   );
 }
 
-function notifyPayment(event: Event): NewNotification {
+function notifyPayment(event: EventContent): NewNotification {
   return {
     title: event.title,
     text: joined(" · ", event.subject, textAt(event.data, "invoice")),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event, EventData } from "../../event/event.ts";
+import type { EventContent, EventData } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import type { SignatureScheme } from "../signatures/scheme.ts";
@@ -135,7 +135,7 @@ export interface Interpreted extends Interpretation, Omit<Sent, "value"> {
   readonly payment: PaymentNotice | null;
 }
 
-type NotifyFunction = (event: Event, notice: Notice | null) => NewNotification | null;
+type NotifyFunction = (event: EventContent, notice: Notice | null) => NewNotification | null;
 
 /** Creates a sample that differs from all earlier ones. */
 export type Sample = (fresh: Fresh) => {

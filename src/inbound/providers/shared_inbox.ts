@@ -9,7 +9,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event } from "../../event/event.ts";
+import type { EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { text } from "../../web/schema.ts";
 
@@ -154,7 +154,7 @@ function topicOf(payload: JsonObject): string | null {
   );
 }
 
-function notifyConversation(event: Event): NewNotification {
+function notifyConversation(event: EventContent): NewNotification {
   const text = joined(
     " · ",
     event.type === "assignee.changed" ? event.actor && `by ${event.actor}` : null,

@@ -13,7 +13,7 @@ import {
   urlAt,
 } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
-import type { Event } from "../../event/event.ts";
+import type { EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { text } from "../../web/schema.ts";
 
@@ -114,7 +114,7 @@ function isRecurring(task: JsonObject): boolean {
   return isTrueAt(task, "due", "is_recurring");
 }
 
-function notifyTask(event: Event): NewNotification {
+function notifyTask(event: EventContent): NewNotification {
   return {
     title: event.title,
     text: joined(" · ", event.actor && `by ${event.actor}`, event.subject),

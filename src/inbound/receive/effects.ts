@@ -9,8 +9,8 @@ export interface Effect {
   readonly explanation: string;
   /** The same for the log: ids and codes, since a text of the payload may hold personal data. */
   readonly logged: Readonly<Record<string, string | number>>;
-  /** Those that depend on what was read are guarded with `changedMeanwhile`. */
-  readonly writes: readonly Write<unknown>[];
+  /** `cause`: the event. Those that depend on what was read are guarded with `changedMeanwhile`. */
+  writes(cause: Pick<Event, "id">): readonly Write<unknown>[];
   /** Called after the commit. */
   committed(): void;
 }
@@ -19,7 +19,7 @@ export interface Effect {
  * Decides what an event about a payment changes: the port that bookings implement. Reads only; null if the
  * event is about nothing that is known.
  */
-export type EffectOf = (event: Pick<Event, "id">, payment: PaymentNotice) => Promise<Effect | null>;
+export type EffectOf = (payment: PaymentNotice) => Promise<Effect | null>;
 
 /** What was read has changed before the commit. The transaction is rolled back, and the effect decided again. */
 export const changedMeanwhile = new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });

@@ -1,4 +1,5 @@
 import { sameBytes } from "../../base/constant-time.ts";
+import { positionIn } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/payload.ts";
 import { oneOrMore, pointerKeys } from "../../base/place.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -7,7 +8,7 @@ import {
   eventsByKeys,
   firstWithHash,
   firstWithKey,
-  receiptById,
+  receiptAt,
   recoveredLike,
   storedLikeSince,
 } from "../../event/events.sql.ts";
@@ -66,7 +67,7 @@ async function firstOfPayload(
   const holders = await storage.all(eventsByKeys, { keys: [idempotencyKey] });
   if (isKeyOfId(provider.id, idempotencyKey)) {
     for (const holder of holders) {
-      const [receipt] = await storage.all(receiptById, { id: holder.id });
+      const [receipt] = await storage.all(receiptAt, { position: positionIn(holder.id) });
       if (holder.type === type && isRetry(provider, receipt?.body ?? null, event)) return holder;
     }
   }
@@ -78,7 +79,7 @@ async function firstOfPayload(
     : await storage.all(recoveredLike, like);
   for (const candidate of [...holders, ...others]) {
     if (!candidate.recovered && !event.recovered) continue;
-    const [receipt] = await storage.all(receiptById, { id: candidate.id });
+    const [receipt] = await storage.all(receiptAt, { position: positionIn(candidate.id) });
     const isSame = receipt?.body
       ? hasSamePayload(provider, receipt.body, event)
       : // Retention deleted the body, from which these fields were read.

@@ -1,6 +1,7 @@
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
 
 import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import { eventId, hasId } from "../../event/event.sql.ts";
 import { type Event, eventsTable, type StoredEvent } from "../../event/event.ts";
 import { type PaymentSearch, paymentSearchesTable } from "../payment-search.ts";
 
@@ -10,8 +11,7 @@ const statement = statementsOver({
 });
 
 interface After extends Pick<Event, "type"> {
-  readonly afterTime: Date;
-  readonly afterId: string;
+  readonly after: number;
   readonly limit: number;
 }
 
@@ -19,36 +19,33 @@ interface After extends Pick<Event, "type"> {
  * The next events of one type, in the order of receipt. Of any provider and with any effect: to skip rows, SQLite would
  * read any number of them on the event loop's thread.
  */
-export const eventsOfType = statement<After>()((db, { events }, p) =>
+export const eventsOfType = statement<After>()((db, { events }, p, dialect) =>
   db
     .select({
-      id: events.id,
-      createdAt: events.createdAt,
+      id: eventId({ events }, dialect),
+      position: events.position,
       provider: events.provider,
       effect: events.effect,
     })
     .from(events)
-    .where(
-      and(
-        eq(events.type, p.type),
-        sql`(${events.createdAt}, ${events.id}) > (${encoded(p.afterTime, events.createdAt)}, ${p.afterId})`,
-      ),
-    )
-    .orderBy(asc(events.createdAt), asc(events.id))
+    .where(and(eq(events.type, p.type), gt(events.position, p.after)))
+    .orderBy(asc(events.position))
     .limit(p.limit),
 );
 
+type OfEvent = Pick<Event, "id"> & Pick<StoredEvent, "effect">;
+
 /** Sets the effect of an event. Touches no row if it has one. */
-export const setEffect = statement<Pick<StoredEvent, "id" | "effect">>()((db, { events }, p) =>
+export const setEffect = statement<OfEvent>()((db, t, p) =>
   db
-    .update(events)
+    .update(t.events)
     .set({ effect: p.effect })
-    .where(and(eq(events.id, p.id), isNull(events.effect))),
+    .where(and(hasId(t, p.id), isNull(t.events.effect))),
 );
 
 /** Replaces the effect of an event that waited. */
-export const replaceEffect = statement<Pick<StoredEvent, "id" | "effect">>()((db, { events }, p) =>
-  db.update(events).set({ effect: p.effect }).where(eq(events.id, p.id)),
+export const replaceEffect = statement<OfEvent>()((db, t, p) =>
+  db.update(t.events).set({ effect: p.effect }).where(hasId(t, p.id)),
 );
 
 export const paymentSearchOf = statement<Pick<PaymentSearch, "provider" | "source">>()(

@@ -1,5 +1,6 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
+import { firstPositionAt } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
@@ -76,17 +77,17 @@ async function search(
   const fromMs = (searched.get(id) ?? stored?.searchedUntil.getTime() ?? 0) - overlapMs;
   let isAny = false;
   for (const type of typesOf(payments)) {
-    let position = { afterTime: new Date(Math.max(0, fromMs)), afterId: "" };
+    let after = firstPositionAt(fromMs) - 1;
     while (!signal.aborted) {
       await ownTurn();
-      const found = await storage.all(eventsOfType, { type, ...position, limit: batchSize });
+      const found = await storage.all(eventsOfType, { type, after, limit: batchSize });
       isAny ||= found.length > 0;
-      for (const { id, provider: of, effect } of found) {
-        if (of === provider.id && effect === null) await apply(parts, provider, id);
+      for (const { id, position, provider: of, effect } of found) {
+        if (of === provider.id && effect === null) await apply(parts, provider, { id, position });
       }
       const last = found.at(-1);
       if (last === undefined || found.length < batchSize) break;
-      position = { afterTime: last.createdAt, afterId: last.id };
+      after = last.position;
     }
   }
   if (signal.aborted) return;
@@ -99,17 +100,18 @@ async function search(
 async function apply(
   { storage, effectOf, log }: Parts,
   provider: Provider,
-  id: Event["id"],
+  { id, position }: Pick<Event, "id"> & { readonly position: number },
 ): Promise<void> {
-  const { payment = null } = interpretStored(provider, await storedReceipt(storage, id)) ?? {};
+  const { payment = null } =
+    interpretStored(provider, await storedReceipt(storage, position)) ?? {};
   if (payment === null) return;
   const done = await decidedEffect(
-    () => effectOf({ id }, payment),
+    () => effectOf(payment),
     async (effect) => {
       if (effect === null) return false;
       const [set] = await storage.atomically(
         write(setEffect, { id, effect: effect.explanation }, "stop"),
-        ...effect.writes,
+        ...effect.writes({ id }),
       );
       return set.changes > 0;
     },

@@ -1,3 +1,4 @@
+import { positionIn } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedReceipt } from "../../event/receipts.ts";
 import { MissingOriginal, type OriginalOf } from "../../outbound/formats/original.ts";
@@ -11,7 +12,7 @@ const noRequest =
 /** Finds the requests of events, to send them on signed with the secrets of their providers. */
 export function originals(storage: Storage, registry: Registry): OriginalOf {
   return async ({ id, provider: providerId }, url, atMs) => {
-    const { body, headers, address } = await storedReceipt(storage, id);
+    const { body, headers, address } = await storedReceipt(storage, positionIn(id));
     // Events that Skyhook creates come from no address.
     if (address === null) throw new MissingOriginal(noRequest);
     if (body === null) throw new MissingOriginal("retention has deleted the original body");

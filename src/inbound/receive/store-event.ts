@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { Place } from "../../db/place.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { EventStatus, StoredEvent } from "../../event/event.ts";
@@ -27,7 +27,6 @@ export interface StoreParts {
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   readonly log: Log;
-  readonly makeId: MakeId;
 }
 
 /** A body whose signature verified, or that the provider's API vouched for: then `signedWith` is null. */
@@ -48,7 +47,7 @@ export function storeEvent(
   interpreted: Interpreted | null,
 ): Promise<Acknowledgement> {
   const identity = eventIdentity(provider, interpreted, verified);
-  const event = eventOf(parts, provider, from, verified, interpreted, identity);
+  const event = eventOf(provider, from, verified, interpreted, identity);
   const payment = interpreted?.payment ?? null;
   const store = () => storeOnce(parts, provider, event, payment, identity.keys);
   return inSpan(parts.tracer, "webhook store", {}, () =>
@@ -65,7 +64,6 @@ export interface NewEvent extends StoredEvent {
 }
 
 export function eventOf(
-  { makeId }: StoreParts,
   provider: Provider,
   { headers, address }: Pick<WebhookRequest, "headers" | "address">,
   { bytes, signedWith, receivedAtMs }: VerifiedBody,
@@ -74,7 +72,7 @@ export function eventOf(
 ): NewEvent {
   const createdAt = new Date(receivedAtMs);
   return {
-    id: makeId("evt", receivedAtMs),
+    place: new Place(receivedAtMs),
     provider: provider.id,
     type: interpreted?.type ?? "unreadable",
     status: interpreted?.status ?? "unreadable",
@@ -142,10 +140,11 @@ async function storeNew(
   const stored =
     payment === null
       ? (await put(null)) && { effect: null }
-      : await decidedEffect(() => effectOf(event, payment), put);
+      : await decidedEffect(() => effectOf(payment), put);
   if (!stored) return null;
   const { effect } = stored;
-  const { id, type, status, idempotencyKey, recovered } = event;
+  const { place, type, status, idempotencyKey, recovered } = event;
+  const { id } = place;
   const what = recovered ? "recovered" : status;
   const fields = { provider: provider.id, type, id, idempotencyKey, ...effect?.logged };
   log.info(fields, `webhook ${what}`);
@@ -164,7 +163,7 @@ async function commit(
   const stored = effect === null ? event : { ...event, effect: effect.explanation };
   const [inserted] = await storage.atomically(
     write(insertEvent, stored, "stop"),
-    ...(effect?.writes ?? []),
+    ...(effect === null ? [] : [() => effect.writes(event.place)]),
     ...notifications,
   );
   return inserted.changes > 0;

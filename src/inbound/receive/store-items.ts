@@ -1,5 +1,7 @@
 import { AppError } from "../../base/errors.ts";
+import { placeIn, positionIn } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
+import { Place } from "../../db/place.ts";
 import { type Write, write } from "../../db/statement.ts";
 import { countDuplicate, firstsWithKeys, insertEvent } from "../../event/events.sql.ts";
 import { viaHeader } from "../../event/via.ts";
@@ -50,12 +52,12 @@ export function storeItems(
   items: readonly Interpreted[],
 ): Promise<Acknowledgement> {
   return inSpan(parts.tracer, "webhook store", {}, async () => {
-    const candidates = await candidatesOf(parts, provider, from, verified, items);
+    const candidates = await candidatesOf(provider, from, verified, items);
     for (let attempt = 1; ; attempt += 1) {
       const sorted = await sort(parts, candidates);
       try {
         await storeNew(parts, provider, sorted.fresh);
-        await countDuplicates(parts, sorted.duplicates);
+        await countDuplicates(parts, sorted.duplicates.map(firstFrom));
         return answer(parts, provider, sorted);
       } catch (error) {
         // Another request stored one of them meanwhile.
@@ -66,7 +68,6 @@ export function storeItems(
 }
 
 async function candidatesOf(
-  parts: StoreParts,
   provider: Provider,
   from: Pick<WebhookRequest, "headers" | "address">,
   verified: VerifiedBody,
@@ -77,12 +78,12 @@ async function candidatesOf(
   for (const interpreted of items) {
     if (candidates.length % itemsPerTurn === itemsPerTurn - 1) await ownTurn();
     const identity = eventIdentity(provider, interpreted, verified);
-    first ??= eventOf(parts, provider, from, verified, interpreted, identity);
+    first ??= eventOf(provider, from, verified, interpreted, identity);
     const { createdAt } = first;
     const event: NewEvent = {
       ...first,
       ...interpretedFields(interpreted, first),
-      id: parts.makeId("evt", createdAt.getTime()),
+      place: new Place(createdAt.getTime()),
       bodyHash: identity.bodyHash,
       item: interpreted.item,
       items: items.length,
@@ -97,7 +98,14 @@ interface Sorted {
   /** Stored by an earlier attempt. */
   readonly stored: readonly NewEvent[];
   readonly fresh: readonly NewEvent[];
-  readonly duplicates: readonly First[];
+  readonly duplicates: readonly Same[];
+}
+
+/** What an item duplicates: a stored event, or one of the same delivery, which has no id before it is stored. */
+type Same = First | NewEvent;
+
+function firstFrom(same: Same): First {
+  return "place" in same ? { ...same, id: same.place.id } : same;
 }
 
 /** Separates the items that are not stored yet, each under its first free key, from the others. Equal items are one. */
@@ -108,10 +116,10 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
   const fresh = new Map<string, NewEvent>();
   const byHash = new Map<string, NewEvent>();
   const stored: NewEvent[] = [];
-  const duplicates: First[] = [];
+  const duplicates: Same[] = [];
   let read = 0;
 
-  async function first(event: NewEvent, hash: string | null): Promise<First | undefined> {
+  async function first(event: NewEvent, hash: string | null): Promise<Same | undefined> {
     const { idempotencyKey } = event;
     if (hash === null) {
       const same = taken.get(idempotencyKey);
@@ -129,7 +137,7 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
     for (const idempotencyKey of own) {
       const candidate = { ...event, idempotencyKey };
       const same = await first(candidate, hash);
-      if (same?.id === event.id) return void stored.push(candidate);
+      if (same !== undefined && isStored(event, same)) return void stored.push(candidate);
       if (same !== undefined) return void duplicates.push(same);
       if (taken.has(idempotencyKey) || fresh.has(idempotencyKey)) continue;
       fresh.set(idempotencyKey, candidate);
@@ -144,6 +152,11 @@ async function sort({ storage }: StoreParts, candidates: readonly Candidate[]): 
   return { stored, fresh: [...fresh.values()], duplicates };
 }
 
+/** Whether an earlier attempt has stored it. */
+function isStored({ place }: NewEvent, same: Same): boolean {
+  return !("place" in same) && placeIn("evt", same.id)?.tail === place.tail;
+}
+
 /** Stores the body with the first event; the others refer to it. Throws `changedMeanwhile` if a key or hash exists. */
 async function storeNew(
   { storage, outbox }: StoreParts,
@@ -153,7 +166,7 @@ async function storeNew(
   if (holder === undefined) return;
   const via = holder.headers?.[viaHeader];
   const headers = withTrace(via === undefined ? {} : { [viaHeader]: via });
-  const rest = { body: null, bodyOf: holder.id, headers };
+  const rest = { body: null, bodyOf: holder.place, headers };
   let writes: Write<unknown>[] = [];
   // Those that destinations receive, and one in any case: it wakes those who follow events.
   let events = [holder];
@@ -184,9 +197,10 @@ async function countDuplicates(
   duplicates: readonly First[],
 ): Promise<void> {
   if (duplicates.length === 0) return;
-  const eventIds = [...new Set(duplicates.map(({ id }) => id))];
-  const dead = new Set((await storage.all(deadAmong, { eventIds })).map(({ eventId }) => eventId));
-  const rescheduled = duplicates.filter(({ id }) => dead.delete(id));
+  const positions = [...new Set(duplicates.map(({ id }) => positionIn(id)))];
+  const found = await storage.all(deadAmong, { events: positions });
+  const dead = new Set(found.map(({ event }) => event));
+  const rescheduled = duplicates.filter(({ id }) => dead.delete(positionIn(id)));
   const again: Write<unknown>[] = [];
   for (const first of rescheduled) again.push(...(await outbox.rescheduleFor(first, "dead")));
   await storage.atomically(...duplicates.map(({ id }) => write(countDuplicate, { id })), ...again);
@@ -200,9 +214,10 @@ function answer(
 ): Acknowledgement {
   const all = [...stored, ...fresh];
   const accepted = all.filter(({ status }) => status === "accepted");
-  const named = accepted[0] ?? all[0] ?? duplicates[0];
+  const same = accepted[0] ?? all[0] ?? duplicates[0];
   // A delivery without items is not stored here.
-  if (named === undefined) throw new AppError("internal", "The delivery has no items");
+  if (same === undefined) throw new AppError("internal", "The delivery has no items");
+  const named = firstFrom(same);
   const status = all.length === 0 ? "duplicate" : named.status;
   const { id, type, idempotencyKey } = named;
   const counts = {

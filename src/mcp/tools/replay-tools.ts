@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
-import { eventsByIds } from "../../event/events.sql.ts";
+import { positionIn } from "../../base/ids.ts";
+import { eventsAt } from "../../event/events.sql.ts";
 import { replayInputSchema } from "../../events/replay-input.ts";
 import { type ReplayPreview, replayPreviewSchema } from "../../events/replay.schema.ts";
 import { type ReplayFailure, replaySchema } from "../../events/replay.ts";
@@ -22,7 +23,9 @@ function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
 
 /** Without those about bookings, and without those whose event was deleted, which could be. */
 async function visibleFailures({ storage }: AgentServices, failures: readonly ReplayFailure[]) {
-  const events = await storage.all(eventsByIds, { ids: failures.map(({ id }) => id) });
+  const events = await storage.all(eventsAt, {
+    positions: failures.map(({ id }) => positionIn(id)),
+  });
   const visible = new Set(events.filter(isVisible).map(({ id }) => id));
   return failures.filter(({ id }) => visible.has(id));
 }

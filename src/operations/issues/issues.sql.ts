@@ -1,7 +1,9 @@
 import { eq, isNotNull, lte, type SQL, sql } from "drizzle-orm";
 
+import { timeOfPosition } from "../../base/ids.ts";
 import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
 import { rejectionsTable } from "../../inbound/rejection.ts";
 import { deliveriesTable } from "../../outbound/delivery.ts";
@@ -43,7 +45,7 @@ interface Sample {
 /** The newest dead deliveries of a destination by provider and error. Reads the index of dead deliveries. */
 export const deadGroups = groups(
   ({ deliveries }, p) =>
-    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.createdAt} desc, ${deliveries.id} desc limit ${p.limit}`,
+    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.notification} desc limit ${p.limit}`,
 );
 
 /** The same for waiting deliveries. Of each order key, counts the first. Reads the index of due deliveries. */
@@ -62,23 +64,25 @@ export const retryingGroups = groups(
 );
 
 function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
-  return statement<Sample>()((db, t, p) => {
-    const { seq, lastError, createdAt, eventId } = t.deliveries;
+  return statement<Sample>()((db, t, p, dialect) => {
+    const { seq, lastError, notification, event } = t.deliveries;
     return db
       .select({
         provider: t.events.provider,
         lastError,
         count: counted(),
-        firstMs: sql<number>`min(${createdAt})`.mapWith(Number),
-        lastMs: sql<number>`max(${createdAt})`.mapWith(Number),
-        lastId: sql<string>`max(${eventId})`,
+        firstMs: sql<number>`min(${notification})`.mapWith(timeOf),
+        lastMs: sql<number>`max(${notification})`.mapWith(timeOf),
+        lastId: sql<string>`max(${eventId(t, dialect)})`,
       })
       .from(t.deliveries)
-      .innerJoin(t.events, eq(t.events.id, eventId))
+      .innerJoin(t.events, eq(t.events.position, event))
       .where(sql`${seq} in (${sample(t, p)})`)
       .groupBy(t.events.provider, lastError);
   });
 }
+
+const timeOf = (position: unknown) => timeOfPosition(Number(position)).getTime();
 
 const counted = () => sql<number>`count(*)`.mapWith(Number);
 

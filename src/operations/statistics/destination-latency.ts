@@ -1,11 +1,10 @@
 import type { Context } from "../../base/context.ts";
-import { timeOfId } from "../../base/ids.ts";
+import { timeOfPosition } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
 import { percentile } from "../../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../../outbound/destinations/destinations.ts";
-import type { Attempt } from "../../outbound/notification.ts";
 
-import { attemptsIn } from "./destination-latency.sql.ts";
+import { failuresIn, successesIn } from "./destination-latency.sql.ts";
 import type { Span } from "./span.ts";
 import type { DestinationLatency, LatencyStep } from "./statistics.schema.ts";
 
@@ -15,7 +14,12 @@ export type ReadLatency = (ctx: Context, id: string, span: Span) => Promise<Dest
 /** The attempts read per step. Enough for a 95th percentile; more would slow down the database. */
 const sampledAttempts = 100;
 
-type Sampled = Pick<Attempt, "notificationId" | "startedAt" | "durationMs" | "delivered" | "error">;
+interface Sampled {
+  readonly notification: number;
+  readonly startedAt: Date | null;
+  readonly durationMs: number | null;
+  readonly delivered: boolean;
+}
 
 export function destinationLatency(
   storage: Storage,
@@ -32,16 +36,27 @@ export function destinationLatency(
       starts.map(async (start) => {
         const [from, to] = [new Date(start), new Date(start + stepMs)];
         const interval = { destinationId, from, to, limit: sampledAttempts };
-        return latencyOf(await storage.all(attemptsIn, interval));
+        const [succeeded, failed] = await Promise.all([
+          storage.all(successesIn, interval),
+          storage.all(failuresIn, interval),
+        ]);
+        return latencyOf([
+          ...succeeded.map((one) => ({ ...one, delivered: true })),
+          ...failed.map((one) => ({ ...one, delivered: false })),
+        ]);
       }),
     );
     return { from: new Date(fromMs), to: new Date(toMs), stepSeconds, steps };
   };
 }
 
-function latencyOf(sampled: readonly Sampled[]): LatencyStep {
+/** The newest of these attempts. */
+function latencyOf(all: readonly Sampled[]): LatencyStep {
+  const sampled = all
+    .toSorted((one, other) => Number(other.startedAt) - Number(one.startedAt))
+    .slice(0, sampledAttempts);
   const delivered = sampled.filter((attempt) => attempt.delivered);
-  const durations = sorted(sampled.map(({ durationMs }) => durationMs));
+  const durations = sorted(sampled.map(({ durationMs }) => durationMs ?? 0));
   const sinceReceipt = sorted(delivered.map(sinceReceiptMs));
   return {
     attempts: sampled.length,
@@ -54,9 +69,12 @@ function latencyOf(sampled: readonly Sampled[]): LatencyStep {
 }
 
 /** The id of a notification has the time of its creation, so no other table is read. */
-function sinceReceiptMs({ notificationId, startedAt, durationMs }: Sampled): number {
+function sinceReceiptMs({ notification, startedAt, durationMs }: Sampled): number {
   // After the clock was set back, an attempt can precede the notification.
-  return Math.max(0, startedAt.getTime() + durationMs - timeOfId(notificationId));
+  return Math.max(
+    0,
+    Number(startedAt) + (durationMs ?? 0) - timeOfPosition(notification).getTime(),
+  );
 }
 
 function sorted(values: readonly number[]): readonly number[] {

@@ -17,14 +17,17 @@ export function isCircuitOpen({ openUntil }: Pick<Health, "openUntil">, nowMs: n
   return openUntil !== null && openUntil.getTime() > nowMs;
 }
 
-/** The write that counts an attempt. `claimedMs`: when a probe was claimed; null for other attempts. */
+/**
+ * The write that counts an attempt. `hasFailed`: whether an attempt before it failed, as far as this process knows.
+ * `claimedMs`: when a probe was claimed; null for other attempts.
+ */
 export function healthWrite(
-  { id, failures }: Destination,
+  { id, hasFailed }: Pick<Destination, "id"> & { readonly hasFailed: boolean },
   { delivered }: { readonly delivered: boolean },
   nowMs: number,
   claimedMs: number | null,
 ): Write<Health> {
-  if (delivered) return write(failures > 0 ? recordRecovery : recordSuccess, { id });
+  if (delivered) return write(hasFailed ? recordRecovery : recordSuccess, { id });
   // The next probe follows 30 s after the start of this one, however long it took.
   const openUntil = new Date((claimedMs ?? nowMs) + probeMs);
   const now = new Date(nowMs);

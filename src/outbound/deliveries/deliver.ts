@@ -1,4 +1,5 @@
 import { backgroundTask } from "../../base/background-task.ts";
+import { idAt, placeIn } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { eventsToSend } from "../../event/events.sql.ts";
@@ -143,20 +144,32 @@ export function deliveryQueue(
 
   async function makeReady(deliveries: readonly ClaimedDelivery[], now: number, isProbe: boolean) {
     if (deliveries.length === 0) return;
-    const eventIds = [...new Set(deliveries.map(({ eventId }) => eventId))];
+    const positions = <Of extends "event" | "notification">(of: Of) => [
+      ...new Set(deliveries.map((delivery) => delivery[of])),
+    ];
     const [events, notifications] = await Promise.all([
-      storage.all(eventsToSend, { ids: eventIds }),
-      storage.all(notificationsToSend, { eventIds }),
+      storage.all(eventsToSend, { positions: positions("event") }),
+      storage.all(notificationsToSend, { positions: positions("notification") }),
     ]);
-    const eventOf = new Map(events.map(({ headers, ...event }) => [event.id, { headers, event }]));
-    const notificationOf = new Map(notifications.map((each) => [each.id, each]));
+    const eventOf = new Map(
+      events.map(({ position, headers, ...event }) => [position, { headers, event }]),
+    );
+    const notificationOf = new Map(
+      notifications.map(({ position, ...notification }) => [position, notification]),
+    );
     for (const delivery of deliveries) {
-      const found = eventOf.get(delivery.eventId);
-      const notification = notificationOf.get(delivery.notificationId);
-      if (found === undefined || notification === undefined) {
-        log.error({ id: delivery.notificationId }, "the notification of a delivery does not exist");
+      const found = eventOf.get(delivery.event);
+      const sent = notificationOf.get(delivery.notification);
+      const place = found === undefined ? null : placeIn("evt", found.event.id);
+      if (found === undefined || sent === undefined || place === null) {
+        log.error(
+          { position: delivery.notification },
+          "the notification of a delivery does not exist",
+        );
       } else {
-        ready.push({ claim: { delivery, claimedMs: now, isProbe }, ...found, notification });
+        const notification = { ...sent, id: idAt("ntf", delivery.notification, place.tail) };
+        const claim = { delivery, notificationId: notification.id, claimedMs: now, isProbe };
+        ready.push({ claim, ...found, notification });
       }
     }
     ready.sort((one, other) => Number(goesAlone(other)) - Number(goesAlone(one)));
@@ -234,7 +247,7 @@ export function deliveryQueue(
   /** Sends the deliveries of a message and records the outcome. Never throws. */
   async function deliver(to: CachedDestination, batch: Batch): Promise<void> {
     const onSend = to.destination.ratePerSecond === null ? () => {} : rate.take();
-    const { notificationId: id } = batch[0].claim.delivery;
+    const { id } = batch[0].notification;
     // It is sent again when the lease ends.
     const logged = (error: unknown) => {
       log.error({ id, err: error }, "failed to record delivery; retrying");

@@ -2,6 +2,7 @@ import { asc, type Column, type SQL, sql } from "drizzle-orm";
 
 import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { createdAt } from "../../event/event.sql.ts";
 import { firstOfLine } from "../delivery-order.sql.ts";
 import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
 import { type Destination, destinationsTable } from "../destination.ts";
@@ -35,8 +36,8 @@ function isNext({ deliveries }: Pick<Tables, "deliveries">) {
 export type ClaimedDelivery = Pick<
   StoredDelivery,
   | "seq"
-  | "notificationId"
-  | "eventId"
+  | "notification"
+  | "event"
   | "destinationId"
   | "orderKey"
   | "attemptCount"
@@ -49,8 +50,7 @@ const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
   statement<
     Pick<StoredDelivery, "destinationId"> & { now: Date; leasedUntil: Date; limit: number }
   >()((db, { deliveries }, p, dialect) => {
-    const { seq, destinationId, notificationId, eventId, orderKey, dueAt, leasedUntil } =
-      deliveries;
+    const { seq, destinationId, notification, event, orderKey, dueAt, leasedUntil } = deliveries;
     const now = encoded(p.now, dueAt);
     const due = sql`select ${seq} from ${deliveries}
       where ${destinationId} = ${p.destinationId} and ${isDue(dueAt, now)} and not ${deliveries.blocked}
@@ -64,8 +64,8 @@ const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
       .returning({
         seq,
         destinationId,
-        notificationId,
-        eventId,
+        notification,
+        event,
         orderKey,
         attemptCount: deliveries.attemptCount,
         dueAt,
@@ -110,7 +110,17 @@ type Lease = Pick<StoredDelivery, "seq" | "leasedUntil">;
 
 /** The outcome of an attempt. `earlierAttempts`: the attempts of the delivery when it was claimed. */
 export type Settled = Lease &
-  Pick<StoredDelivery, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> & {
+  Pick<
+    StoredDelivery,
+    | "status"
+    | "attemptCount"
+    | "dueAt"
+    | "deliveredAt"
+    | "lastError"
+    | "startedAt"
+    | "durationMs"
+    | "responseStatus"
+  > & {
     readonly earlierAttempts: number;
   };
 
@@ -125,7 +135,9 @@ export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
   dialect,
 ) => {
   const { seq, leasedUntil, status, attemptCount, dueAt, deliveredAt, lastError } = deliveries;
-  const outcome = { status, attemptCount, dueAt, deliveredAt, lastError };
+  const { startedAt, durationMs, responseStatus } = deliveries;
+  const success = { startedAt, durationMs, responseStatus };
+  const outcome = { status, attemptCount, dueAt, deliveredAt, lastError, ...success };
   const given = { seq, leasedUntil, ...outcome, earlierAttempts: attemptCount };
   return db
     .update(deliveries)
@@ -136,6 +148,9 @@ export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
       blocked: sql`${deliveries.blocked} and settled.status = 'retrying'`,
       deliveredAt: sql`settled."deliveredAt"`,
       lastError: sql`settled."lastError"`,
+      startedAt: sql`settled."startedAt"`,
+      durationMs: sql`settled."durationMs"`,
+      responseStatus: sql`settled."responseStatus"`,
       leasedUntil: null,
     })
     .from(dialect.rows(p.settled, given, "settled"))
@@ -228,15 +243,13 @@ export const destinationsDue = statement<{ until: Date }>()(
       ),
 );
 
-/** What is sent of the notifications of several events. */
-export const notificationsToSend = statement<{ eventIds: readonly StoredDelivery["eventId"][] }>()((
-  db,
-  { notifications },
-  p,
-  dialect,
-) => {
-  const { id, title, text, url, severity, createdAt } = notifications;
+/** What is sent of notifications, without their ids, which have the tails of their events. */
+export const notificationsToSend = statement<{
+  positions: readonly StoredDelivery["notification"][];
+}>()((db, { notifications }, p, dialect) => {
+  const { position, title, text, url, severity } = notifications;
   return db
-    .select({ id, title, text, url, severity, createdAt })
-    .from(dialect.lookedUp(notifications.eventId, p.eventIds));
+    .select({ position, title, text, url, severity, createdAt: createdAt(position) })
+    .from(notifications)
+    .where(dialect.among(position, p.positions));
 });

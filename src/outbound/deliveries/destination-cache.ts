@@ -2,7 +2,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Event } from "../../event/event.ts";
+import type { Event, EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { openSecrets } from "../destination-secrets.ts";
@@ -41,7 +41,7 @@ export interface DestinationCache {
    * sent to already; undefined if it has none.
    */
   matching(
-    event: Event,
+    event: EventContent,
     notification: NewNotification,
     options: {
       readonly ownerId: string | null;
@@ -154,7 +154,7 @@ export function destinationCache(parts: Parts): DestinationCache {
           // Better a notification too many than one too few.
           const fields = {
             destination: nameInLogs(destination),
-            event: event.id,
+            event: event.idempotencyKey,
             error: result.error,
           };
           log.warn(fields, "filter failed; delivering");

@@ -1,5 +1,4 @@
 import { backgroundTask } from "../../base/background-task.ts";
-import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
 import type { Destination } from "../destination.ts";
@@ -25,7 +24,6 @@ interface Dispatcher {
 }
 
 interface Parts extends NotifierParts {
-  readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
 }
@@ -110,7 +108,6 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
       storage,
       wake: committed,
       destinations: parts.destinations,
-      makeId: parts.makeId,
       now: () => clock.now(),
     }),
     refresh,

@@ -25,7 +25,9 @@ interface Notifier {
 }
 
 export interface NotifierParts
-  extends Omit<DeliverParts, "onHealth" | "record">, Omit<RecordParts, "onHealth" | "onDisabled"> {
+  extends
+    Omit<DeliverParts, "onHealth" | "record">,
+    Omit<RecordParts, "failuresOf" | "onHealth" | "onDisabled"> {
   readonly destinations: DestinationCache;
 }
 
@@ -86,7 +88,12 @@ export function notifier(parts: NotifierParts): Notifier {
     if (before !== undefined) noticeHealth(before, health);
   }
 
-  const record = recorder({ ...parts, onHealth, onDisabled: (id) => refresh(id) });
+  const record = recorder({
+    ...parts,
+    failuresOf: (id) => destinations.find(id)?.destination.failures ?? 0,
+    onHealth,
+    onDisabled: (id) => refresh(id),
+  });
   const queueOf = (id: Destination["id"]) =>
     deliveryQueue({ ...parts, onHealth, record }, id, () => destinations.find(id), stopping.signal);
 
@@ -113,7 +120,7 @@ export function notifier(parts: NotifierParts): Notifier {
     for (const { destinationId } of found.flat()) {
       const orphans = await storage.all(deliveriesTo, { destinationId, limit: maxOrphans });
       for (const orphan of orphans) {
-        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites([orphan.eventId]));
+        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites([orphan.event]));
       }
     }
   }

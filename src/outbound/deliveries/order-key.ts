@@ -1,10 +1,10 @@
-import type { Event } from "../../event/event.ts";
+import type { Event, EventContent } from "../../event/event.ts";
 import type { Destination } from "../destination.ts";
 
 const maxOrderKeyLength = 200;
 
 /** The value by which deliveries keep their order; null if the destination has no order or the event no value. */
-export function orderKeyOf({ orderBy }: Destination, event: Event): string | null {
+export function orderKeyOf({ orderBy }: Destination, event: EventContent): string | null {
   if (orderBy === null) return null;
   const [, field = "", name] = orderBy.split(".");
   const { provider, type, subject, actor, data } = event;

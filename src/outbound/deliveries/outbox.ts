@@ -1,15 +1,18 @@
-import type { MakeId } from "../../base/ids.ts";
+import { positionIn } from "../../base/ids.ts";
+import { Place } from "../../db/place.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Event } from "../../event/event.ts";
+import type { Event, EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
-import { storeDeliveries, undeliveredOf } from "../deliveries.sql.ts";
+import { type NewDelivery, storeDeliveries, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
-import type { StoredDelivery } from "../delivery.ts";
 import type { Destination } from "../destination.ts";
 import { undeliveredStatuses } from "../notification-words.ts";
-import type { Notification } from "../notification.ts";
-import { insertNotification, summaryWrites } from "../notifications.sql.ts";
+import {
+  insertNotification,
+  type PlacedNotification,
+  summaryWrites,
+} from "../notifications.sql.ts";
 
 import type { DestinationCache, Match } from "./destination-cache.ts";
 import { rescheduleDead, rescheduleUndelivered } from "./retry-all.sql.ts";
@@ -23,7 +26,7 @@ export interface Outbox {
    * stored request, the destinations that receive it for an item before this one.
    */
   writesFor(
-    event: Event,
+    event: Notified,
     notifications: readonly NewNotification[],
     options?: WriteOptions,
   ): Write<never>[];
@@ -36,9 +39,14 @@ export interface Outbox {
     only: "dead" | "undelivered",
   ): Promise<readonly Write<unknown>[]>;
   /** Wakes the event's destinations after such writes were committed. `event`: the same object. */
-  committed(event: Pick<Event, "id">): void;
+  committed(event: object): void;
   /** Wakes a destination after its deliveries were rescheduled. */
   rescheduled(id: Destination["id"]): void;
+}
+
+/** An event that operators are notified of, where it is or will be stored. */
+export interface Notified extends EventContent {
+  readonly place: Place | number;
 }
 
 export interface WriteOptions {
@@ -58,28 +66,31 @@ interface Parts {
   /** Wakes who sends. `destinations`: those with new deliveries; null for all. */
   readonly wake: (destinations: ReadonlySet<Destination["id"]> | null) => void;
   readonly destinations: Pick<DestinationCache, "matching">;
-  readonly makeId: MakeId;
   readonly now: () => number;
 }
 
-export function outbox({ storage, wake, destinations, makeId, now }: Parts): Outbox {
+export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
   /** The destinations with deliveries of an event. */
-  const sentTo = new WeakMap<Pick<Event, "id">, Set<Destination["id"]>>();
+  const sentTo = new WeakMap<object, Set<Destination["id"]>>();
 
-  function sentToOf(event: Pick<Event, "id">): Set<Destination["id"]> {
+  function sentToOf(event: object): Set<Destination["id"]> {
     const ids = sentTo.get(event) ?? new Set();
     sentTo.set(event, ids);
     return ids;
   }
 
-  function notification(event: Event, one: NewNotification, isPending: boolean): Notification {
+  function notification(
+    { place }: Notified,
+    one: NewNotification,
+    isFirst: boolean,
+    isPending: boolean,
+  ): PlacedNotification {
     const madeAt = now();
     const createdAt = new Date(madeAt);
     return {
       ...one,
-      id: makeId("ntf", madeAt),
-      eventId: event.id,
-      createdAt,
+      position: isFirst && place instanceof Place ? place : new Place(madeAt),
+      event: place,
       // Without a destination, a notification is delivered once committed, because it is in the feed.
       status: isPending ? "pending" : "delivered",
       attemptCount: 0,
@@ -90,23 +101,24 @@ export function outbox({ storage, wake, destinations, makeId, now }: Parts): Out
   }
 
   function delivery(
-    { id, eventId, createdAt }: Notification,
+    { position, event }: PlacedNotification,
     { destination, orderKey }: Match,
-  ): Omit<StoredDelivery, "seq"> {
+  ): NewDelivery {
     return {
-      id: makeId("dlv", createdAt.getTime()),
       destinationId: destination.id,
-      notificationId: id,
-      eventId,
+      notification: position,
+      event,
       ownerId: destination.ownerId,
-      createdAt,
       orderKey,
       status: "pending",
       attemptCount: 0,
-      dueAt: createdAt,
+      dueAt: new Date(now()),
       leasedUntil: null,
       deliveredAt: null,
       lastError: null,
+      startedAt: null,
+      durationMs: null,
+      responseStatus: null,
       blocked: orderKey !== null,
       afterDead: false,
     };
@@ -115,12 +127,12 @@ export function outbox({ storage, wake, destinations, makeId, now }: Parts): Out
   return {
     writesFor(event, notifications, { ownerId = null, alert = false, isExcluded, whole } = {}) {
       const ids = sentToOf(event);
-      return notifications.flatMap((one) => {
+      return notifications.flatMap((one, index) => {
         const matches = destinations
           .matching(event, one, { ownerId, alert, whole })
           .filter(({ destination }) => isExcluded?.(destination.id) !== true);
         const isPending = matches.some(({ destination }) => destination.ownerId === null);
-        const made = notification(event, one, isPending);
+        const made = notification(event, one, index === 0, isPending);
         for (const { destination } of matches) ids.add(destination.id);
         return [
           write(insertNotification, made),
@@ -130,7 +142,8 @@ export function outbox({ storage, wake, destinations, makeId, now }: Parts): Out
     },
     async rescheduleFor(event, only) {
       const [reschedule, statuses] = reschedules[only];
-      const undelivered = await storage.all(undeliveredOf, { eventId: event.id });
+      const position = positionIn(event.id);
+      const undelivered = await storage.all(undeliveredOf, { event: position });
       const failed = undelivered.filter(({ status }) => statuses.some((each) => each === status));
       if (failed.length === 0) return [];
       const ids = sentToOf(event);
@@ -140,7 +153,7 @@ export function outbox({ storage, wake, destinations, makeId, now }: Parts): Out
       return [
         write(reschedule, { seqs, now: at }),
         ...linesAgain(failed, at),
-        ...summaryWrites([event.id]),
+        ...summaryWrites([position]),
       ];
     },
     committed(event) {

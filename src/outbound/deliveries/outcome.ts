@@ -1,4 +1,5 @@
 import type { OutgoingDelivery } from "../delivery.ts";
+import type { Notification } from "../notification.ts";
 import { delaysIn, nextRetryMs } from "../retry-delays.ts";
 
 import type { ClaimedDelivery } from "./delivery-queue.sql.ts";
@@ -7,6 +8,7 @@ import type { SendResult } from "./send.ts";
 /** A delivery that was claimed, to be attempted once. */
 export interface Claim {
   readonly delivery: ClaimedDelivery;
+  readonly notificationId: Notification["id"];
   readonly claimedMs: number;
   /** It was claimed to find out whether the destination answers again. */
   readonly isProbe: boolean;

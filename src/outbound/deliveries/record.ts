@@ -11,8 +11,8 @@ import {
   nameInLogs,
 } from "../destination.ts";
 import { disableDestination } from "../destinations.sql.ts";
-import type { Attempt } from "../notification.ts";
-import { insertAttempts, summaryWrites } from "../notifications.sql.ts";
+import type { Attempt, FailedAttempt } from "../notification.ts";
+import { insertFailures, summaryWrites } from "../notifications.sql.ts";
 
 import { healthWrite } from "./circuit.ts";
 import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
@@ -29,6 +29,8 @@ export interface RecordParts {
   readonly disableAfterDays: number | null;
   /** In [0, 1). */
   readonly random: () => number;
+  /** The last failures in a row of a destination, as far as this process knows. */
+  readonly failuresOf: (id: Destination["id"]) => number;
   /** Called when the health of a destination has changed. */
   readonly onHealth: (id: Destination["id"], health: Health) => void;
   /** Called when a destination was disabled, by this attempt or another one. */
@@ -55,6 +57,8 @@ interface Stored {
   readonly disabledReason: string | null;
 }
 
+/** How long attempts wait for others that end meanwhile: a commit costs as much as several of them. */
+const gatheringMs = 10;
 /** The attempts of one transaction, which bounds its locks. */
 const maxPerTransaction = 200;
 
@@ -65,8 +69,11 @@ const maxPerTransaction = 200;
 export function recorder(parts: RecordParts): RecordAttempt {
   let waiting: { readonly made: Made; readonly ended: PromiseWithResolvers<void> }[] = [];
   let isRunning = false;
+  let gathering: ReturnType<typeof setTimeout> | undefined;
 
   async function storeWaiting(): Promise<void> {
+    isRunning = true;
+    gathering = undefined;
     while (waiting.length > 0) {
       const batch = waiting.slice(0, maxPerTransaction);
       waiting = waiting.slice(maxPerTransaction);
@@ -88,26 +95,33 @@ export function recorder(parts: RecordParts): RecordAttempt {
     const ended = Promise.withResolvers<void>();
     waiting.push({ made, ended });
     if (!isRunning) {
-      isRunning = true;
-      // After those that end in the same turn.
-      setImmediate(() => void storeWaiting());
+      // A failure decides when the next attempt is due, and the next delivery of a line waits for this one.
+      const isUrgent = !made.result.delivered || made.claim.delivery.orderKey !== null;
+      if (isUrgent) clearTimeout(gathering);
+      if (isUrgent || gathering === undefined) {
+        gathering = setTimeout(() => void storeWaiting(), isUrgent ? 0 : gatheringMs);
+      }
     }
     return ended.promise;
   };
 }
 
 async function store(
-  { storage, clock, random, disableAfterDays }: RecordParts,
+  { storage, clock, random, disableAfterDays, failuresOf }: RecordParts,
   batch: readonly Made[],
 ): Promise<readonly Stored[]> {
   const now = clock.now();
+  const failing = new Set(
+    batch.filter(({ result }) => !result.delivered).map(({ destination }) => destination.id),
+  );
+  const hasFailed = (id: Destination["id"]) => failing.has(id) || failuresOf(id) > 0;
   const outcomes = new Map(
     batch.map((made) => {
       const { retryDelays } = made.destination;
       return [made, outcomeOf(made.claim, made.result, retryDelays, now, random())];
     }),
   );
-  const settled = [...outcomes].map(([{ claim }, outcome]) => settledBy(claim, outcome));
+  const settled = [...outcomes].map(([made, outcome]) => settledBy(made, outcome));
   const failed = batch.filter(({ result }) => !result.delivered);
   const ending = [...outcomes].filter(([, { dueAt }]) => dueAt === null);
   // A message that no destination can receive says nothing about the health of this one.
@@ -120,17 +134,26 @@ async function store(
       return reason === null ? [] : [[made, reason] as const];
     }),
   );
-  const rated = withoutRepeatedSuccess(messages);
+  // A success says nothing new of a destination that is healthy, as far as no other instance knows better.
+  const rated = withoutRepeatedSuccess(messages).filter(
+    ({ destination, result }) =>
+      storage.signals !== null || !result.delivered || hasFailed(destination.id),
+  );
   const results = await storage.atomically(
     write(settleDeliveries, { settled }),
-    write(insertAttempts, { attempts: batch.map(attemptOf) }),
+    ...(failed.length > 0 ? [write(insertFailures, { attempts: failed.map(failureOf) })] : []),
     // If it was rescheduled during the failed attempt, it is due at once.
     ...releasing(failed.map(({ claim }) => claim.delivery)),
     ...ending.flatMap(([made]) => unblocking(made, now)),
-    ...summaryWrites([...new Set(batch.map(({ claim }) => claim.delivery.eventId))]),
+    ...summaryWrites([...new Set(batch.map(({ claim }) => claim.delivery.event))]),
     ...Array.from(reasons, ([{ destination }, reason]) => disabling(destination, reason, now)),
     ...rated.map(({ destination, result, claim }) =>
-      healthWrite(destination, result, now, claim.isProbe ? claim.claimedMs : null),
+      healthWrite(
+        { id: destination.id, hasFailed: hasFailed(destination.id) },
+        result,
+        now,
+        claim.isProbe ? claim.claimedMs : null,
+      ),
     ),
   );
   const last = results.slice(results.length - reasons.size - rated.length);
@@ -147,16 +170,21 @@ async function store(
   }));
 }
 
-function settledBy({ delivery }: Claim, outcome: Stored["outcome"]): Settled {
-  const { seq, leasedUntil, attemptCount } = delivery;
-  return { seq, leasedUntil, ...outcome, earlierAttempts: attemptCount };
+/** What the delivery keeps of an attempt that failed, which is stored by itself. */
+const noSuccess = { startedAt: null, durationMs: null, responseStatus: null };
+
+function settledBy(made: Made, outcome: Stored["outcome"]): Settled {
+  const { claim, startedAt, durationMs, result } = made;
+  const { seq, leasedUntil, attemptCount } = claim.delivery;
+  const { responseStatus } = result;
+  const success = result.delivered ? { startedAt, durationMs, responseStatus } : noSuccess;
+  return { seq, leasedUntil, ...outcome, ...success, earlierAttempts: attemptCount };
 }
 
-function attemptOf({ claim, startedAt, durationMs, result }: Made): Attempt {
-  const { notificationId, destinationId } = claim.delivery;
-  const { delivered, responseStatus, error } = result;
-  const attempt = { notificationId, destinationId, startedAt, durationMs };
-  return { ...attempt, delivered, responseStatus, error };
+function failureOf({ claim, startedAt, durationMs, result }: Made): FailedAttempt {
+  const { notification, destinationId } = claim.delivery;
+  const { responseStatus, error } = result;
+  return { notification, destinationId, startedAt, durationMs, responseStatus, error };
 }
 
 /** The deliveries of a message have one result: for the health it counts once. */
@@ -211,7 +239,7 @@ async function tell(parts: RecordParts, { made, outcome, health, disabledReason 
   metrics.attempted(destination, delivered ? "delivered" : "failed", durationMs / 1_000);
   const name = nameInLogs(destination);
   const { status, attemptCount: attempt } = outcome;
-  const fields = { id: claim.delivery.notificationId, destination: name, attempt, error };
+  const fields = { id: claim.notificationId, destination: name, attempt, error };
   if (!delivered) log.warn(fields, `notification ${status}`);
   if (health !== undefined) onHealth(destination.id, health);
   if (disabledReason !== null) {

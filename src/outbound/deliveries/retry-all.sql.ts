@@ -15,30 +15,28 @@ interface Place extends Pick<StoredDelivery, "destinationId"> {
 }
 
 /** The dead deliveries of a destination that were created after one of them, oldest first. Reads their index. */
-export const deadAfter = statement<Place & { readonly after: Date; readonly afterId: string }>()((
+export const deadAfter = statement<Place & { readonly after: StoredDelivery["notification"] }>()((
   db,
   t,
   p,
 ) => {
-  const { seq, id, lastError, eventId, destinationId, orderKey, status, createdAt } = t.deliveries;
-  const after = encoded(p.after, createdAt);
+  const { seq, notification, lastError, event, destinationId, orderKey, status } = t.deliveries;
   return db
     .select({
       seq,
-      id,
-      createdAt,
+      notification,
       lastError,
-      eventId,
+      event,
       destinationId,
       orderKey,
       provider: t.events.provider,
     })
     .from(t.deliveries)
-    .innerJoin(t.events, eq(t.events.id, eventId))
+    .innerJoin(t.events, eq(t.events.position, event))
     .where(
-      sql`${destinationId} = ${p.destinationId} and ${status} = 'dead' and (${createdAt}, ${id}) > (${after}, ${p.afterId})`,
+      sql`${destinationId} = ${p.destinationId} and ${status} = 'dead' and ${notification} > ${p.after}`,
     )
-    .orderBy(sql`${createdAt}`, sql`${id}`)
+    .orderBy(sql`${notification}`)
     .limit(p.limit);
 });
 
@@ -49,12 +47,12 @@ export const deadAfter = statement<Place & { readonly after: Date; readonly afte
 export const waitingBefore = statement<
   Place & { now: Date; before: Date; beforeSeq: StoredDelivery["seq"] }
 >()((db, t, p) => {
-  const { seq, lastError, eventId, destinationId, status, dueAt, blocked } = t.deliveries;
+  const { seq, lastError, event, destinationId, status, dueAt, blocked } = t.deliveries;
   const [now, before] = [encoded(p.now, dueAt), encoded(p.before, dueAt)];
   return db
-    .select({ seq, dueAt, lastError, eventId, provider: t.events.provider })
+    .select({ seq, dueAt, lastError, event, provider: t.events.provider })
     .from(t.deliveries)
-    .innerJoin(t.events, eq(t.events.id, eventId))
+    .innerJoin(t.events, eq(t.events.position, event))
     .where(
       sql`${destinationId} = ${p.destinationId} and ${dueAt} > ${now} and not ${blocked} and ${status} = 'retrying' and (${dueAt}, ${seq}) < (${before}, ${encoded(p.beforeSeq, seq)})`,
     )

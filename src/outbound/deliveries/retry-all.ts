@@ -31,7 +31,7 @@ const maxTimeMs = 8_640_000_000_000_000;
  */
 export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry): Promise<number> {
   let retried = 0;
-  let place = { after: new Date(0), afterId: "" };
+  let place = { after: -1 };
   for (;;) {
     const from = { destinationId, limit: batchSize, ...place };
     const batch = await inOwnTurn(parts.storage, () => parts.storage.all(deadAfter, from));
@@ -40,7 +40,7 @@ export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry)
     retried += await retry(parts, rescheduleDead, dead, linesAgain(dead, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return retried;
-    place = { after: last.createdAt, afterId: last.id };
+    place = { after: last.notification };
   }
 }
 
@@ -69,16 +69,16 @@ export async function retryWaitingOf(
 async function retry(
   { storage, clock }: Parts,
   statement: typeof rescheduleDead,
-  deliveries: readonly Pick<StoredDelivery, "seq" | "eventId">[],
+  deliveries: readonly Pick<StoredDelivery, "seq" | "event">[],
   ordering: readonly Write<never>[] = [],
 ): Promise<number> {
   if (deliveries.length === 0) return 0;
   const seqs = deliveries.map(({ seq }) => seq);
-  const eventIds = new Set(deliveries.map(({ eventId }) => eventId));
+  const events = new Set(deliveries.map(({ event }) => event));
   const [result] = await storage.atomically(
     write(statement, { seqs, now: new Date(clock.now()) }),
     ...ordering,
-    ...summaryWrites([...eventIds]),
+    ...summaryWrites([...events]),
   );
   return result.changes;
 }

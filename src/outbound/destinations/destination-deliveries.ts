@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { MakeId } from "../../base/ids.ts";
+import { firstPositionAt, idAt, type MakeId, makeTail, placeIn } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { CallerLimiter } from "../../identity/limiter.ts";
-import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
+import { attemptsBy, attemptsTo, deliveryPages } from "../deliveries.sql.ts";
 import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retry-all.ts";
@@ -57,8 +57,10 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
     destinationId: Destination["id"],
     { data, pagination }: Page<DeliveryWithTitle>,
   ): Promise<Page<ListedDelivery>> {
-    const notificationIds = data.map(({ notificationId }) => notificationId);
-    const attempts = await storage.all(attemptsTo, { destinationId, notificationIds });
+    const notifications = data.flatMap(
+      ({ notificationId }) => placeIn("ntf", notificationId)?.position ?? [],
+    );
+    const attempts = await attemptsBy(storage, attemptsTo, { destinationId, notifications });
     const byId = Map.groupBy(attempts, ({ notificationId }) => notificationId);
     const listed = data.map((delivery) => ({
       ...delivery,
@@ -89,7 +91,9 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       if (cached === undefined) throw new AppError("not-found", "No destination has this id");
       tests.count(ctx);
       const now = clock.now();
-      const event = testEvent(makeId("evt", now), now);
+      // No event is stored there: it would be the last of 1,024 in a millisecond.
+      const position = firstPositionAt(now + 1) - 1;
+      const event = testEvent(idAt("evt", position, makeTail()), now);
       const { createdAt } = event;
       const notification = { ...testNotification(event), id: makeId("ntf", now), createdAt };
       const started = performance.now();

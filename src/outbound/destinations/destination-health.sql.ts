@@ -1,14 +1,15 @@
 import { sql } from "drizzle-orm";
 
+import { timeOfPosition } from "../../base/ids.ts";
 import { statementsOver } from "../../db/statement.ts";
 import { deliveriesTable } from "../delivery.ts";
 import { destinationsTable } from "../destination.ts";
-import { attemptsTable } from "../notification.ts";
+import { failedAttemptsTable } from "../notification.ts";
 
 const statement = statementsOver({
   destinations: destinationsTable,
   deliveries: deliveriesTable,
-  attempts: attemptsTable,
+  failedAttempts: failedAttemptsTable,
 });
 
 /** The most deliveries that are counted per destination and kind. */
@@ -34,8 +35,8 @@ const queueFields = {
   dead: sql<number>`${counted("deliveries.status = 'dead'")}`.mapWith(Number),
   oldestWaitingMs: sql<
     number | null
-  >`(select min(aged.created_at) from (select deliveries.created_at from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
-    Number,
+  >`(select min(aged.notification) from (select deliveries.notification from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
+    (position: unknown) => timeOfPosition(Number(position)).getTime(),
   ),
 };
 
@@ -48,6 +49,15 @@ export const queuesOf = statement<{ ids: readonly string[] }>()(
       .where(dialect.among(id, p.ids)),
 );
 
+/** The newest attempts of a destination, of those that succeeded and of those that failed. */
+const newest = (limit: number) => {
+  const end = sql.raw(`order by started_at desc limit ${limit}`);
+  return sql`(select * from (select started_at, duration_ms, 1 as delivered, null as error from deliveries
+      where ${ofDestination("deliveries")} and started_at is not null ${end}) as succeeded
+    union all select * from (select started_at, duration_ms, 0, error from failed_attempts
+      where ${ofDestination("failed_attempts")} ${end}) as failed) as recent ${end}`;
+};
+
 /**
  * The health of destinations. Reads a bounded number of index entries for each, whatever the size
  * of its queue and history.
@@ -58,20 +68,17 @@ export const healthOf = statement<{ ids: readonly string[] }>()((
   p,
   dialect,
 ) => {
-  const newest = sql`from attempts where ${ofDestination("attempts")} order by attempts.started_at desc`;
-  const outcome = sql`case when recent.delivered then cast(recent.duration_ms as text) else 'x' end`;
+  const outcome = sql`case when delivered = 1 then cast(duration_ms as text) else 'x' end`;
   return db
     .select({
       id,
       ...queueFields,
-      lastAttemptMs: sql<number | null>`(select attempts.started_at ${newest} limit 1)`.mapWith(
-        Number,
-      ),
-      lastError: sql<string | null>`(select attempts.error ${newest} limit 1)`,
+      lastAttemptMs: sql<number | null>`(select started_at from ${newest(1)})`.mapWith(Number),
+      lastError: sql<string | null>`(select error from ${newest(1)})`,
       /** Newest first: the duration of a delivered attempt in milliseconds, `x` for a failed one. */
       outcomes: sql<
         string | null
-      >`(select ${dialect.joined(outcome)} from (select attempts.delivered, attempts.duration_ms ${newest} limit ${sql.raw(String(recentAttempts))}) as recent)`,
+      >`(select ${dialect.joined(outcome)} from (select delivered, duration_ms from ${newest(recentAttempts)}) as outcomes)`,
     })
     .from(destinations)
     .where(dialect.among(id, p.ids));

@@ -1,6 +1,7 @@
 import { desc, eq } from "drizzle-orm";
 
 import { statementsOver } from "../../db/statement.ts";
+import { createdAt, eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
 import { notificationsTable } from "../notification.ts";
 
@@ -8,12 +9,12 @@ const statement = statementsOver({ notifications: notificationsTable, events: ev
 
 /** The newest notifications, with the fields of their events that filters read. */
 export const newestNotifications = statement<{ limit: number }>()(
-  (db, { notifications, events }, p) =>
+  (db, { notifications, events }, p, dialect) =>
     db
       .select({
-        id: notifications.id,
-        eventId: notifications.eventId,
-        createdAt: notifications.createdAt,
+        id: dialect.idOf("ntf", notifications.position, events.tail),
+        eventId: eventId({ events }, dialect),
+        createdAt: createdAt(notifications.position),
         severity: notifications.severity,
         provider: events.provider,
         type: events.type,
@@ -23,7 +24,7 @@ export const newestNotifications = statement<{ limit: number }>()(
         data: events.data,
       })
       .from(notifications)
-      .innerJoin(events, eq(events.id, notifications.eventId))
-      .orderBy(desc(notifications.createdAt), desc(notifications.id))
+      .innerJoin(events, eq(events.position, notifications.event))
+      .orderBy(desc(notifications.position))
       .limit(p.limit),
 );

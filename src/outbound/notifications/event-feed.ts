@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
+import { firstPositionAt } from "../../base/ids.ts";
 import { type Followers, followers } from "../../db/followers.ts";
 import type { Storage } from "../../db/storage.ts";
-import { eventsAfter, newestEventSeq, seqsSince } from "../../event/event.sql.ts";
+import { eventsAfter, newestPosition, newestStored } from "../../event/event.sql.ts";
 import type { Event } from "../../event/event.ts";
 
 /** An event in the feed. `seq` is the position to resume after. */
@@ -15,12 +16,6 @@ export interface EventFeed extends Followers<EventEntry> {
   seqBefore(since: Date): Promise<number>;
 }
 
-/**
- * How many events after a time are compared to find the first committed one. Events are committed in almost
- * the order of receipt.
- */
-const maxCompared = 1_000;
-
 export function eventFeed(
   storage: Storage,
   clock: Clock,
@@ -29,8 +24,12 @@ export function eventFeed(
   const following = followers(
     {
       async newestSeq() {
-        const [row] = await storage.all(newestEventSeq, {});
-        return row?.seq ?? 0;
+        const [row] = await storage.all(newestPosition, {});
+        return row?.position ?? 0;
+      },
+      async newestStored() {
+        const [row] = await storage.all(newestStored, {});
+        return row?.position ?? 0;
       },
       read: (range) => storage.all(eventsAfter, range),
     },
@@ -40,9 +39,7 @@ export function eventFeed(
   return {
     ...following,
     async seqBefore(since) {
-      const newest = await following.newestSeq();
-      const rows = await storage.all(seqsSince, { since, limit: maxCompared });
-      return Math.min(newest, ...rows.map(({ seq }) => seq - 1));
+      return Math.min(await following.newestSeq(), firstPositionAt(since.getTime()) - 1);
     },
   };
 }

@@ -3,14 +3,15 @@ import { type Followers, followers } from "../../db/followers.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { StoredNotification } from "../notification.ts";
-import { feedAfter, newestSeq } from "../notifications.sql.ts";
+import type { Notification } from "../notification.ts";
+import { feedAfter, newestNotification, newestStoredNotification } from "../notifications.sql.ts";
 
 /** A notification in the feed. `seq` is the position to resume after. */
 export interface FeedEntry extends Pick<
-  StoredNotification,
-  "seq" | "id" | "createdAt" | "title" | "text" | "url" | "severity" | "eventId"
+  Notification,
+  "id" | "createdAt" | "title" | "text" | "url" | "severity" | "eventId"
 > {
+  readonly seq: number;
   readonly provider: Event["provider"];
   readonly type: Event["type"];
 }
@@ -25,8 +26,12 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
   return followers(
     {
       async newestSeq() {
-        const [row] = await storage.all(newestSeq, {});
-        return row?.seq ?? 0;
+        const [row] = await storage.all(newestNotification, {});
+        return row?.position ?? 0;
+      },
+      async newestStored() {
+        const [row] = await storage.all(newestStoredNotification, {});
+        return row?.position ?? 0;
       },
       read: (range) => storage.all(feedAfter, range),
     },

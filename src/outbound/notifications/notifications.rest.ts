@@ -53,9 +53,8 @@ export const notificationsRest = (
         requireOperator(ctx);
         const { severity } = queriedFilters(feedFilters, urlOf(exchange.request).searchParams);
         // Read before the stream opens, so that the client misses nothing after it opens.
-        const newest = await feed.newestSeq();
-        // A higher number comes from another database. Such a client starts with new notifications.
-        const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
+        const last = lastEventId(exchange.request);
+        const afterSeq = await (last === null ? feed.newestSeq() : feed.resumeAfter(last));
         const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
         const end = (error?: unknown) => {
           void entries.return?.();

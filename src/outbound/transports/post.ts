@@ -47,15 +47,21 @@ interface PostParts {
 
 export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post {
   return async (url, { method = "POST", headers, body }, signal) => {
-    const tooLate = new AbortController();
-    const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
-    const either = AbortSignal.any([signal, tooLate.signal]);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    let isLate = false;
+    const cancelTimeout = clock.after(timeoutMs, () => {
+      isLate = true;
+      end();
+    });
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
     try {
       const init: RequestInit & { readonly signal: AbortSignal } = {
         method,
         // A redirect could send the notification to an unintended recipient.
         redirect: "manual",
-        signal: either,
+        signal: ending.signal,
         headers: { "user-agent": "Skyhook", ...headers },
         body,
       };
@@ -65,14 +71,15 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
         retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
         text:
           response.ok && maxAnswerBytes !== undefined
-            ? await answerOf(response, maxAnswerBytes, either)
+            ? await answerOf(response, maxAnswerBytes, ending.signal)
             : await excerptOf(response, clock),
       };
     } catch (error) {
-      if (tooLate.signal.aborted) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
+      if (isLate) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
       if (error instanceof AddressError) throw error;
       throw new PostError(reasonOf(error, url), { cause: error });
     } finally {
+      signal.removeEventListener("abort", end);
       cancelTimeout();
     }
   };

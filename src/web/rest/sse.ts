@@ -80,7 +80,7 @@ export function eventStream(
 export function lastEventId(request: Request): number | null {
   const header = request.headers.get("last-event-id");
   if (header === null || header === "") return null;
-  if (/^\d{1,15}$/.test(header)) return Number(header);
+  if (/^\d{1,16}$/.test(header) && Number.isSafeInteger(Number(header))) return Number(header);
   throw new AppError("invalid-parameter", "Last-Event-ID was not sent by this feed", {
     errors: [
       {
@@ -97,7 +97,7 @@ export const lastEventIdHeader = {
   name: "Last-Event-ID",
   in: "header",
   description: "Resumes after this message. Without it, the stream starts with new messages.",
-  schema: { type: "string", pattern: "^\\d{1,15}$" },
+  schema: { type: "string", pattern: "^\\d{1,16}$" },
 } as const;
 
 /** Calls `beat` at every interval until the returned function is called. */

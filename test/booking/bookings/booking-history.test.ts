@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json } from "../../support/app.ts";
@@ -50,7 +51,9 @@ test("marks a webhook event that retention has deleted", async () => {
   const paid = await pay("payment_intent.succeeded", { booking: id });
   // Guarantee: the gateway makes ids with this prefix.
   const eventId = paid as `evt_${string}`;
-  await app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventId] }));
+  await app.services.storage.atomically(
+    write(deleteSettledEvents, { positions: [positionIn(eventId)] }),
+  );
   expect((await historyOf(id)).slice(-1)).toMatchObject([
     { type: "booking.confirmed", webhook: { provider, eventId, deleted: true } },
   ]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
@@ -179,7 +180,9 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     const { bookingId } = await book();
     const [entry] = itemsOf((await read(bookingId))["history"]);
     const id = `evt_${String(entry?.["eventId"]).slice(4)}` as const;
-    await app.services.storage.atomically(write(deleteSettledEvents, { ids: [id] }));
+    await app.services.storage.atomically(
+      write(deleteSettledEvents, { positions: [positionIn(id)] }),
+    );
     expect((await read(bookingId))["history"]).toEqual([
       { ...entry, actor: "test-user", eventId: null, notifications: [] },
     ]);

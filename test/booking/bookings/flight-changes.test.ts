@@ -136,12 +136,12 @@ describe("a flight that changes", () => {
 
 /** The types of events in the order of their commits. */
 const inOrder = statementsOver({ events: eventsTable })<{ keys: readonly string[] }>()(
-  (db, { events: { type, idempotencyKey, seq } }, p, dialect) =>
+  (db, { events: { type, idempotencyKey, position } }, p, dialect) =>
     db
       .select({ type })
-      .from(seq.table)
+      .from(position.table)
       .where(dialect.among(idempotencyKey, p.keys))
-      .orderBy(asc(seq)),
+      .orderBy(asc(position)),
 );
 
 test("an import during a cancellation either finds the booking cancelled, or refunds it in full", async () => {

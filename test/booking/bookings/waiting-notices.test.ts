@@ -27,7 +27,8 @@ function otherInstance(onLook: (looks: number) => void) {
   };
   const waiting = waitingNotices({
     storage: { ...storage, all, atomically },
-    effectOf: () => Promise.resolve({ explanation: "", logged: {}, writes: [], committed() {} }),
+    effectOf: () =>
+      Promise.resolve({ explanation: "", logged: {}, writes: () => [], committed() {} }),
     notifying: () => ({ writes: [], committed() {} }),
     clock: app.clock,
     log,

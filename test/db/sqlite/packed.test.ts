@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
-import { insertEvent, receiptById } from "../../../src/event/events.sql.ts";
+import { insertEvent, receiptAt } from "../../../src/event/events.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -37,8 +37,7 @@ describe("a body in SQLite", () => {
     removeFolder(folder);
   });
 
-  const bodyOf = async (id: number) =>
-    (await storage.all(receiptById, { id: eventRow(id).id }))[0]?.body;
+  const bodyOf = async (id: number) => (await storage.all(receiptAt, eventRow(id).place))[0]?.body;
   const direct = <Result>(act: (client: Database) => Result): Result => {
     using client = new Database(file);
     return act(client);
@@ -47,8 +46,8 @@ describe("a body in SQLite", () => {
     Buffer.from(
       direct((client) =>
         client
-          .query<{ body: Uint8Array }, [string]>("select body from events where id = ?")
-          .get(eventRow(id).id),
+          .query<{ body: Uint8Array }, [number]>("select body from events where position = ?")
+          .get(eventRow(id).place.position),
       )?.body ?? [],
     );
 
@@ -84,7 +83,10 @@ describe("a body in SQLite", () => {
     number += 1;
     await storage.atomically(write(insertEvent, eventRow(number)));
     direct((client) =>
-      client.run("update events set body = ? where id = ?", [stored, eventRow(number).id]),
+      client.run("update events set body = ? where position = ?", [
+        stored,
+        eventRow(number).place.position,
+      ]),
     );
     if (body !== null) expect(Buffer.from((await bodyOf(number)) ?? [])).toEqual(body);
     else expect(await failure(bodyOf(number))).toMatchObject({ code: "unavailable" });

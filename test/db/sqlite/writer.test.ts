@@ -10,7 +10,7 @@ import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage, StorageObserver } from "../../../src/db/storage.ts";
 import { eventById } from "../../../src/event/event.sql.ts";
-import { insertEvent, receiptById } from "../../../src/event/events.sql.ts";
+import { insertEvent, receiptAt } from "../../../src/event/events.sql.ts";
 import { insertUser, userByEmail } from "../../../src/identity/users/users.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
@@ -66,19 +66,20 @@ describe("while a group waits for the disk or a lock", () => {
   test("reads and the event loop go on, and see everything that was acknowledged", async () => {
     const file = newFile();
     const { storage } = await open(file);
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const [one, two] = [eventRow(1), eventRow(2)];
+    await storage.atomically(write(insertEvent, one));
     const other = locked(file);
     let isOver = false;
-    const waiting = storage.atomically(write(insertEvent, eventRow(2))).then(() => (isOver = true));
+    const waiting = storage.atomically(write(insertEvent, two)).then(() => (isOver = true));
     for (let turn = 0; turn < 100; turn += 1) {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      expect(await storage.all(eventById, { id: eventRow(1).id })).toHaveLength(1);
-      expect(await storage.all(eventById, { id: eventRow(2).id })).toEqual([]);
+      expect(await storage.all(eventById, { id: one.id })).toHaveLength(1);
+      expect(await storage.all(eventById, { id: two.id })).toEqual([]);
     }
     expect(isOver).toBe(false);
     other.run("rollback");
     await waiting;
-    expect(await storage.all(eventById, { id: eventRow(2).id })).toHaveLength(1);
+    expect(await storage.all(eventById, { id: two.id })).toHaveLength(1);
   });
 
   test("transactions that arrive share the next group", async () => {
@@ -194,9 +195,9 @@ test("a body of 25 MiB is stored unchanged, and stays usable for its caller", as
     // A part of a larger buffer: only the part is stored.
     storage.atomically(write(insertEvent, eventRow(2, { body: small.subarray(1, 3) }))),
   ]);
-  const [large] = await storage.all(receiptById, { id: eventRow(1).id });
+  const [large] = await storage.all(receiptAt, eventRow(1).place);
   expect(Buffer.compare(large?.body ?? new Uint8Array(), body)).toBe(0);
-  const [part] = await storage.all(receiptById, { id: eventRow(2).id });
+  const [part] = await storage.all(receiptAt, eventRow(2).place);
   expect([...(part?.body ?? [])]).toEqual([8, 7]);
   expect([body.length, small.length]).toEqual([25 * 2 ** 20, 4]);
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
@@ -10,7 +11,6 @@ import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {
-  insertAttempts,
   insertNotification,
   notificationsOfEvents,
   summaryWrites,
@@ -19,7 +19,7 @@ import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
-import { eventRow, notificationRow } from "../../support/rows.ts";
+import { attemptWrite, eventRow, notificationRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -32,22 +32,24 @@ const minuteMs = 60_000;
 async function store(number: number, daysAgo: number, status: "delivered" | "dead" | "pending") {
   const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
   const event = eventRow(number, { createdAt });
-  const notification = notificationRow(number, { status, createdAt, dueAt: null });
+  const { place } = event;
+  const notification = notificationRow(number, {
+    position: place,
+    event: place,
+    status,
+    dueAt: null,
+  });
   await app.services.storage.atomically(
     write(insertEvent, event),
     write(insertNotification, notification),
-    write(insertAttempts, {
-      attempts: [
-        {
-          notificationId: notification.id,
-          destinationId: operatorGateway.id,
-          startedAt: createdAt,
-          durationMs: 1,
-          delivered: status === "delivered",
-          responseStatus: 200,
-          error: null,
-        },
-      ],
+    attemptWrite({
+      notification: positionIn(event.id),
+      destinationId: operatorGateway.id,
+      startedAt: createdAt,
+      durationMs: 1,
+      delivered: status === "delivered",
+      responseStatus: 200,
+      error: null,
     }),
   );
   return event.id;
@@ -64,12 +66,12 @@ const untilPruned = (condition: () => Promise<boolean>) =>
 
 describe("retention", () => {
   test("deletes bodies, then events with their notifications, but keeps events with undelivered ones", async () => {
-    const [fresh, older, delivered, dead, pending] = [
-      await store(1, 1, "delivered"),
-      await store(2, 31, "delivered"),
+    const [dead, pending, delivered, older, fresh] = [
+      await store(1, 91, "dead"),
+      await store(2, 91, "pending"),
       await store(3, 91, "delivered"),
-      await store(4, 91, "dead"),
-      await store(5, 91, "pending"),
+      await store(4, 31, "delivered"),
+      await store(5, 1, "delivered"),
     ];
     await untilPruned(async () => (await ids()).length === 4);
     expect(await ids()).toEqual([fresh, older, pending, dead]);
@@ -87,7 +89,9 @@ describe("retention", () => {
       await store(2, 1, "dead"),
       await store(3, 1, "pending"),
     ];
-    await app.services.storage.atomically(write(deleteSettledEvents, { ids: stored }));
+    await app.services.storage.atomically(
+      write(deleteSettledEvents, { positions: stored.map(positionIn) }),
+    );
     expect(await ids()).toEqual(stored.slice(1).toReversed());
   });
 
@@ -97,11 +101,11 @@ describe("retention", () => {
     await untilPruned(async () => (await ids()).length === 1);
     expect(await ids()).toEqual([id]);
     const statuses = (
-      await app.services.storage.all(notificationsOfEvents, { eventIds: [id] })
+      await app.services.storage.all(notificationsOfEvents, { events: [positionIn(id)] })
     ).map(({ status }) => status);
     expect(statuses).toEqual(["dead"]);
     // Without a delivery, the notification counts as delivered.
-    await app.services.storage.atomically(...summaryWrites([id]));
+    await app.services.storage.atomically(...summaryWrites([positionIn(id)]));
     await untilPruned(async () => (await ids()).length === 0);
   });
 
@@ -206,16 +210,12 @@ test.skipIf(skips(noManyConnections))(
     await using database = await postgresDatabase();
     await app.restart({ DATABASE_URL: database.url });
     const id = await store(1, 91, "delivered");
-    await until(async () => {
-      app.clock.advance(300);
-      return (await database.run("select from event_states")).length === 1;
-    });
     // A replay between its last statement and its commit.
     await using other = new SQL(database.url, { max: 1 });
     await other.unsafe("begin");
     await other.unsafe("update events set title = title");
     await other.unsafe(
-      "insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count) select 'ntf_2', event_id, created_at, title, text, severity, 'pending', 0 from notifications",
+      "insert into notifications (position, event, title, text, severity, status, attempt_count) select position + 1, event, title, text, severity, 'pending', 0 from notifications",
     );
     app.clock.advance(minuteMs);
     await until(async () => {
@@ -226,7 +226,9 @@ test.skipIf(skips(noManyConnections))(
     });
     await other.unsafe("commit");
     await app.stop();
-    expect(await database.run("select id from events")).toEqual([{ id }]);
+    expect(await database.run("select position from events")).toEqual([
+      { position: String(positionIn(id)) },
+    ]);
     expect(await database.run("select from notifications")).toHaveLength(2);
   },
   30_000,

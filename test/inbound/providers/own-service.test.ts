@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
+import { idAt } from "../../../src/base/ids.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
@@ -12,12 +13,14 @@ import { eventRow, notificationRow } from "../../support/rows.ts";
 const provider = (id: string, text = catalogueFiles[id] ?? "") =>
   fileProvider(id, id, readProviderFile(id, text));
 
-const messageId = `${notificationRow(1).id}@example.com`;
+const notificationId = idAt("ntf", 1, 1);
+const messageId = `${notificationId}@example.com`;
 
 /** The incident key of what Skyhook sends, for events whose own key is short or too long. */
 const incidentKey = (subject: string) => {
   const event = eventRow(1, { subject });
-  const notification = notificationRow(1);
+  const { createdAt } = event;
+  const notification = { ...notificationRow(1), id: notificationId, createdAt };
   const origin = { origin: null, secrets: ["key"], atMs: 0, template: null };
   const { body } = renderPagerduty({ notification, event, ...origin });
   return String(Object(JSON.parse(body)).dedup_key);

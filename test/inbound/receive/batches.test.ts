@@ -1,8 +1,9 @@
-// Takes seconds: stores thousands of events, as one delivery may have.
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+// Takes seconds: stores thousands of events, as one delivery may have.
+import { placeIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
@@ -399,8 +400,8 @@ describe("a delivery with several events", () => {
     await app.restart({ ...env, EVENT_RETENTION_DAYS: "30", BODY_RETENTION_DAYS: "30" });
     await post("plain", things(3));
     const [first, second] = await stored();
-    const eventId = `evt_${String(second?.["id"]).slice("evt_".length)}` as const;
-    const dead = notificationRow(1, { eventId, status: "dead" });
+    const event = placeIn("evt", String(second?.["id"]))?.position ?? 0;
+    const dead = notificationRow(1, { event, status: "dead" });
     await app.services.storage.atomically(write(insertNotification, dead));
     for (let hour = 0; hour < 29 * 24; hour += 1) app.clock.advance(3_600_000);
     expect(await detail(second?.["id"])).toMatchObject({ body: JSON.stringify(things(3)) });
@@ -410,7 +411,10 @@ describe("a delivery with several events", () => {
     });
     for (let round = 0; round < 3; round += 1) app.clock.advance(60_000);
     // The first is settled, but holds the body of the second.
-    expect(await stored()).toMatchObject([{ id: first?.["id"] }, { id: eventId }]);
-    expect(await detail(eventId)).toMatchObject({ body: null, receipt: { item: 2, items: 3 } });
+    expect(await stored()).toMatchObject([{ id: first?.["id"] }, { id: second?.["id"] }]);
+    expect(await detail(second?.["id"])).toMatchObject({
+      body: null,
+      receipt: { item: 2, items: 3 },
+    });
   });
 });

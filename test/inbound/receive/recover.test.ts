@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteBodies } from "../../../src/events/retention/retention.sql.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
@@ -114,7 +115,9 @@ describe.each(renderings)("a delivery from a log, %s,", (rendering) => {
     const ids = [await deliver(arrived), await recover(missed, rendering)].map(
       (answer) => `evt_${String(answer?.["id"]).slice(4)}` as const,
     );
-    await app.services.storage.atomically(...ids.map((id) => write(deleteBodies, { ids: [id] })));
+    await app.services.storage.atomically(
+      ...ids.map((id) => write(deleteBodies, { positions: [positionIn(id)] })),
+    );
     expect(await recover(arrived, rendering)).toMatchObject({ status: "duplicate", id: ids[0] });
     expect(await deliver(missed)).toMatchObject({ status: "duplicate", id: ids[1] });
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 
 import { ne, sql } from "drizzle-orm";
 
+import { placeIn } from "../../../src/base/ids.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
@@ -60,7 +61,7 @@ describe("issues", () => {
     const events = await listed(app, "/v1/events");
     await app.services.storage.atomically(
       write(killDeliveries, {}),
-      ...events.flatMap(({ id }) => summaryWrites([`evt_${String(id).slice(4)}`])),
+      ...events.flatMap(({ id }) => summaryWrites([placeIn("evt", String(id))?.position ?? 0])),
     );
   };
 

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
-import { makeId, timeOfId } from "../../../src/base/ids.ts";
-import { write } from "../../../src/db/statement.ts";
+import { firstPositionAt } from "../../../src/base/ids.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
-import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { type AttemptRow, attemptWrite } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const startMs = Date.UTC(2026, 10, 21, 8);
@@ -22,10 +20,6 @@ const none = {
   p95SinceReceiptMs: null,
 };
 
-test("an id has the time of its creation", () => {
-  expect(timeOfId(makeId("ntf", startMs))).toBe(startMs);
-});
-
 describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %s", (dialect) => {
   const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
 
@@ -35,21 +29,17 @@ describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %
     // Guarantee: the schema of the response requires an id with this prefix.
     return String((await json(answer))["id"]) as Destination["id"];
   }
-  async function store(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
+  async function store(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
     const writes = all.map((fields) =>
-      write(insertAttempts, {
-        attempts: [
-          {
-            notificationId: makeId("ntf", startMs),
-            destinationId,
-            startedAt: new Date(startMs),
-            durationMs: 10,
-            delivered: true,
-            responseStatus: 200,
-            error: null,
-            ...fields,
-          },
-        ],
+      attemptWrite({
+        notification: firstPositionAt(startMs),
+        destinationId,
+        startedAt: new Date(startMs),
+        durationMs: 10,
+        delivered: true,
+        responseStatus: 200,
+        error: null,
+        ...fields,
       }),
     );
     await app.services.storage.atomically(...writes);
@@ -115,7 +105,7 @@ describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %
 
   test("a clock that was set back gives no negative times", async () => {
     const id = await made("backward");
-    await store(id, [{ startedAt: at(0), notificationId: makeId("ntf", startMs + minuteMs) }]);
+    await store(id, [{ startedAt: at(0), notification: firstPositionAt(startMs + minuteMs) }]);
     const [step] = itemsOf((await latencyOf(id))["steps"]);
     expect(step).toMatchObject({ p50SinceReceiptMs: 0, p95SinceReceiptMs: 0 });
   });

@@ -210,7 +210,7 @@ describe("health", () => {
       notificationRow(1, { status: "pending", createdAt: at(10) }),
       notificationRow(2, { status: "retrying", createdAt: at(340) }),
       notificationRow(3, { status: "dead", createdAt: at(9_000), dueAt: null }),
-      notificationRow(4, { status: "delivered", createdAt: at(9_000), dueAt: null }),
+      notificationRow(4, { status: "delivered", createdAt: at(9_001), dueAt: null }),
     ];
     for (const row of stored) {
       await app.services.storage.atomically(write(insertNotification, row));

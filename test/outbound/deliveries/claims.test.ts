@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { isNotNull } from "drizzle-orm";
 
+import { placeIn } from "../../../src/base/ids.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { statementsOver } from "../../../src/db/statement.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
@@ -15,8 +16,8 @@ import { listed, timelineOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 const leases = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) => {
-  const { notificationId, leasedUntil } = deliveries;
-  return db.select({ notificationId, leasedUntil }).from(deliveries).where(isNotNull(leasedUntil));
+  const { notification, leasedUntil } = deliveries;
+  return db.select({ notification, leasedUntil }).from(deliveries).where(isNotNull(leasedUntil));
 });
 
 describe("what a queue has claimed ahead", () => {
@@ -32,7 +33,10 @@ describe("what a queue has claimed ahead", () => {
     const leftMs: Promise<number>[] = [];
     const gateway = testGateway((number, { headers }) => {
       const left = other.all(leases, {}).then((all) => {
-        const own = all.find(({ notificationId }) => notificationId === headers["webhook-id"]);
+        const own = all.find(
+          ({ notification }) =>
+            notification === placeIn("ntf", String(headers["webhook-id"]))?.position,
+        );
         return Number(own?.leasedUntil) - app.clock.now();
       });
       leftMs.push(left);

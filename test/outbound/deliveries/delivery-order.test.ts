@@ -155,8 +155,8 @@ test.skipIf(skips(noManyConnections))(
     await using database = await postgresDatabase();
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
     const destinationId = `dst_${"1".repeat(32)}` as const;
-    await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, order_key, status, attempt_count, due_at, blocked)
-      select 'dlv_' || i, '${destinationId}', 'n', 'e', i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
+    await database.run(`insert into deliveries (destination_id, notification, event, order_key, status, attempt_count, due_at, blocked)
+      select '${destinationId}', i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
     await database.run(`insert into destinations (id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
       values ('${destinationId}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await using client = new SQL(database.url, { max: 1 });

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import {
+  attemptsBy,
   attemptsTo,
   deliveriesOfEvent,
   insertDeliveries,
@@ -26,7 +28,7 @@ import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import {
   feedAfter,
-  insertAttempts,
+  insertFailures,
   insertNotification,
   notificationsOfEvents,
   summariseNotifications,
@@ -44,7 +46,8 @@ function settling(fields: Pick<Settled, "seq" | "leasedUntil"> & Partial<Settled
     dueAt: null,
     deliveredAt: at(20),
   } as const;
-  const settled = [{ ...delivered, lastError: null, earlierAttempts: 0, ...fields }];
+  const success = { startedAt: at(19), durationMs: 1, responseStatus: 200 };
+  const settled = [{ ...delivered, lastError: null, earlierAttempts: 0, ...success, ...fields }];
   return write(settleDeliveries, { settled });
 }
 
@@ -93,8 +96,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("rescheduled during an attempt stay leased, and are due after it unless it succeeded", async () => {
       for (const status of ["retrying", "delivered"] as const) {
         storage = await open();
-        const eventId = eventRow(1).id;
-        const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
+        const row = notificationRow(1, { status: "retrying", attemptCount: 3 });
         await storage.atomically(write(insertDeliveries, { deliveries: [deliveryRow(row)] }));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
@@ -140,11 +142,10 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("are rescheduled only if dead", async () => {
       storage = await open();
-      const eventId = eventRow(1).id;
       await storage.atomically(
         write(insertDeliveries, {
           deliveries: (["dead", "delivered"] as const).map((status, index) =>
-            deliveryRow(notificationRow(index + 1, { status, dueAt: null, eventId })),
+            deliveryRow(notificationRow(index + 1, { status, dueAt: null })),
           ),
         }),
       );
@@ -157,18 +158,23 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("are recorded although a destination answered what not every database stores", async () => {
       storage = await open();
+      const row = notificationRow(1);
+      const notification = row.position.position;
       const attempt = {
-        notificationId: notificationRow(1).id,
+        notification,
         destinationId: operatorGateway.id,
         durationMs: 1,
-        delivered: false,
         responseStatus: null,
       };
       const errors = ["a\0b", "\ud83d", '"\\', "\u{1f642}"];
       const attempts = errors.map((error, n) => ({ ...attempt, startedAt: at(n), error }));
-      await storage.atomically(write(insertAttempts, { attempts }));
-      const of = { ...to, notificationIds: [attempt.notificationId] };
-      const stored = (await storage.all(attemptsTo, of)).map(({ error }) => error);
+      await storage.atomically(
+        write(insertEvent, eventRow(1)),
+        write(insertNotification, row),
+        write(insertFailures, { attempts }),
+      );
+      const of = { ...to, notifications: [notification] };
+      const stored = (await attemptsBy(storage, attemptsTo, of)).map(({ error }) => error);
       expect(stored).toEqual(["a\ufffdb", "\ufffd", '"\\', "\u{1f642}"]);
     });
 
@@ -245,7 +251,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       );
       expect((await claim(10))[0].rows).toEqual([]);
       expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
-      expect(await storage.all(deliveriesOfEvent, { eventId: eventRow(1).id })).toHaveLength(1);
+      await storage.atomically(write(insertEvent, eventRow(1)));
+      const event = positionIn(eventRow(1).id);
+      expect(await storage.all(deliveriesOfEvent, { event })).toHaveLength(1);
     });
   });
 
@@ -255,8 +263,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("sum up their deliveries to operators", async () => {
       storage = await open();
-      const eventId = eventRow(1).id;
-      const row = notificationRow(1, { eventId });
+      const event = positionIn(eventRow(1).id);
+      const row = notificationRow(1);
       const statusAfter = async (...statuses: readonly (typeof row.status)[]) => {
         const deliveries = statuses.map((status, n) =>
           deliveryRow(row, {
@@ -270,11 +278,12 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           }),
         );
         await storage.atomically(
+          write(insertEvent, eventRow(1)),
           write(insertNotification, row),
           ...deliveries.map((delivery) => write(insertDeliveries, { deliveries: [delivery] })),
-          write(summariseNotifications, { eventIds: [eventId] }),
+          write(summariseNotifications, { events: [event] }),
         );
-        const [summary] = await storage.all(notificationsOfEvents, { eventIds: [eventId] });
+        const [summary] = await storage.all(notificationsOfEvents, { events: [event] });
         await storage.close();
         storage = await open();
         return summary;
@@ -301,15 +310,19 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("are in the feed in commit order, with provider and type of their event", async () => {
       storage = await open();
       for (const n of [3, 1, 2]) {
+        const event = eventRow(n);
+        const own = { position: event.place, event: event.place };
         await storage.atomically(
-          write(insertEvent, eventRow(n)),
-          write(insertNotification, notificationRow(n)),
+          write(insertEvent, event),
+          write(insertNotification, notificationRow(n, own)),
         );
       }
-      const entries = await storage.all(feedAfter, { seq: 1, until: 3, limit: 10 });
+      const first = positionIn(eventRow(3).id);
+      const entries = await storage.all(feedAfter, { seq: first, until: first + 2, limit: 10 });
+      // The clock went back after the first.
       expect(entries.map(({ seq, title }) => [seq, title])).toEqual([
-        [2, "Notification 1"],
-        [3, "Notification 2"],
+        [first + 1, "Notification 1"],
+        [first + 2, "Notification 2"],
       ]);
       expect(entries[0]).toMatchObject({ provider: "task_tracker", type: "task.completed" });
     });
@@ -321,8 +334,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       }
       const rows = await storage.all(undelivered, {});
       expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
-        { status: "dead", count: 1, oldest: at(2).getTime() },
-        { status: "pending", count: 2, oldest: at(0).getTime() },
+        { status: "dead", count: 1, oldest: at(2) },
+        { status: "pending", count: 2, oldest: at(0) },
       ]);
     });
   });

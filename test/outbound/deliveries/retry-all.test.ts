@@ -2,8 +2,15 @@ import { expect, test } from "bun:test";
 
 import { eq, ne } from "drizzle-orm";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { openStorage } from "../../../src/db/open.ts";
-import { encoded, statementsOver, type Write, write } from "../../../src/db/statement.ts";
+import {
+  encoded,
+  type Later,
+  statementsOver,
+  type Write,
+  write,
+} from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retry-all.ts";
@@ -39,16 +46,17 @@ test("a retried delivery and the state of its event change in one transaction", 
     return `evt_${String((await listed(app, "/v1/events"))[0]?.["id"]).slice(4)}` as const;
   };
   const eventIds = [await deliver(), await deliver()];
+  const positions = eventIds.map(positionIn);
   const states = async () =>
     (await Promise.all(eventIds.map((id) => timelineOf(app, id)))).map((notifications) =>
       itemsOf(notifications).map(({ status }) => String(status)),
     );
   await until(async () => (await states()).flat().every((state) => state === "retrying"));
-  await storage.atomically(write(kill, {}), ...summaryWrites(eventIds));
+  await storage.atomically(write(kill, {}), ...summaryWrites(positions));
   expect(await states()).toEqual([["dead"], ["dead"]]);
 
   const [destination] = await listed(app, "/v1/destinations", "admin");
-  const transactions: (readonly Write<unknown>[])[] = [];
+  const transactions: (readonly (Write<unknown> | Later)[])[] = [];
   const recorded: typeof storage = {
     ...storage,
     all: (statement, values) => storage.all(statement, values),
@@ -62,7 +70,7 @@ test("a retried delivery and the state of its event change in one transaction", 
   expect(await retryDeadOf(parts, { destinationId, which: () => true })).toBe(2);
   const [only, ...others] = transactions;
   expect(others).toEqual([]);
-  expect(only?.slice(1)).toEqual(summaryWrites(eventIds));
+  expect(only?.slice(1)).toEqual(summaryWrites(positions));
   expect((await states()).flat()).not.toContain("dead");
   await app.stop();
   await gateway.stop();
@@ -116,7 +124,9 @@ test("after a recovery, what fails again meanwhile keeps its delay", async () =>
   const others = [2, 500, 501, count - 1];
   for (const seq of others) expect(await dueAt(seq)).toEqual(new Date(clock.now()));
   // What operators see of the event agrees.
-  const [shown] = await storage.all(notificationsOfEvents, { eventIds: [eventRow(2).id] });
+  const [shown] = await storage.all(notificationsOfEvents, {
+    events: [positionIn(eventRow(2).id)],
+  });
   expect(shown?.dueAt).toEqual(new Date(clock.now()));
   await storage.close();
 });

@@ -1,16 +1,13 @@
 import { describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
-import type { StoredDelivery } from "../../../src/outbound/delivery.ts";
+import { insertDeliveries, type NewDelivery } from "../../../src/outbound/deliveries.sql.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
-import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { deliveryRow, notificationRow } from "../../support/rows.ts";
+import { type AttemptRow, attemptWrite, deliveryRow, notificationRow } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 describe("the health of destinations", () => {
@@ -27,30 +24,29 @@ describe("the health of destinations", () => {
   }
 
   let number = 0;
-  async function store(rows: number, fields: (index: number) => Partial<StoredDelivery>) {
+  async function store(
+    rows: number,
+    fieldsOf: (index: number) => Partial<NewDelivery> & { readonly createdAt?: Date },
+  ) {
     const writes = Array.from({ length: rows }, (_, index) => {
       number += 1;
-      return write(insertDeliveries, {
-        deliveries: [deliveryRow(notificationRow(number), fields(index))],
-      });
+      const { createdAt, ...fields } = fieldsOf(index);
+      const row = notificationRow(number, createdAt === undefined ? {} : { createdAt });
+      return write(insertDeliveries, { deliveries: [deliveryRow(row, fields)] });
     });
     await app.services.storage.atomically(...writes);
   }
-  async function attempts(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
+  async function attempts(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
     const writes = all.map((fields, index) =>
-      write(insertAttempts, {
-        attempts: [
-          {
-            notificationId: notificationRow(index).id,
-            destinationId,
-            startedAt: new Date(app.clock.now() - 1_000_000 + index),
-            durationMs: 10,
-            delivered: true,
-            responseStatus: 200,
-            error: null,
-            ...fields,
-          },
-        ],
+      attemptWrite({
+        notification: index,
+        destinationId,
+        startedAt: new Date(app.clock.now() - 1_000_000 + index),
+        durationMs: 10,
+        delivered: true,
+        responseStatus: 200,
+        error: null,
+        ...fields,
       }),
     );
     await app.services.storage.atomically(...writes);

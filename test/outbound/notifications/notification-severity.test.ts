@@ -23,13 +23,14 @@ import { skips } from "../../support/skips.ts";
 
 const app = appForAll();
 const { id: destinationId, name } = destinationRow(1);
-const rows = Array.from({ length: 32 }, (_, n) =>
-  notificationRow(n, {
+const rows = Array.from({ length: 32 }, (_, n) => {
+  const row = notificationRow(n, {
     severity: severities[n % 4] ?? "info",
     status: notificationStatuses[(n >> 2) % 4] ?? "dead",
     dueAt: null,
-  }),
-);
+  });
+  return { ...row, id: row.position.id.replace("evt", "ntf") };
+});
 beforeAll(async () => {
   const { storage } = app.services;
   const stored = rows.flatMap((row, n) => [
@@ -117,6 +118,7 @@ test("SQLite reads a severity by its index", async () => {
   await eachRead((statement) => {
     expect(planOnSqlite(statement)).toEqual([
       "SEARCH notifications USING INDEX notifications_of_severity (severity=?)",
+      "SEARCH events USING INTEGER PRIMARY KEY (rowid=?)",
     ]);
   });
 });
@@ -124,8 +126,8 @@ test("SQLite reads a severity by its index", async () => {
 test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index", async () => {
   await using database = await postgresDatabase();
   for (const { sql } of schema.migrations.postgres) await database.run(sql);
-  await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
-    select 'ntf_' || i, 'evt_' || i, i, '', '', case when i < 10 then 'error' else 'info' end, 'delivered', 1 from generate_series(1, 9600) as i`);
+  await database.run(`insert into notifications (position, event, title, text, severity, status, attempt_count)
+    select i, i, '', '', case when i < 10 then 'error' else 'info' end, 'delivered', 1 from generate_series(1, 9600) as i`);
   await database.run("analyze notifications");
   await using client = new SQL(database.url, { max: 1 });
   await eachRead(async (statement, values) => {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
-import { write } from "../../../src/db/statement.ts";
+import { sql } from "drizzle-orm";
+
+import { placeIn } from "../../../src/base/ids.ts";
+import { statementsOver, write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
+import { notificationsTable } from "../../../src/outbound/notification.ts";
 import { json, type TestApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import {
@@ -13,10 +17,18 @@ import {
   untilLater,
   waits,
 } from "../../support/notifying.ts";
-import { contextOf, itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { contextOf, itemsOf, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
 
 const taken = resources();
+
+const storedNotifications = statementsOver({ notifications: notificationsTable })()(
+  (db, { notifications }) =>
+    db
+      .select({ position: notifications.position })
+      .from(notifications)
+      .where(sql`true`),
+);
 
 describe("an operator's replay", () => {
   test("sends new notifications if the first were delivered", async () => {
@@ -141,12 +153,12 @@ describe("an operator's replay during an attempt", () => {
     const ctx = contextOf("someone", "operator");
     // Both transactions wait for the same commit, the deletion first. The replay reads the event before it.
     const deletion = storage.atomically(
-      write(deleteSettledEvents, { ids: [`evt_${String(id).slice(4)}`] }),
+      write(deleteSettledEvents, { positions: [placeIn("evt", String(id))?.position ?? 0] }),
     );
     const error = await failure(events.replay(ctx, String(id)));
     await deletion;
     expect(error).toMatchObject({ code: "not-found" });
     // The event's own notification remains, because this transaction deletes only the event.
-    expect(await listed(app, "/v1/notifications")).toHaveLength(1);
+    expect(await storage.all(storedNotifications, {})).toHaveLength(1);
   });
 });

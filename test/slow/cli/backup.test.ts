@@ -122,7 +122,7 @@ describe("skyhook backup", () => {
     expect(kept.size).toBeLessThan(last);
     using database = new Database(file, { readonly: true });
     const halves =
-      "select count(*) from events full join notifications on event_id = events.id where events.id is null or event_id is null";
+      "select count(*) from events full join notifications on event = events.position where events.position is null or event is null";
     expect(database.query(halves).values()).toEqual([[0]]);
   });
 

@@ -19,10 +19,10 @@ async function deliver(server: RunningServer, count: number): Promise<void> {
   using database = openedBeside(join(server.cwd, "data/skyhook.db"));
   for (let copy = 1; copy < count; copy += 1) {
     database.run(
-      `insert into events select 'evt_' || printf('%032x', ?1), seq + ?1, provider, type, status,
-         idempotency_key || ?1, occurred_at, created_at + ?1, subject, title, url, actor, data, headers, address,
-         signed_with, body_bytes, duplicates, null, body, recovered, effect, null, null, null
-       from events order by created_at limit 1`,
+      `insert into events select position + ?1 * 1024, tail, provider, type, status,
+         idempotency_key || ?1, occurred_at, subject, title, url, actor, data, headers, address,
+         signed_with, body_bytes, duplicates, null, body, recovered, effect, null, null, null, 0
+       from events order by position limit 1`,
       [copy],
     );
   }
@@ -34,7 +34,7 @@ function notificationsOf(server: RunningServer): number[] {
   using database = openedBeside(join(server.cwd, "data/skyhook.db"));
   const rows = database
     .query<{ count: number }, []>(
-      "select (select count(*) from notifications where event_id = events.id) as count from events order by created_at, id",
+      "select (select count(*) from notifications where event = events.position) as count from events order by position",
     )
     .all();
   return rows.map(({ count }) => count);

@@ -117,7 +117,7 @@ describe("skyhook doctor", () => {
     await skyhook(["token", "--email", "a@b.c"], { cwd, env: { DATA_DIR: "ahead" } });
     const ahead = new Database(join(cwd, "ahead/skyhook.db"));
     ahead.run(
-      "insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, seq) values ('evt_1', 'code_host', 'push', 'ignored', 'code_host:1', ?1, ?1, 't', '{}', 0, 0, 1)",
+      "insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates) values (?1 * 1024, 1, 'code_host', 'push', 'ignored', 'code_host:1', ?1, 't', '{}', 0, 0)",
       [Date.now() + 3_600_000],
     );
     ahead.close();

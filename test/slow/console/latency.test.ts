@@ -1,14 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
-import { makeId } from "../../../src/base/ids.ts";
-import { write } from "../../../src/db/statement.ts";
+import { firstPositionAt } from "../../../src/base/ids.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
-import type { Attempt } from "../../../src/outbound/notification.ts";
-import { insertAttempts } from "../../../src/outbound/notifications.sql.ts";
 import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
+import { type AttemptRow, attemptWrite } from "../../support/rows.ts";
 import { skips } from "../../support/skips.ts";
 
 const minuteMs = 60_000;
@@ -32,22 +30,18 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     return String((await json(made))["id"]) as Destination["id"];
   }
   /** Stores attempts made half an hour ago, of a notification made a minute before. */
-  async function store(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
+  async function store(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
     const startedMs = server.app.clock.now() - 30 * minuteMs;
     const writes = all.map((fields) =>
-      write(insertAttempts, {
-        attempts: [
-          {
-            notificationId: makeId("ntf", startedMs - minuteMs),
-            destinationId,
-            startedAt: new Date(startedMs),
-            durationMs: 20,
-            delivered: true,
-            responseStatus: 200,
-            error: null,
-            ...fields,
-          },
-        ],
+      attemptWrite({
+        notification: firstPositionAt(startedMs - minuteMs),
+        destinationId,
+        startedAt: new Date(startedMs),
+        durationMs: 20,
+        delivered: true,
+        responseStatus: 200,
+        error: null,
+        ...fields,
       }),
     );
     await server.app.services.storage.atomically(...writes);

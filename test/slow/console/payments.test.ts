@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
+import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
@@ -126,7 +127,9 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     }, 20_000);
     // Guarantee: the gateway makes ids with this prefix.
     const eventId = late as `evt_${string}`;
-    await server.app.services.storage.atomically(write(deleteSettledEvents, { ids: [eventId] }));
+    await server.app.services.storage.atomically(
+      write(deleteSettledEvents, { positions: [positionIn(eventId)] }),
+    );
     await browser.go(`#/bookings/${id}`, ".life .step h3", "Hold expired; seats released");
     await browser.shows(".life .bad", "deleted by retention");
     expect(

@@ -14,7 +14,7 @@ import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { eventRow } from "../../support/rows.ts";
+import { type EventRow, eventRow } from "../../support/rows.ts";
 import { skips } from "../../support/skips.ts";
 
 /** Events that the gateway rejects. Beside them are an old one and a delivered one. */
@@ -62,6 +62,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".dry-run label", label);
     await browser.click(".dry-run input[type=checkbox]");
   };
+  let old: EventRow;
   const outcome = (name: string, text: string) => browser.shows(`[data-outcome=${name}]`, text);
 
   beforeAll(async () => {
@@ -70,7 +71,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       JSON.stringify({ event_name: "item:completed", event_data: { id: "1", content: "new" } }),
     );
     const createdAt = new Date(clock.now() - 60_000);
-    const old = eventRow(1, { title: "An old title", data: { gone: "x" }, createdAt, body });
+    old = eventRow(1, { title: "An old title", data: { gone: "x" }, createdAt, body });
     await app.services.storage.atomically(write(insertEvent, old));
     for (let sent = 0; sent < failing; sent += 1) {
       await app.deliverSample("deploy_platform", "deploy.error");
@@ -254,7 +255,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     const { storage } = server.app.services;
     const at = new Date(clock.now());
     const id = "rpl_ffff";
-    const eventId = eventRow(1).id;
+    const eventId = old.id;
     const filters = {
       from: null,
       provider: null,

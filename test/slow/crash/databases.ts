@@ -7,6 +7,8 @@ import { noManyConnections, postgresDatabase, type TestDatabase } from "../../su
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
 
+import { onPostgres, onSqlite } from "./ids-in-sql.ts";
+
 /** A kind of database that the suite runs on. */
 export interface CrashDatabases {
   readonly name: string;
@@ -31,6 +33,7 @@ export interface CrashDatabase {
 }
 
 export interface Left {
+  /** The SQL may call `id_of`, see ids-in-sql.ts. */
   rows(sql: string): Promise<readonly Row[]>;
   /** Every table and index with its definition. */
   schema(): Promise<readonly Row[]>;
@@ -43,7 +46,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Statements that make all retries due and close all circuits. */
 export const endsOfWaits = [
-  "update deliveries set due_at = created_at where due_at is not null",
+  "update deliveries set due_at = notification / 1024 where due_at is not null",
   "update destinations set failures = 0, open_until = null",
 ];
 
@@ -100,7 +103,7 @@ function copied(file: string): Left {
     if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
   }
   const client = new Database(copy, { create: true });
-  const rows = (sql: string) => client.query<Row, []>(sql).all();
+  const rows = (sql: string) => client.query<Row, []>(onSqlite(sql)).all();
   return {
     rows: async (sql) => rows(sql),
     schema: async () => rows("select type, name, tbl_name, sql from sqlite_schema order by 1, 2"),
@@ -145,7 +148,9 @@ async function leftOnServer(database: TestDatabase): Promise<Left> {
   await deathNoticed(database);
   // As JSON, because the driver returns a bigint as text.
   const rows = async (sql: string) => {
-    const found = await database.run(`select to_jsonb(found) as row from (${sql}) found`);
+    const found = await database.run(
+      `select to_jsonb(found) as row from (${onPostgres(sql)}) found`,
+    );
     return found.map(({ row }) => rowOf(row));
   };
   const ownSchema = new URL(database.url).searchParams.get("search_path") ?? "";

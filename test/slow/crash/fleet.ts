@@ -96,8 +96,8 @@ const mostActions = 10;
 
 /** The columns of `Notified`, in SQL. */
 export const notificationsOfFleet = `
-  select n.id, e.idempotency_key as key, e.provider, e.type, e.title, n.severity
-  from notifications n join events e on e.id = n.event_id`;
+  select id_of('ntf', n.position, e.tail) as id, e.idempotency_key as key, e.provider, e.type, e.title, n.severity
+  from notifications n join events e on e.position = n.event`;
 
 /** Sends a request as an admin. Throws if the answer is not a success. */
 type AsAdmin = (path: string, init: RequestInit) => Promise<Response>;

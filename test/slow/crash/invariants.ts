@@ -50,7 +50,7 @@ const rules: readonly (readonly [string, string])[] = [
     "a hold is confirmed by one payment, whose event says so",
     `select b.id, b.status, b.paid_minor from bookings b
      where (b.paid_minor is not null) <> exists (
-         select 1 from payments p join events e on e.id = p.event_id
+         select 1 from payments p join events e on id_of('evt', e.position, e.tail) = p.event_id
          where p.booking_id = b.id and p.outcome = 'confirmed' and p.amount_minor = b.paid_minor
            and e.effect like 'confirmed ' || b.id || '%')
        or (b.expires_at is not null and b.confirmed_at is not null) <> (b.paid_minor is not null)`,
@@ -59,12 +59,12 @@ const rules: readonly (readonly [string, string])[] = [
     "what was refunded is what the last refund's event says",
     `select b.id, b.refunded_minor from bookings b
      where b.refunded_minor <> coalesce((select max(p.amount_minor) from payments p
-       join events e on e.id = p.event_id and e.effect like 'refunded %' || b.id
+       join events e on id_of('evt', e.position, e.tail) = p.event_id and e.effect like 'refunded %' || b.id
        where p.booking_id = b.id and p.outcome = 'refunded'), 0)`,
   ],
   [
     "an event about a payment says what it changed",
-    `select id, type from events e where provider = 'payment_processor' and effect is null`,
+    `select idempotency_key, type from events e where provider = 'payment_processor' and effect is null`,
   ],
   [
     "a cancelled booking has its event",
@@ -85,46 +85,46 @@ const rules: readonly (readonly [string, string])[] = [
   ],
   [
     "an event has one notification",
-    `select id, type from events e
-     where 1 <> (select count(*) from notifications n where n.event_id = e.id)`,
+    `select idempotency_key, type from events e
+     where 1 <> (select count(*) from notifications n where n.event = e.position)`,
   ],
   [
     "a notification has its event",
-    `select id from notifications n
-     where not exists (select 1 from events e where e.id = n.event_id)`,
+    `select position from notifications n
+     where not exists (select 1 from events e where e.position = n.event)`,
   ],
   [
     "a notification has one delivery to the operator gateway",
-    `select n.id, n.status from notifications n
-     where 1 <> (select count(*) from deliveries d where d.notification_id = n.id
-       and d.event_id = n.event_id and d.destination_id = '${operatorGateway.id}')`,
+    `select n.position, n.status from notifications n
+     where 1 <> (select count(*) from deliveries d where d.notification = n.position
+       and d.event = n.event and d.destination_id = '${operatorGateway.id}')`,
   ],
   [
     "a notification has one delivery to each destination without a filter",
-    `select n.id, t.name from notifications n
+    `select n.position, t.name from notifications n
      join destinations t on t.filter is null and t.owner_id is null
-       and t.state <> 'disabled' and t.created_at < n.created_at
-     where 1 <> (select count(*) from deliveries d where d.notification_id = n.id
-       and d.event_id = n.event_id and d.destination_id = t.id)`,
+       and t.state <> 'disabled' and t.created_at < n.position / 1024
+     where 1 <> (select count(*) from deliveries d where d.notification = n.position
+       and d.event = n.event and d.destination_id = t.id)`,
   ],
   [
     "a notification has the status of its deliveries",
-    `select n.id, n.status from notifications n
-     left join deliveries d on d.notification_id = n.id and d.event_id = n.event_id
-     group by n.id, n.status
+    `select n.position, n.status from notifications n
+     left join deliveries d on d.notification = n.position and d.event = n.event
+     group by n.position, n.status
      having n.status <> case when sum(case when d.status = 'dead' then 1 else 0 end) > 0 then 'dead'
        when sum(case when d.status = 'retrying' then 1 else 0 end) > 0 then 'retrying'
        when sum(case when d.status = 'pending' then 1 else 0 end) > 0 then 'pending'
        else 'delivered' end`,
   ],
   [
-    "a delivery counts its recorded attempts, and only the last one may succeed",
-    `select d.id, d.status, d.attempt_count from deliveries d
-     left join attempts a
-       on a.notification_id = d.notification_id and a.destination_id = d.destination_id
-     group by d.id, d.status, d.attempt_count
-     having d.attempt_count <> count(a.notification_id)
-       or (d.status = 'delivered') <> (coalesce(max(case when a.delivered then 1 else 0 end), 0) = 1)`,
+    "a delivery counts its recorded attempts, of which it has the one that succeeded",
+    `select d.seq, d.status, d.attempt_count from deliveries d
+     left join failed_attempts a
+       on a.notification = d.notification and a.destination_id = d.destination_id
+     group by d.seq, d.status, d.attempt_count, d.started_at
+     having d.attempt_count <> count(a.notification) + case when d.started_at is null then 0 else 1 end
+       or (d.status = 'delivered') <> (d.started_at is not null)`,
   ],
 ];
 

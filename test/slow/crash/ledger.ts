@@ -218,7 +218,7 @@ async function outcomesIn(
   service: Pick<CrashService, "left">,
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await service.left(
-    `select idempotency_key as name, id as outcome from events where provider in ('task_tracker', 'payment_processor')
+    `select idempotency_key as name, id_of('evt', position, tail) as outcome from events where provider in ('task_tracker', 'payment_processor')
      union all select key, resource_id from idempotency
      union all select 'cancellation of ' || id, cast(cancelled_at as text) from bookings
      where status = 'cancelled'`,

@@ -16,7 +16,6 @@ Object.defineProperty(Bun, "SQL", {
       const pool = new real(...args);
       watchReserved(pool);
       watchBegun(pool);
-      watchIndexing(pool);
       return pool;
     },
   }),
@@ -30,25 +29,6 @@ function watchReserved(pool: Bun.SQL): void {
     watchStatements(connection, connected());
     return connection;
   };
-}
-
-/** The search index: one statement is the transaction. */
-function watchIndexing(pool: Bun.SQL): void {
-  const unsafe = pool.unsafe.bind(pool);
-  const points = connected();
-  const watched = (sql: string, values?: unknown[]) => {
-    const query = unsafe(sql, values);
-    if (sql.includes("index_queued")) {
-      const execute = query.execute.bind(query);
-      query.execute = () => {
-        const running = execute();
-        void running.then(() => points.after(sql)).catch(() => {});
-        return running;
-      };
-    }
-    return query;
-  };
-  Reflect.set(pool, "unsafe", watched);
 }
 
 /** Migrations: the driver sends BEGIN and COMMIT. */

@@ -23,7 +23,7 @@ const transactions: readonly (readonly [string, string])[] = [
   ["a payment", `insert into "payments"`],
   ["a cancellation", `update "bookings"`],
   ["a claim of notifications", `update "deliveries" set "leased_until"`],
-  ["an attempt to notify", `insert into "attempts"`],
+  ["an attempt to notify", `update "deliveries" set "status"`],
 ];
 const moments = ["after statement", "before commit", "during commit", "after commit"] as const;
 
@@ -116,8 +116,8 @@ export async function endRounds(service: Service, ledger: Ledger): Promise<numbe
   await service.stop();
   await ledger.compare(service);
   const notifications = await service.left(
-    `select e.idempotency_key as key, n.id, n.status from notifications n
-     join events e on e.id = n.event_id`,
+    `select e.idempotency_key as key, id_of('ntf', n.position, e.tail) as id, n.status
+     from notifications n join events e on e.position = n.event`,
   );
   const notified = service.notified();
   for (const { key, id, status } of notifications) {

@@ -122,7 +122,7 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
       received += text;
       if (received.includes('"type":"task.completed"}')) break;
     }
-    expect(received).toMatch(/^id: 1\nevent: notification\ndata: \{"id":"ntf_/m);
+    expect(received).toMatch(/^id: \d{16}\nevent: notification\ndata: \{"id":"ntf_/m);
   },
 
   async "docs/webhooks.md run: events"({ shell }, code) {

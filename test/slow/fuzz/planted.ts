@@ -26,10 +26,7 @@ export const planted: readonly Planted[] = [
   {
     error: "two lengths are one that is no number, which no limit compares with",
     file: "src/web/body.ts",
-    changes: [
-      ["if (Number.isSafeInteger(length)) return length;", "return length;"],
-      ["contentLength <= smallBytes", "!(contentLength > smallBytes)"],
-    ],
+    changes: [["if (Number.isSafeInteger(length)) return length;", "return length;"]],
     attacks: ["length-twice"],
   },
   {

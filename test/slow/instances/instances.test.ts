@@ -54,11 +54,11 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     const [, there] = await start();
     const seen = follow(there);
     for (let n = 1; n <= 4; n += 1) {
-      await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at,
-          created_at, title, data, body_bytes, duplicates, seq)
-        values ('evt_${n}', 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 1, 'silent', '{}', 0, 0, ${n})`);
-      await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
-        values ('ntf_${n}', 'evt_${n}', 1, 'silent ${n}', '', 'info', 'delivered', 0)`);
+      await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at,
+          title, data, body_bytes, duplicates)
+        values (${n}, 0, 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 'silent', '{}', 0, 0)`);
+      await database.run(`insert into notifications (position, event, title, text, severity, status, attempt_count)
+        values (reserve_positions(1, 1), ${n}, 'silent ${n}', '', 'info', 'delivered', 0)`);
       await until(() => {
         there.clock.advance(100);
         return seen.length === n;
@@ -136,8 +136,8 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     }
     // Simulates an instance that died after the sale, before its signal.
     await database.run("update flights set seats_available = 5");
-    await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
-      values ('ntf_1', 'evt_1', 1, 'sold', '', 'info', 'delivered', 0)`);
+    await database.run(`insert into notifications (position, event, title, text, severity, status, attempt_count)
+      values (reserve_positions(1, 1), 1, 'sold', '', 'info', 'delivered', 0)`);
     await until(() => {
       there.clock.advance(100);
       return told.at(-1) === 5;

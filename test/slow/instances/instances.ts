@@ -11,6 +11,7 @@ import { type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 import { type CrashDatabase, endsOfWaits, type Row } from "../crash/databases.ts";
 import { asAdminAt, Fleet } from "../crash/fleet.ts";
+import { onPostgres } from "../crash/ids-in-sql.ts";
 import { wholeRows } from "../crash/invariants.ts";
 import type { Server } from "../crash/requests.ts";
 import type { Service } from "../crash/rounds.ts";
@@ -21,7 +22,7 @@ const leasePatienceMs = 75_000;
 const leaseMs = 30_000;
 /** Without the rows that a live instance is changing: waiting for them could be a deadlock. */
 const endOfLeases =
-  "update deliveries set leased_until = 0 where id in (select id from deliveries where leased_until is not null for update skip locked)";
+  "update deliveries set leased_until = 0 where seq in (select seq from deliveries where leased_until is not null for update skip locked)";
 /** A delivery takes much less: the gateway answers at once. */
 const quietMs = 2_000;
 /** How long the other instance may take to learn of a destination, and a little more. */
@@ -150,7 +151,7 @@ export class Instances implements Service {
   async endLeases(): Promise<void> {
     const young = async () => {
       const least = Date.now() + leaseMs - quietMs;
-      const rows = await this.#rows(`select id from deliveries where leased_until > ${least}`);
+      const rows = await this.#rows(`select seq from deliveries where leased_until > ${least}`);
       return rows.length;
     };
     await until(async () => (await young()) === 0, leasePatienceMs);
@@ -161,7 +162,7 @@ export class Instances implements Service {
     const database: CrashDatabase = {
       url: this.#holder.url,
       left: async () => ({
-        rows: (text) => this.#rows(text),
+        rows: (text) => this.#rows(onPostgres(text)),
         schema: async () => [],
         damage: async () => [],
         close() {},

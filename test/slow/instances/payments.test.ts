@@ -74,7 +74,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     for (const app of apps) app.services.reload();
     await until(async () => {
       const waiting = await database.run(
-        "select id from events where provider = 'bank' and effect is null",
+        "select position from events where provider = 'bank' and effect is null",
       );
       return waiting.length === 0;
     });

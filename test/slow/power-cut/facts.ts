@@ -1,3 +1,5 @@
+import { onSqlite } from "../crash/ids-in-sql.ts";
+
 import type { Step } from "./steps.ts";
 
 /** What a program has said that must be in its database: names with their values. */
@@ -74,14 +76,15 @@ function factsOf(body: Body): readonly (readonly [string, string])[] {
 }
 
 /** The same facts, as SQL reads them in a database. */
-export const factsInDatabase = `
-  select id as fact, '' as value from events
-  union all select id, '' from notifications
+export const factsInDatabase = onSqlite(`
+  select id_of('evt', position, tail) as fact, '' as value from events
+  union all select id_of('ntf', n.position, e.tail), '' from notifications n join events e on e.position = n.event
   union all select id, '' from bookings
   union all select id, '' from destinations
-  union all select id, '' from deliveries
-  union all select 'event ' || idempotency_key, id from events
+  union all select substr(id_of('dlv', notification, 0), 1, 23) || substr(destination_id, -13), '' from deliveries
+  union all select 'event ' || idempotency_key, id_of('evt', position, tail) from events
   union all select 'user ' || id, email from users
   union all select 'cancellation ' || id, strftime('%Y-%m-%dT%H:%M:%fZ', cancelled_at / 1000.0, 'unixepoch')
     from bookings where status = 'cancelled'
-  union all select 'delivered ' || id, '' from notifications where status = 'delivered'`;
+  union all select 'delivered ' || id_of('ntf', n.position, e.tail), '' from notifications n join events e on e.position = n.event
+    where n.status = 'delivered'`);

@@ -6,6 +6,7 @@ import { personalDataOpener } from "../../../src/booking/personal-data/personal-
 import { openDatabase } from "../../../src/cli/database.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { secretStore } from "../../../src/config/secrets.ts";
+import { onSqlite } from "../crash/ids-in-sql.ts";
 import { wrongWith } from "../crash/invariants.ts";
 
 import type { Facts } from "./facts.ts";
@@ -39,7 +40,7 @@ export async function openedIn(
 /** Checks that the database is intact and has no half transaction. */
 export function unsound(client: Database): Promise<Wrong> {
   return wrongWith({
-    rows: async (sql) => client.query<Record<string, unknown>, []>(sql).all(),
+    rows: async (sql) => client.query<Record<string, unknown>, []>(onSqlite(sql)).all(),
     schema: async () => [],
     async damage() {
       const found = client.query("pragma integrity_check").values().flat().map(String);

@@ -9,7 +9,6 @@ export interface Sql {
   readonly hexOf: (text: string) => string;
   readonly words: (text: string) => string;
   readonly bytes: (count: number) => string;
-  readonly position: (rows: number) => string;
 }
 
 export const onSqlite: Sql = {
@@ -19,7 +18,6 @@ export const onSqlite: Sql = {
   hexOf: (text) => `hex(${text})`,
   words: (text) => text,
   bytes: (count) => `zeroblob(${count})`,
-  position: () => "created_at * 1048576",
 };
 
 export const onPostgres: Sql = {
@@ -30,7 +28,6 @@ export const onPostgres: Sql = {
     `(select string_agg(format('%L:%s', word, place), ' ')::tsvector
       from regexp_split_to_table(lower(${text}), '[^a-z0-9=]+') with ordinality as words (word, place) where word <> '')`,
   bytes: (count) => `decode(repeat('00', ${count}), 'hex')`,
-  position: (rows) => `(created_at - ${untilMs}) / 1000 + ${rows}`,
 };
 
 const destination = (number: number) => `dst_${String(number).padStart(32, "0")}`;
@@ -53,6 +50,7 @@ type Insert = readonly [table: string, columns: Record<string, string>, from: st
 export function inserts(sql: Sql, rows: number): readonly string[] {
   const atMs = `(${untilMs - rows * 1_000} + n * 1000)`;
   const id = (prefix: string) => `'${prefix}_' || ${sql.hex(atMs, 12)} || ${sql.hex("n", 20)}`;
+  const position = `${atMs} * 1024`;
   const few = (rare: string, others: string) => `case when n <= 10 then ${rare} else ${others} end`;
   const many = sql.numbers(rows);
   const some = sql.numbers(rows / 10);
@@ -73,24 +71,26 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
   const dueAt = few(String(untilMs * 2), "null");
   const notified = `${many} where n % 4 <> 0`.replace(/\) where/, ") where");
   const delivery = (destination: string, owner: string) => ({
-    id: `'dlv_' || substr('${destination}', 33, 4) || ${sql.hex("n", 28)}`,
     destination_id: `'${destination}'`,
-    notification_id: id("ntf"),
-    event_id: id("evt"),
+    notification: position,
+    event: position,
     owner_id: owner,
-    created_at: atMs,
     status: sent,
     attempt_count: "1",
     due_at: dueAt,
     last_error: few("'timeout'", "null"),
+    started_at: `case ${sent} when 'delivered' then ${atMs} end`,
+    duration_ms: "20",
+    response_status: "200",
   });
   /** The words of these severities, for the events that have a notification of one. */
   const severities = (which: string, ...names: readonly string[]) =>
-    `case when seq % 4 <> 0 and (${which}) then ${names.map((name) => `' =v' || ${sql.hexOf(`'${name}'`)}`).join(" || ")} else '' end`;
+    `case when tail % 4 <> 0 and (${which}) then ${names.map((name) => `' =v' || ${sql.hexOf(`'${name}'`)}`).join(" || ")} else '' end`;
   const ofSeverities = [
     severities("true", "info"),
-    severities("seq % 2 = 0 or seq <= 10", "success", "warning"),
-    severities("seq <= 10", "error"),
+    severities("tail % 2 = 0 or tail <= 10", "success", "warning"),
+    severities("tail <= 10", "error"),
+    `case when tail % 4 = 0 then ' =v' || ${sql.hexOf("'none'")} else '' end`,
   ].join(" || ");
   const text =
     "title || ' octocat ' || subject || ' Deploy failure main' || ' =p' || " +
@@ -99,13 +99,13 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
     [
       "events",
       {
-        id: id("evt"),
+        position,
+        tail: "n",
         provider,
         type,
         status,
         idempotency_key: "'key:' || n",
         occurred_at: atMs,
-        created_at: atMs,
         subject,
         title: few("'Oldest first deploy failed on main'", "'Deploy failed on main number ' || n"),
         actor: "'octocat'",
@@ -116,17 +116,14 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         body_bytes: "1000",
         duplicates: "0",
         body: sql.bytes(1_000),
-        seq: "n",
       },
       many,
     ],
     [
       "notifications",
       {
-        seq: "n",
-        id: id("ntf"),
-        event_id: id("evt"),
-        created_at: atMs,
+        position,
+        event: position,
         title: "'Deploy failed on main'",
         text: "''",
         severity: few("'error'", "case n % 2 when 0 then 'warning' else 'info' end"),
@@ -143,18 +140,6 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
       "deliveries",
       { seq: `n + ${2 * rows}`, ...delivery(sentTo.few, "null") },
       `${sql.numbers(10)} where n % 4 <> 0`,
-    ],
-    [
-      "attempts",
-      {
-        notification_id: id("ntf"),
-        destination_id: `'${sentTo.many}'`,
-        started_at: atMs,
-        duration_ms: "20",
-        delivered: sql === onSqlite ? "1" : "true",
-        response_status: "200",
-      },
-      notified,
     ],
     [
       "destinations",
@@ -314,9 +299,6 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         `insert into ${table} (${Object.keys(columns).join()}) select ${Object.values(columns).join()} from ${from}`,
     ),
     replayed,
-    `insert into event_states (position, id, created_at, delivery)
-       select ${sql.position(rows).replaceAll("created_at", "events.created_at")}, events.id, events.created_at, coalesce(notifications.status, 'none')
-       from events left join notifications on notifications.seq = events.seq order by events.seq`,
-    `insert into event_words (rowid, words) select ${sql.position(rows)}, ${sql.words(text)} from events order by seq`,
+    `insert into event_words (rowid, words) select position, ${sql.words(text)} from events order by position`,
   ];
 }

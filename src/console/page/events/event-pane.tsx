@@ -106,7 +106,7 @@ function resentOf(before: EventDetail | null, after: EventDetail): string | unde
   return (created ?? after.notifications.find(({ dueAt }) => dueAt !== null))?.id;
 }
 
-/** Notifications are created together with their event. One created later than this comes from a replay. */
+/** The first notification is created together with its event. One created later than this comes from a replay. */
 const sameTimeMs = 2_000;
 
 interface NotificationsParts {
@@ -132,7 +132,7 @@ function Notifications({ event, resent }: NotificationsParts) {
           key={notification.id}
           of={notification}
           number={notifications.length > 1 ? index + 1 : null}
-          isReplay={Date.parse(notification.createdAt) > lastMs}
+          isReplay={index > 0 || Date.parse(notification.createdAt) > lastMs}
           resent={notification.id === resent?.id ? resent : null}
         />
       ))}

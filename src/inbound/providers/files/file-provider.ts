@@ -1,7 +1,7 @@
 import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
 import { oneOrMore } from "../../../base/place.ts";
 import type { DataFields } from "../../../event/data-fields.ts";
-import type { Event } from "../../../event/event.ts";
+import type { EventContent } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import { text } from "../../../web/schema.ts";
 import type { PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
@@ -86,7 +86,7 @@ function readHeaders(file: ProviderFile): readonly string[] {
   return [...new Set([...ofEvents, ...readHeadersOf(file.signature)])].toSorted();
 }
 
-function notification(event: Event, notice: Notice | null): NewNotification {
+function notification(event: EventContent, notice: Notice | null): NewNotification {
   const { title, url, actor, subject } = event;
   const details = notice?.text ?? joined(" · ", actor && `by ${actor}`, subject);
   return { title, text: details, url, severity: notice?.severity ?? "info" };

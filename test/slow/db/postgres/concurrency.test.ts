@@ -19,10 +19,11 @@ import {
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
-import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
+import { eventsAfter, newestPosition } from "../../../../src/event/event.sql.ts";
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { indexEvents } from "../../../../src/events/index-batch.ts";
+import { pruner } from "../../../../src/events/retention/pruner.ts";
 import { eventsToIndex } from "../../../../src/events/search-index.sql.ts";
 import { erasedCaller, erasures, notErased } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
@@ -33,18 +34,22 @@ import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
 import {
   feedAfter,
   insertNotification,
-  newestSeq,
+  newestNotification,
   summaryWrites,
 } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
+import { createLog } from "../../../../src/telemetry/log.ts";
 import { until } from "../../../support/app.ts";
+import { manualClock } from "../../../support/clock.ts";
 import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";
 import { deliveryRow, eventRow, flightRow, notificationRow } from "../../../support/rows.ts";
+import { notIndexed } from "../../../support/search.ts";
 import { skips } from "../../../support/skips.ts";
 
 import { limits, sharedDatabase } from "./shared-database.ts";
 
 const shared = sharedDatabase();
+const silentLog = createLog({ level: "silent", format: "json" });
 
 describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   async function openTwo(given = limits) {
@@ -76,15 +81,19 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     const read = async (seq: number) => {
-      const [row] = await storage.all(newestSeq, {});
-      const until = row?.seq ?? 0;
+      const [row] = await storage.all(newestNotification, {});
+      const until = row?.position ?? 0;
       const entries = await storage.all(feedAfter, { seq, until, limit: 10 });
       return entries.map((entry) => entry.title);
     };
     const titles = (...numbers: number[]) => numbers.map((n) => notificationRow(n).title);
     /** The position of a notification. */
     const seqOf = async (n: number) => {
-      const rows = await storage.all(feedAfter, { seq: 0, until: 1_000, limit: 10 });
+      const rows = await storage.all(feedAfter, {
+        seq: 0,
+        until: Number.MAX_SAFE_INTEGER,
+        limit: 10,
+      });
       return rows.find(({ title }) => title === notificationRow(n).title)?.seq ?? 0;
     };
     const insert = (n: number) =>
@@ -95,12 +104,12 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await insert(1);
     await using late = new SQL(shared.url, { max: 1 });
     const insertLate = async (n: number) => {
-      const { id, title } = notificationRow(n);
+      const { position, title } = notificationRow(n);
       await late.unsafe("begin");
       await late.unsafe(
-        `insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
-         values ($1, $2, 1, $3, '', 'info', 'pending', 0)`,
-        [id, eventRow(1).id, title],
+        `insert into notifications (position, event, title, text, severity, status, attempt_count)
+         values (reserve_positions(1, $1), $2, $3, '', 'info', 'pending', 0)`,
+        [position.atMs, eventRow(1).place.position, title],
       );
     };
     await insertLate(2);
@@ -146,23 +155,23 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     const read = async () => {
-      const [row] = await storage.all(newestEventSeq, {});
-      const range = { seq: 0, until: row?.seq ?? 0, limit: 10 };
+      const [row] = await storage.all(newestPosition, {});
+      const range = { seq: 0, until: row?.position ?? 0, limit: 10 };
       return (await storage.all(eventsAfter, range)).map(({ id }) => id);
     };
-    const ids = (...numbers: number[]) => numbers.map((n) => eventRow(n).id);
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const [one, two, three] = [eventRow(1), eventRow(2), eventRow(3)];
+    await storage.atomically(write(insertEvent, one));
     await using late = new SQL(shared.url, { max: 1 });
     await late.unsafe("begin");
     await late.unsafe(
-      `insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, seq)
-       values ($1, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 1, 'Late', '{}', 0, 0, next_event_seq())`,
-      [eventRow(2).id],
+      `insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+       values (reserve_positions(1, $1), $2, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 'Late', '{}', 0, 0)`,
+      [two.place.atMs, two.place.tail],
     );
-    await storage.atomically(write(insertEvent, eventRow(3)));
-    expect(await read()).toEqual(ids(1));
+    await storage.atomically(write(insertEvent, three));
+    expect(await read()).toEqual([one.id]);
     await late.unsafe("commit");
-    expect(await read()).toEqual(ids(1, 2, 3));
+    expect(await read()).toEqual([one.id, two.id, three.id]);
   });
 
   test("concurrent claims lease each notification once", async () => {
@@ -204,9 +213,9 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   test("transactions that lock the same rows in opposite orders all succeed", async () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
-    const ids = [eventRow(1).id, eventRow(2).id];
-    await one.atomically(write(insertEvent, eventRow(1)), write(insertEvent, eventRow(2)));
-    const there = ids.map((id) => write(countDuplicate, { id }));
+    const rows = [eventRow(1), eventRow(2)];
+    await one.atomically(...rows.map((row) => write(insertEvent, row)));
+    const there = rows.map(({ id }) => write(countDuplicate, { id }));
     for (let round = 0; round < 10; round += 1) {
       await Promise.all([one.atomically(...there), other.atomically(...there.toReversed())]);
     }
@@ -301,8 +310,8 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     [
       "sum up deliveries of the same events",
       "notifications",
-      (["evt_1", "evt_2", "evt_3"] as const).map((id) => summaryWrites([id])),
-      "evt_2",
+      [1, 2, 3].map((event) => summaryWrites([event])),
+      "2",
     ],
     [
       "record failures of the same destinations",
@@ -353,7 +362,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   test("keeps all acknowledged transactions when connections are terminated, and reconnects [PG-2]", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
-    const acknowledged = new Set<string>();
+    const acknowledged = new Set<number>();
     let refused = 0;
     let cut = 0;
     for (let round = 0; round < 20; round += 1) {
@@ -361,7 +370,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
         const row = eventRow(round * 20 + n);
         try {
           await storage.atomically(write(insertEvent, row));
-          acknowledged.add(row.id);
+          acknowledged.add(row.place.position);
         } catch (error) {
           expect(error).toMatchObject({ code: "unavailable" });
           refused += 1;
@@ -373,39 +382,36 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       cut += killed.length;
       await Promise.all(transactions);
     }
-    const rows = await shared.run("select id from events");
-    const stored = new Set(rows.map(({ id }) => String(id)));
-    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    const rows = await shared.run("select position from events");
+    const stored = new Set(rows.map(({ position }) => Number(position)));
+    expect([...acknowledged].filter((position) => !stored.has(position))).toEqual([]);
     expect(acknowledged.size + refused).toBe(400);
     expect(await eventPages(storage, {}).count()).toBe(stored.size);
     console.log(`connections terminated: ${cut}, transactions failed: ${refused}`);
   });
 });
 
-/** Indexes all queued events, without words. */
-const index = `select index_queued((select json_agg(json_build_object(
-  'seq', queue.seq, 'id', event_id, 'version', events.xmin::text, 'words', ''))
-  from search_queue queue join events on events.id = event_id))`;
+describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () => {
+  const isFound = async (word: string) => {
+    const rows = await shared.run(`select from event_words where words @@ '${word}'::tsquery`);
+    return rows.length > 0;
+  };
+  const change = (title: string) => `update events set title = '${title}', changes = changes + 1`;
 
-describe.skipIf(skips(noManyConnections))("postgres: an event whose delivery ends", () => {
   test.each([
-    ["before it is indexed is queued once", false],
-    ["while it is indexed is queued again", true],
-  ])("%s, and found by its new state", async (_, isIndexing) => {
+    ["before it is indexed", false],
+    ["while it is indexed", true],
+  ])("%s is found by its new words", async (_, isIndexing) => {
     const storage = await shared.openEmpty();
-    const row = notificationRow(1, { eventId: eventRow(1).id, status: "pending" });
-    await storage.atomically(write(insertEvent, eventRow(1)), write(insertNotification, row));
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe(`begin; ${change("changed")}`);
+    if (isIndexing) await indexEvents(storage);
+    await other.unsafe("commit");
+    expect(await notIndexed(storage)).toHaveLength(1);
+    await indexEvents(storage);
+    expect([await isFound("changed"), await isFound("event")]).toEqual([true, false]);
     await storage.close();
-    await using follower = new SQL(shared.url, { max: 1 });
-    await using delivery = new SQL(shared.url, { max: 1 });
-    if (isIndexing) await follower.unsafe(`begin; ${index}`);
-    await delivery.unsafe("update notifications set status = 'delivered'");
-    if (isIndexing) await follower.unsafe("commit");
-    expect(await shared.run("select seq from search_queue")).toHaveLength(1);
-    await follower.unsafe(index);
-    expect(await shared.run("select delivery from event_states")).toEqual([
-      { delivery: "delivered" },
-    ]);
   });
 
   test("is indexed again when it changed after its words were made", async () => {
@@ -416,38 +422,75 @@ describe.skipIf(skips(noManyConnections))("postgres: an event whose delivery end
       async all(statement, values) {
         const rows = await storage.all(statement, values);
         const asked: unknown = statement;
-        // Another instance stores the change, and indexes it first.
-        if (asked === eventsToIndex) {
-          await shared.run("update events set title = 'changed'");
-          await shared.run("delete from search_queue where seq > 1");
-        }
+        if (asked === eventsToIndex) await shared.run(change("changed"));
         return rows;
       },
     };
-    const sizes = { unread: 0, toQueue: 0, queued: 10 };
-    expect((await indexEvents(changes, sizes)).seqs).toEqual([1]);
+    await indexEvents(changes);
     expect(await shared.run("select words from event_words")).toEqual([]);
-    expect((await indexEvents(storage, sizes)).seqs).toHaveLength(1);
+    await indexEvents(storage);
     expect(
       await shared.run("select words @@ 'changed'::tsquery as found from event_words"),
     ).toEqual([{ found: true }]);
     await storage.close();
   });
 
-  test("is not indexed from its former state while the delivery commits", async () => {
+  test("is not up to date by its former words while the next change commits", async () => {
     const storage = await shared.openEmpty();
-    const row = notificationRow(1, { eventId: eventRow(1).id, status: "pending" });
-    await storage.atomically(write(insertEvent, eventRow(1)), write(insertNotification, row));
-    await using follower = new SQL(shared.url, { max: 1 });
-    await using delivery = new SQL(shared.url, { max: 1 });
-    await delivery.unsafe("begin; update notifications set status = 'delivered'");
-    const sizes = { unread: 0, toQueue: 0, queued: 10 };
-    expect((await indexEvents(storage, sizes)).seqs).toEqual([]);
-    await delivery.unsafe("commit");
-    await follower.unsafe(index);
-    expect(await shared.run("select delivery from event_states")).toEqual([
-      { delivery: "delivered" },
-    ]);
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await indexEvents(storage);
+    await shared.run(change("former"));
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe(`begin; ${change("changed")}`);
+    const indexed = indexEvents(storage);
+    await until(async () => {
+      const waiting = await shared.run("select from pg_locks where not granted");
+      return waiting.length > 0;
+    });
+    await other.unsafe("commit");
+    await indexed;
+    expect(await notIndexed(storage)).toHaveLength(1);
+    await indexEvents(storage);
+    expect([await isFound("changed"), await isFound("former")]).toEqual([true, false]);
+    expect(await notIndexed(storage)).toEqual([]);
+    await storage.close();
+  });
+
+  test("keeps its words when two instances index it again", async () => {
+    const storage = await shared.openEmpty();
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await indexEvents(storage);
+    await shared.run(change("changed"));
+    const late: Storage = {
+      ...storage,
+      async all(statement, values) {
+        const rows = await storage.all(statement, values);
+        const asked: unknown = statement;
+        // Another instance indexes the same change first.
+        if (asked === eventsToIndex) await indexEvents(storage);
+        return rows;
+      },
+    };
+    await indexEvents(late);
+    expect(await isFound("changed")).toBe(true);
+    await storage.close();
+  });
+
+  test("leaves no words after retention has deleted it", async () => {
+    const storage = await shared.openEmpty();
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await indexEvents(storage);
+    expect(await isFound("event")).toBe(true);
+    const clock = manualClock(Date.UTC(2027, 0, 1));
+    const days = { eventDays: 1, bodyDays: 1, auditDays: 1 };
+    const retention = pruner(storage, days, clock, silentLog, () => []);
+    retention.start();
+    await until(async () => {
+      clock.advance(60_000);
+      return (await shared.run("select from events")).length === 0;
+    });
+    await retention.stop();
+    expect(await isFound("event")).toBe(false);
     await storage.close();
   });
 });

@@ -76,7 +76,8 @@ describe.skipIf(skips(noManyConnections))(
 );
 
 describe("postgres: a server that stops answering", () => {
-  const { id } = eventRow(1);
+  const row = eventRow(1);
+  const { id } = row;
 
   /** Opens all connections of the pool, and then stops all answers on them. */
   async function openAndSilence() {
@@ -87,7 +88,7 @@ describe("postgres: a server that stops answering", () => {
       statementTimeoutMs: 100,
       retryMs: 0,
     });
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    await storage.atomically(write(insertEvent, row));
     await Promise.all(Array.from({ length: 9 }, () => storage.all(eventById, { id })));
     proxy.silence();
     return { storage, proxy };
@@ -135,8 +136,9 @@ test.skipIf(skips(noManyConnections))(
     await shared.empty();
     const proxy = commitCutter(shared.url);
     const storage = await openStorage(schema, proxy.url, limits);
-    const { id } = eventRow(1);
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const row = eventRow(1);
+    const { id } = row;
+    await storage.atomically(write(insertEvent, row));
     proxy.cutNextCommit();
     expect(await failure(storage.atomically(write(countDuplicate, { id })))).toMatchObject({
       code: "unavailable",

@@ -8,7 +8,10 @@ import { openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";
-import { insertNotification, newestSeq } from "../../../../src/outbound/notifications.sql.ts";
+import {
+  insertNotification,
+  newestNotification,
+} from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
@@ -29,7 +32,7 @@ const ownerText = `create role keeper login;
   grant usage on schema skyhook to server`;
 const grantTables =
   "grant select, insert, update, delete on all tables in schema skyhook to server";
-const grantSequences = "grant usage, select on all sequences in schema skyhook to server";
+const grantSequences = "grant usage, select, update on all sequences in schema skyhook to server";
 
 describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
   async function start() {
@@ -63,7 +66,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
     await run(grantTables);
     const [odd = ""] = (await inspectServer(schema, urlOf("server"), limits)).warnings;
-    expect(odd).toContain("flights_id, notifications_seq");
+    expect(odd).toContain("events_position, flights_id");
     expect(odd).toContain("grant it select, insert, update and delete on all tables");
     const storage = await opened(urlOf("server"));
     const insert = () =>
@@ -78,7 +81,8 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await run(`${grantSequences}; create table skyhook.of_another_program ()`);
     await insert();
     await storage.atomically();
-    expect(await storage.all(newestSeq, {})).toEqual([{ seq: 1 }]);
+    const { position } = notificationRow(1).position;
+    expect(await storage.all(newestNotification, {})).toEqual([{ position }]);
     expect((await inspectServer(schema, urlOf("server"), limits)).warnings).toEqual([]);
     await storage.close();
   }, 60_000);

@@ -25,7 +25,7 @@ const body = randomBytes(megabyte / 2);
 /** Takes tens of milliseconds. */
 const slowly = statementsOver({ stored: eventsTable })()((db, { stored }) =>
   db
-    .select({ id: stored.id })
+    .select({ position: stored.position })
     .from(stored)
     .where(
       sql`(with recursive n(n) as (select 1 union all select n + 1 from n where n < 200000) select count(*) from n) < 0`,
