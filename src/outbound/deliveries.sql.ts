@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import type { Place } from "../db/place.ts";
@@ -202,7 +202,8 @@ const successes = <Values extends object>(
       .select(successColumns(t, dialect))
       .from(t.deliveries)
       .innerJoin(t.events, eq(t.events.position, t.deliveries.event))
-      .where(and(which(t, p, dialect), isNotNull(t.deliveries.startedAt))),
+      // With the bare column, SQLite would read all attempts of a destination by their times.
+      .where(and(which(t, p, dialect), sql`+${t.deliveries.startedAt} is not null`)),
   );
 const failures = <Values extends object>(
   which: (t: Tables, p: Parameters<Values>, dialect: Dialect) => SQL | undefined,
