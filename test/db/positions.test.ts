@@ -38,10 +38,11 @@ test.each([
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
-/** Two processes on one database. */
+/** New databases, which several processes can open. */
+let files = 0;
 const databases = {
   sqlite: async () => {
-    const url = `sqlite:${join(folder, "shared.db")}`;
+    const url = `sqlite:${join(folder, `${(files += 1)}.db`)}`;
     return { url, end: async () => {} };
   },
   postgres: async () => {

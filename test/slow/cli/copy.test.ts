@@ -126,7 +126,7 @@ describe("skyhook copy", () => {
       expect(await copyDatabase(to, from, quiet)).toEqual(there);
       const next = eventRow(0);
       await from.atomically(write(insertEvent, next));
-      expect(next.place.position).toBe(last.position + 1);
+      expect(next.place.position).toBeGreaterThan(last.position);
     });
   });
 
