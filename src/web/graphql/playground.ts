@@ -56,7 +56,8 @@ const place = "graphiql:tabState";
 async function bookableFlight() {
   const query = "{ flights(first: 100) { nodes { flightId departureTime seatsAvailable } } }";
   try {
-    const headers = { "content-type": "application/json" };
+    // With the second, the session of the console is accepted.
+    const headers = { "content-type": "application/json", "x-skyhook-console": "1" };
     const request = { method: "POST", headers, body: JSON.stringify({ query }), signal: AbortSignal.timeout(${flightTimeoutMs}) };
     const { data } = await (await fetch("/graphql", request)).json();
     const free = data.flights.nodes.filter(({ seatsAvailable }) => seatsAvailable > 0);

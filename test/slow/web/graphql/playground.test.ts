@@ -43,6 +43,28 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
     }
   }, 60_000);
 
+  const stored = "localStorage.getItem('graphiql:tabState')";
+  const exampleFlights = `JSON.parse(${stored}).tabs.flatMap(({ variables }) => /"flightId": (\\d+)/.exec(variables ?? "")?.[1] ?? []).join()`;
+
+  test("gives the examples the newest flight with free seats while signed in, too", async () => {
+    const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
+    const browser = openBrowser(1_200);
+    const url = new URL("/graphql", server.server?.url).href;
+    const token = await app.services.tokens.mint({ id: "test", roles: ["operator"] }, 3_600);
+    try {
+      await browser.open(new URL("/console", url).href);
+      const headers = { authorization: `Bearer ${token}`, "x-skyhook-console": "1" };
+      const signingIn = `fetch("/v1/auth/session", { method: "POST", headers: ${JSON.stringify(headers)} })`;
+      expect(await browser.read(`${signingIn}.then(({ status }) => status)`)).toBe(200);
+      await browser.open(url);
+      await browser.until(`${stored}?.includes("flightId")`);
+      expect(await browser.read(exampleFlights)).toBe("3,3");
+    } finally {
+      await browser.close();
+      await server.stop(true);
+    }
+  }, 60_000);
+
   const examples = "Search,Book,Cancel,Page through,Subscribe";
 
   test("shows on later visits what was there before, and adds no empty tab", async () => {
@@ -57,14 +79,10 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
       await browser.shows(".graphiql-query-editor .view-lines", text);
       return browser.read(`${tabs}.join()`);
     };
-    const stored = "localStorage.getItem('graphiql:tabState')";
     try {
       expect(await visit(url, "Flights")).toBe(examples);
       // The newest flight with free seats.
-      const flights = await browser.read(
-        `JSON.parse(${stored}).tabs.flatMap(({ variables }) => /"flightId": (\\d+)/.exec(variables ?? "")?.[1] ?? []).join()`,
-      );
-      expect(flights).toBe("3,3");
+      expect(await browser.read(exampleFlights)).toBe("3,3");
       expect(await visit(url, "Flights")).toBe(examples);
       // The editor stores its content after a pause.
       await browser.until(`${stored}?.includes("Flights")`);
