@@ -30,8 +30,9 @@ export function firstPositionAt(atMs: number): number {
   return Math.max(0, Math.floor(atMs)) * positionsPerMs;
 }
 
-export function timeOfPosition(position: number): Date {
-  return new Date(Math.floor(position / positionsPerMs));
+/** The time of a position, also as a database returns it. */
+export function timeOfPosition(position: number | string): Date {
+  return new Date(Math.floor(Number(position) / positionsPerMs));
 }
 
 /** The bits of a tail. */

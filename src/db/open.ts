@@ -12,7 +12,8 @@ const defaultLimits: ServerLimits = {
   retryMs: 2_000,
 };
 
-const noObserver: StorageObserver = {
+/** Does nothing. */
+export const noObserver: StorageObserver = {
   migrated() {},
   warning() {},
   transactionWaits: () => null,

@@ -126,8 +126,10 @@ export function byPosition<Tables>(columnOf: (tables: Tables) => Column): ListOr
     }),
     position(tables) {
       const column = columnOf(tables);
-      const time = (value: unknown) => timeOfPosition(Number(value));
-      return { createdAt: sql`${column}`.mapWith(time), id: sql`${column}`.mapWith(Number) };
+      return {
+        createdAt: sql`${column}`.mapWith(timeOfPosition),
+        id: sql`${column}`.mapWith(Number),
+      };
     },
     untilLast: (tables) => sql`${columnOf(tables)} >= ${sql.placeholder("last")}`,
     last: (row) => ({ last: row?.id }),

@@ -1,8 +1,8 @@
 import { firstPositionAt, idAt, makeTail } from "../base/ids.ts";
 
 /**
- * Where a new event, or a new notification of an older one, is stored. The storage assigns its position, in the order of commits, when its transaction begins,
- * and again if the transaction is repeated. Use it as the value of a column of positions.
+ * Where a new event, or a new notification of an older one, is stored. The storage assigns its position, in the order of
+ * commits, when its transaction begins, and again if the transaction is repeated. It is the value of the column.
  */
 export class Place {
   #position: number | null = null;

@@ -25,7 +25,7 @@ export function eventId({ events }: Tables, dialect: Dialect) {
 
 /** The time of a position. */
 export function createdAt(position: Column): SQL<Date> {
-  return sql`${position}`.mapWith((value: unknown) => timeOfPosition(Number(value)));
+  return sql`${position}`.mapWith(timeOfPosition);
 }
 
 /** The first position at a time. */
@@ -67,7 +67,7 @@ export const newestPosition = statement()((db, { events }, _, dialect) =>
     .limit(1),
 );
 
-/** The position of the newest event, which an open transaction may still precede; no row if there is none. */
+/** The position of the newest event, which an open transaction may still precede. Returns no row if there are no events. */
 export const newestStored = statement()((db, { events }) =>
   db.select({ position: events.position }).from(events).orderBy(desc(events.position)).limit(1),
 );

@@ -198,6 +198,9 @@ export const bodySizeById = statement<Pick<Event, "id">>()((db, t, p) =>
     .limit(1),
 );
 
+/** Has the words of an event indexed again. */
+const changedAgain = ({ events }: TablesOf<typeof tables>) => sql`abs(${events.changes}) + 1`;
+
 /** Replaces the interpreted fields of an event, whose words are indexed again. Identity and receipt stay. */
 export const reinterpretEvent = statement<
   Omit<Event, "provider" | "idempotencyKey" | "createdAt" | "recovered">
@@ -213,7 +216,7 @@ export const reinterpretEvent = statement<
       url: p.url,
       actor: p.actor,
       data: p.data,
-      changes: sql`abs(${t.events.changes}) + 1`,
+      changes: changedAgain(t),
     })
     .where(hasId(t, p.id)),
 );
@@ -222,7 +225,7 @@ export const reinterpretEvent = statement<
 export const indexAgain = statement<Pick<Event, "id">>()((db, t, p) =>
   db
     .update(t.events)
-    .set({ changes: sql`abs(${t.events.changes}) + 1` })
+    .set({ changes: changedAgain(t) })
     .where(hasId(t, p.id)),
 );
 

@@ -8,7 +8,7 @@ import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
 import { notificationsTable } from "../outbound/notification.ts";
-import { hasSeverity } from "../outbound/notifications.sql.ts";
+import { hasSeverity, statusRank } from "../outbound/notifications.sql.ts";
 
 import type { EventColumn } from "./event-filters.ts";
 import { eventVocabularyTable, eventWordsTable } from "./event-index.ts";
@@ -40,7 +40,7 @@ const severity = ({ events, notifications }: Tables, least: Placeholder) =>
 /** Events without notifications are found by their word. */
 const state = ({ events }: Tables, value: Placeholder) =>
   sql`(select sent.status from notifications sent where sent.event = ${events.position}
-    order by case sent.status when 'dead' then 1 when 'retrying' then 2 when 'pending' then 3 else 4 end limit 1) = ${value}`;
+    order by ${statusRank(sql`sent.status`)} desc limit 1) = ${value}`;
 /** In lists that are read from the events: each has few deliveries, which are found by its position. */
 const sentConditions = {
   severity,

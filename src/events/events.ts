@@ -20,7 +20,8 @@ import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { attemptsBy, attemptsOfEvent, deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
+import { attemptsBy, attemptsOfEvent } from "../outbound/attempts.sql.ts";
+import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
 import type {
   CachedDestination,
   DestinationCache,

@@ -17,7 +17,7 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** The position of the last indexed event; no row if there is none. */
+/** The position of the last indexed event. Returns no row if the index is empty. */
 export const lastIndexed = statement()((db, { eventWords }) =>
   db
     .select({ position: eventWords.rowid })

@@ -58,6 +58,10 @@ export function hasSeverity(column: Column | SQL, least: Placeholder): SQL {
   return sql`${rankOf(sql`${column}`)} >= ${rankOf(sql`${least}`)}`;
 }
 
+/** The place of a status in their order, from `delivered` to `dead`. */
+export const statusRank = (status: Column | SQL) =>
+  sql`case ${status} when 'dead' then 3 when 'retrying' then 2 when 'pending' then 1 else 0 end`;
+
 /** The public fields of a notification. Join its event: `withEvent`. */
 function notificationColumns(t: Tables, dialect: Dialect) {
   return shownColumns(t.notifications, notificationSchema.properties, {
@@ -86,7 +90,7 @@ export const insertNotification = statement<PlacedNotification>()(
 function summarise(db: Sql, t: Tables, which: SQL, except: SQL = sql``) {
   const { position, event, ...notification } = t.notifications;
   const { status, attemptCount, dueAt, deliveredAt, lastError, ...delivery } = t.deliveries;
-  const worst = sql`max(case ${status} when 'dead' then 3 when 'retrying' then 2 when 'pending' then 1 else 0 end)`;
+  const worst = sql`max(${statusRank(status)})`;
   const sums = sql`(select ${position} as position,
       case ${worst} when 3 then 'dead' when 2 then 'retrying' when 1 then 'pending' else 'delivered' end as status,
       coalesce(max(${attemptCount}), 0) as attempt_count, min(${dueAt}) as due_at,
@@ -193,12 +197,12 @@ export const feedAfter = statement<{ seq: number; until: number; limit: number }
       .limit(p.limit),
 );
 
-/** The position of the newest notification, which an open transaction may still precede. No row if there is none. */
+/** Like `newestStored`, for notifications. */
 export const newestStoredNotification = statement()((db, { notifications: { position } }) =>
   db.select({ position }).from(position.table).orderBy(desc(position)).limit(1),
 );
 
-/** The position up to which no more notifications will appear. No row if there is none. */
+/** Like `newestPosition`, for notifications. */
 export const newestNotification = statement()((db, { notifications }, _, dialect) =>
   db
     .select({ position: dialect.newestSettled(notifications.position) })
@@ -212,9 +216,7 @@ export const undelivered = statement()((db, { notifications }) =>
     .select({
       status: notifications.status,
       count: sql<number>`count(*)`.mapWith(Number),
-      oldest: sql<Date>`min(${notifications.position})`.mapWith((position: unknown) =>
-        timeOfPosition(Number(position)),
-      ),
+      oldest: sql<Date>`min(${notifications.position})`.mapWith(timeOfPosition),
     })
     .from(notifications)
     .where(sql`${notifications.status} <> 'delivered'`)

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { openStorage } from "../../src/db/open.ts";
+import { noObserver, openStorage } from "../../src/db/open.ts";
 import { paginate } from "../../src/db/paginate.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
@@ -54,10 +54,8 @@ describe("sqlite: the file", () => {
     const file = newFile();
     const migrated: (readonly string[])[] = [];
     const observer = {
+      ...noObserver,
       migrated: (names: readonly string[]) => void migrated.push(names),
-      warning() {},
-      transactionWaits: () => null,
-      groupCommitted() {},
     };
     await (await openStorage(schema, `sqlite:${file}`)).close();
     const later = { name: "later", sql: "create table later (id text) strict" };

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Write, write } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
@@ -14,7 +14,7 @@ import { nextExpiry } from "./bookings.sql.ts";
 import { nextChangeExpiry } from "./changes.sql.ts";
 import { unassignedEvent } from "./payment-event.ts";
 import { insertWaitingNotice } from "./waiting-notices.sql.ts";
-import type { WaitingNotices } from "./waiting-notices.ts";
+import type { Notifying, WaitingNotices } from "./waiting-notices.ts";
 
 interface Parts {
   readonly waiting: Pick<WaitingNotices, "committed">;
@@ -59,11 +59,6 @@ export async function unknownBooking(
       if (isWaiting) waiting.committed({ provider, reference });
     },
   };
-}
-
-/** What notifies operators of a payment. */
-interface Notifying extends Pick<Effect, "committed"> {
-  readonly writes: readonly Write<unknown>[];
 }
 
 /** Notifies operators of a payment that names no booking, once: another event about it may have done so. */

@@ -16,13 +16,14 @@ import {
   waitingNoticesOf,
 } from "./waiting-notices.sql.ts";
 
+/** What notifies operators of a payment that names no booking. */
+export interface Notifying extends Pick<Effect, "committed"> {
+  readonly writes: readonly Write<unknown>[];
+}
+
 interface Parts {
   readonly storage: Storage;
-  /** What notifies operators of a payment that names no booking. */
-  readonly notifying: (
-    waiting: WaitingNotice,
-    now: Date,
-  ) => Pick<Effect, "committed"> & { readonly writes: readonly Write<unknown>[] };
+  readonly notifying: (waiting: WaitingNotice, now: Date) => Notifying;
   readonly effectOf: EffectOf;
   readonly clock: Clock;
   readonly log: Log;

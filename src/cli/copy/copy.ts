@@ -159,9 +159,11 @@ function fitting(sizes: readonly Size[]): number {
 }
 
 function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Row[]> {
-  return storage.all(attemptsOfMany, {
-    positions: notifications.map(({ position }) => Number(position)),
-  });
+  return storage.all(attemptsOfMany, { positions: positionsOf(notifications) });
+}
+
+function positionsOf(rows: readonly Row[]): readonly number[] {
+  return rows.map(({ position }) => Number(position));
 }
 
 /** Replaces the attempts of these notifications. */
@@ -169,13 +171,9 @@ async function attemptWrites(
   from: Storage,
   notifications: readonly Row[],
 ): Promise<Write<never>[]> {
-  const attempts = await from.all(attemptsOfMany, {
-    positions: notifications.map(({ position }) => Number(position)),
-  });
+  const attempts = await from.all(attemptsOfMany, { positions: positionsOf(notifications) });
   return [
-    write(deleteAttemptsOfMany, {
-      positions: notifications.map(({ position }) => Number(position)),
-    }),
+    write(deleteAttemptsOfMany, { positions: positionsOf(notifications) }),
     write(insertFailures, { attempts }),
   ];
 }

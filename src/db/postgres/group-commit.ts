@@ -1,20 +1,14 @@
 import type { ReservedSQL, SQL } from "bun";
 
-import { nextPosition, type Place } from "../place.ts";
 import type { Later, Write, WriteResult } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { bytesOf, maxTransactionsPerCommit, placed, unavailableReason } from "../transaction.ts";
+import { bytesOf, maxTransactionsPerCommit, unavailableReason } from "../transaction.ts";
 
 import type { Compile } from "./compile.ts";
 import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
+import { type PlacedTransaction, placingOf } from "./placing.ts";
 import { retryTransient } from "./retry.ts";
-import {
-  maxWritesPerWave,
-  type PlacedTransaction,
-  type Progress,
-  runGroup,
-  StatementError,
-} from "./transaction.ts";
+import { maxWritesPerWave, type Progress, runGroup, StatementError } from "./transaction.ts";
 
 interface GroupCommitLimits {
   /** Maximum number of concurrent database transactions, each on its own connection. */
@@ -159,25 +153,6 @@ export function groupCommit(
       closed = true;
       flush();
       await idle.promise;
-    },
-  };
-}
-
-/** What a transaction writes. Its new events have provisional positions until `place` is called. */
-function placingOf(
-  parts: readonly (Write<unknown> | Later)[],
-): Pick<PlacedTransaction, "writes" | "place" | "places"> {
-  const places: Place[] = [];
-  let writes = placed(parts, (each) => each.assign(places.push(each)));
-  return {
-    places,
-    get writes() {
-      return writes;
-    },
-    place(after) {
-      let last = after;
-      writes = placed(parts, (each) => each.assign((last = nextPosition(last, each))));
-      return last;
     },
   };
 }

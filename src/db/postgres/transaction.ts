@@ -1,23 +1,13 @@
 import type { ReservedSQL } from "bun";
 
 import type { AppError } from "../../base/errors.ts";
-import type { Place } from "../place.ts";
 import { migrationsTable } from "../schema.ts";
 import type { Write, WriteResult } from "../statement.ts";
 import { skipped, type Transaction } from "../transaction.ts";
 
 import type { Compile } from "./compile.ts";
 import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
-
-/** A transaction that may store new events. */
-export interface PlacedTransaction extends Transaction {
-  /** Made again by `place`, once the positions of new events are known. */
-  readonly writes: readonly Write<unknown>[];
-  /** Makes the writes with positions after this one. Returns the last. */
-  place(after: number): number;
-  /** Of its new events. */
-  readonly places: readonly Place[];
-}
+import type { PlacedTransaction } from "./placing.ts";
 
 /** The progress of a transaction in one attempt. */
 export interface Progress {

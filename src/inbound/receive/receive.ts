@@ -118,9 +118,11 @@ export function receiver(parts: ReceiveParts): Receive {
         await parts.rejections.keep(provider.id, "too-many-items", request, bytes);
       throw error;
     }
-    const echo = items !== null && isEcho(parts.storage, header);
-    if (echo !== false && (await echo)) {
-      items = items?.map((item) => ({ ...item, status: "ignored" })) ?? null;
+    if (items !== null) {
+      const echo = isEcho(parts.storage, header);
+      if (echo !== false && (await echo)) {
+        items = items.map((item) => ({ ...item, status: "ignored" }));
+      }
     }
     const body = { ...verified, receivedAtMs };
     const [first = null, second] = items ?? [];

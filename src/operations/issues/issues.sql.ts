@@ -82,7 +82,7 @@ function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
   });
 }
 
-const timeOf = (position: unknown) => timeOfPosition(Number(position)).getTime();
+const timeOf = (position: string) => timeOfPosition(position).getTime();
 
 const counted = () => sql<number>`count(*)`.mapWith(Number);
 

@@ -13,36 +13,25 @@ interface Interval extends Pick<StoredDelivery, "destinationId"> {
   readonly limit: number;
 }
 
+const newestIn = (table: "deliveries" | "failed") =>
+  statement<Interval>()((db, tables, p) => {
+    const { destinationId, notification, startedAt, durationMs } = tables[table];
+    return db
+      .select({ notification, startedAt, durationMs })
+      .from(tables[table])
+      .where(
+        and(
+          eq(destinationId, p.destinationId),
+          gte(startedAt, encoded(p.from, startedAt)),
+          lt(startedAt, encoded(p.to, startedAt)),
+        ),
+      )
+      .orderBy(desc(startedAt))
+      .limit(p.limit);
+  });
+
 /** The newest attempts of a destination that succeeded and started in an interval. */
-export const successesIn = statement<Interval>()((db, { deliveries }, p) => {
-  const { destinationId, notification, startedAt, durationMs } = deliveries;
-  return db
-    .select({ notification, startedAt, durationMs })
-    .from(deliveries)
-    .where(
-      and(
-        eq(destinationId, p.destinationId),
-        gte(startedAt, encoded(p.from, startedAt)),
-        lt(startedAt, encoded(p.to, startedAt)),
-      ),
-    )
-    .orderBy(desc(startedAt))
-    .limit(p.limit);
-});
+export const successesIn = newestIn("deliveries");
 
 /** The same of those that failed. */
-export const failuresIn = statement<Interval>()((db, { failed }, p) => {
-  const { destinationId, notification, startedAt, durationMs } = failed;
-  return db
-    .select({ notification, startedAt, durationMs })
-    .from(failed)
-    .where(
-      and(
-        eq(destinationId, p.destinationId),
-        gte(startedAt, encoded(p.from, startedAt)),
-        lt(startedAt, encoded(p.to, startedAt)),
-      ),
-    )
-    .orderBy(desc(startedAt))
-    .limit(p.limit);
-});
+export const failuresIn = newestIn("failed");

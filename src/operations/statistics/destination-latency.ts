@@ -68,7 +68,7 @@ function latencyOf(all: readonly Sampled[]): LatencyStep {
   };
 }
 
-/** The id of a notification has the time of its creation, so no other table is read. */
+/** The position of a notification has the time of its creation, so no other table is read. */
 function sinceReceiptMs({ notification, startedAt, durationMs }: Sampled): number {
   // After the clock was set back, an attempt can precede the notification.
   return Math.max(

@@ -1,8 +1,6 @@
 import { backgroundTask } from "../../base/background-task.ts";
-import { idAt, placeIn } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { eventsToSend } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Destination, type Health, isSameHealth } from "../destination.ts";
 import { destinationById } from "../destinations.sql.ts";
@@ -14,12 +12,12 @@ import {
   type ClaimedDelivery,
   claimFirst,
   nextDue,
-  notificationsToSend,
   releasing,
   takeProbe,
 } from "./delivery-queue.sql.ts";
 import type { CachedDestination } from "./destination-cache.ts";
 import { rateLimit } from "./rate-limit.ts";
+import { readyFrom } from "./ready.ts";
 import type { RecordAttempt } from "./record.ts";
 import { tooLarge } from "./send.ts";
 
@@ -144,34 +142,7 @@ export function deliveryQueue(
 
   async function makeReady(deliveries: readonly ClaimedDelivery[], now: number, isProbe: boolean) {
     if (deliveries.length === 0) return;
-    const positions = <Of extends "event" | "notification">(of: Of) => [
-      ...new Set(deliveries.map((delivery) => delivery[of])),
-    ];
-    const [events, notifications] = await Promise.all([
-      storage.all(eventsToSend, { positions: positions("event") }),
-      storage.all(notificationsToSend, { positions: positions("notification") }),
-    ]);
-    const eventOf = new Map(
-      events.map(({ position, headers, ...event }) => [position, { headers, event }]),
-    );
-    const notificationOf = new Map(
-      notifications.map(({ position, ...notification }) => [position, notification]),
-    );
-    for (const delivery of deliveries) {
-      const found = eventOf.get(delivery.event);
-      const sent = notificationOf.get(delivery.notification);
-      const place = found === undefined ? null : placeIn("evt", found.event.id);
-      if (found === undefined || sent === undefined || place === null) {
-        log.error(
-          { position: delivery.notification },
-          "the notification of a delivery does not exist",
-        );
-      } else {
-        const notification = { ...sent, id: idAt("ntf", delivery.notification, place.tail) };
-        const claim = { delivery, notificationId: notification.id, claimedMs: now, isProbe };
-        ready.push({ claim, ...found, notification });
-      }
-    }
+    ready.push(...(await readyFrom(parts, deliveries, { claimedMs: now, isProbe })));
     ready.sort((one, other) => Number(goesAlone(other)) - Number(goesAlone(one)));
   }
 

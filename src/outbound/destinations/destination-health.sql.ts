@@ -36,7 +36,7 @@ const queueFields = {
   oldestWaitingMs: sql<
     number | null
   >`(select min(aged.notification) from (select deliveries.notification from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
-    (position: unknown) => timeOfPosition(Number(position)).getTime(),
+    (position: string) => timeOfPosition(position).getTime(),
   ),
 };
 

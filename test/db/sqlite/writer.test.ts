@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { openStorage } from "../../../src/db/open.ts";
+import { noObserver, openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage, StorageObserver } from "../../../src/db/storage.ts";
 import { eventById } from "../../../src/event/event.sql.ts";
@@ -33,10 +33,7 @@ async function open(
 ): Promise<{ readonly storage: Storage; readonly thread: Worker }> {
   const started = nextThread();
   const storage = await openStorage(schema, `sqlite:${file}`, undefined, {
-    migrated() {},
-    warning() {},
-    transactionWaits: () => null,
-    groupCommitted() {},
+    ...noObserver,
     ...observer,
   });
   ends.push(() => storage.close());

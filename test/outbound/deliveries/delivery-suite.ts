@@ -4,9 +4,8 @@ import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
+import { attemptsBy, attemptsTo } from "../../../src/outbound/attempts.sql.ts";
 import {
-  attemptsBy,
-  attemptsTo,
   deliveriesOfEvent,
   insertDeliveries,
   storeDeliveries,

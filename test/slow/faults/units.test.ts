@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { openStorage } from "../../../src/db/open.ts";
+import { noObserver, openStorage } from "../../../src/db/open.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
 import { inlineWriter } from "../../../src/db/sqlite/writer.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -74,12 +74,7 @@ describe("transactions", () => {
 
   test("succeed after a disk error that prevented even the rollback", async () => {
     using client = new Database(":memory:");
-    const { atomically } = groupCommit(inlineWriter(client), {
-      migrated() {},
-      warning() {},
-      transactionWaits: () => null,
-      groupCommitted() {},
-    });
+    const { atomically } = groupCommit(inlineWriter(client), noObserver);
     client.run("begin immediate");
     expect(await atomically()).toEqual([]);
     expect(client.inTransaction).toBe(false);

@@ -396,14 +396,18 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
     const rows = await shared.run(`select from event_words where words @@ '${word}'::tsquery`);
     return rows.length > 0;
   };
+  const openWithEvent = async () => {
+    const storage = await shared.openEmpty();
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    return storage;
+  };
   const change = (title: string) => `update events set title = '${title}', changes = changes + 1`;
 
   test.each([
     ["before it is indexed", false],
     ["while it is indexed", true],
   ])("%s is found by its new words", async (_, isIndexing) => {
-    const storage = await shared.openEmpty();
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const storage = await openWithEvent();
     await using other = new SQL(shared.url, { max: 1 });
     await other.unsafe(`begin; ${change("changed")}`);
     if (isIndexing) await indexEvents(storage);
@@ -415,8 +419,7 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
   });
 
   test("is indexed again when it changed after its words were made", async () => {
-    const storage = await shared.openEmpty();
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const storage = await openWithEvent();
     const changes: Storage = {
       ...storage,
       async all(statement, values) {
@@ -436,8 +439,7 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
   });
 
   test("is not up to date by its former words while the next change commits", async () => {
-    const storage = await shared.openEmpty();
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const storage = await openWithEvent();
     await indexEvents(storage);
     await shared.run(change("former"));
     await using other = new SQL(shared.url, { max: 1 });
@@ -457,8 +459,7 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
   });
 
   test("keeps its words when two instances index it again", async () => {
-    const storage = await shared.openEmpty();
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const storage = await openWithEvent();
     await indexEvents(storage);
     await shared.run(change("changed"));
     const late: Storage = {
@@ -477,8 +478,7 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
   });
 
   test("leaves no words after retention has deleted it", async () => {
-    const storage = await shared.openEmpty();
-    await storage.atomically(write(insertEvent, eventRow(1)));
+    const storage = await openWithEvent();
     await indexEvents(storage);
     expect(await isFound("event")).toBe(true);
     const clock = manualClock(Date.UTC(2027, 0, 1));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { openStorage } from "../../../../src/db/open.ts";
+import { noObserver, openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
@@ -85,10 +85,8 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
     expect((await inspectServer(schema, url, limits)).warnings).toEqual([warning]);
     const said: string[] = [];
     const storage = await openStorage(schema, url, limits, {
-      migrated() {},
+      ...noObserver,
       warning: (line) => void said.push(line),
-      transactionWaits: () => null,
-      groupCommitted() {},
     });
     for (const topic of ["notifications", "seats"] as const) {
       storage.signals?.listen(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { holdStill, openStorage } from "../../../../src/db/open.ts";
+import { holdStill, noObserver, openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { eventById } from "../../../../src/event/event.sql.ts";
@@ -39,10 +39,8 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
     const said: string[] = [];
     const storage = await openStorage(schema, url, limits, {
-      migrated() {},
+      ...noObserver,
       warning: (line) => void said.push(line),
-      transactionWaits: () => null,
-      groupCommitted() {},
     });
     expect(said.join()).toContain("alter role current_user set statement_timeout = 10000");
     expect((await inspectServer(schema, url, limits)).warnings).toEqual(said);
