@@ -8,6 +8,8 @@ const listeners = new Set<Listener>();
 /** Its cookie is for the browser only: scripts cannot read it. Undefined until the server was asked. */
 let current: SessionInfo | null | undefined;
 let lastReason: SignOutReason = null;
+/** Whether the operator is signing out. Another request may hear first that the session has ended. */
+let isLeaving = false;
 
 /** Notifies the other tabs, which share the cookie, when the session begins or ends. */
 const tabs = new BroadcastChannel("skyhook.session");
@@ -43,10 +45,22 @@ export function signOut(
 ): void {
   if (current === null || (current?.id ?? null) !== expected) return;
   // When the page opens, there may be no session: none has ended.
-  lastReason = current === undefined ? null : reason;
+  lastReason = current === undefined ? null : isLeaving ? "signed-out" : reason;
   current = null;
   notifyListeners();
-  if (reason === "signed-out") tabs.postMessage("changed");
+  if (lastReason === "signed-out") tabs.postMessage("changed");
+}
+
+/** Signs out by `end`, which ends the session on the server. */
+export async function leaveBy(end: () => Promise<unknown>): Promise<void> {
+  const { id = null } = current ?? {};
+  isLeaving = true;
+  try {
+    await end();
+    signOut("signed-out", id);
+  } finally {
+    isLeaving = false;
+  }
 }
 
 /** Calls `listener` on every sign-in and sign-out, until the returned function is called. */
