@@ -22,15 +22,6 @@ import { isKeyOfId } from "./event-identity.ts";
 /** The stored event that a request duplicates. */
 export type First = Pick<Event, "id" | "idempotencyKey" | "type" | "status">;
 
-/** The event that a request duplicates, whose key or body hash is taken. Undefined if another one has the key. */
-export async function firstOf(
-  storage: Storage,
-  provider: Provider,
-  event: StoredEvent,
-): Promise<First | undefined> {
-  return (await firstAlike(storage, event)) ?? firstOfPayload(storage, provider, event);
-}
-
 /** The event with this body hash or, without one, with this key. */
 export async function firstAlike(
   storage: Storage,
@@ -57,7 +48,7 @@ const clockSkewMs = 3_600_000;
  * payloads: a log may not keep the exact bytes. Usually the same payload has the id; if the id was forged, the
  * payload is under another key. A signed id is taken by an event with a hash if the signature covers it only now.
  */
-async function firstOfPayload(
+export async function firstOfPayload(
   storage: Storage,
   provider: Provider,
   event: StoredEvent,

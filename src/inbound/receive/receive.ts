@@ -39,8 +39,7 @@ import {
   isHandshake,
 } from "./handshakes.ts";
 import type { Latency } from "./latency.ts";
-import { storeEvent } from "./store-event.ts";
-import { storeItems } from "./store-items.ts";
+import { storeEvents } from "./store-events.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -125,10 +124,7 @@ export function receiver(parts: ReceiveParts): Receive {
       }
     }
     const body = { ...verified, receivedAtMs };
-    const [first = null, second] = items ?? [];
-    const stored = await (second === undefined
-      ? storeEvent(parts, provider, request, body, first)
-      : storeItems(parts, provider, request, body, items ?? []));
+    const stored = await storeEvents(parts, provider, request, body, items);
     return answerTo(provider, request, { bytes, payload }, stored);
   }
 

@@ -4,7 +4,8 @@ import { interpret } from "../providers/interpret.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import type { Acknowledgement, LoggedRequest } from "../webhook-request.ts";
 
-import { storeEvent, type StoreParts, type VerifiedBody } from "./store-event.ts";
+import type { VerifiedBody } from "./new-event.ts";
+import { storeEvents, type StoreParts } from "./store-events.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -37,7 +38,7 @@ export function recoverer(parts: RecoverParts): Recover {
     const [interpreted = null] =
       interpret(provider, verified, (name) => logged.headers.get(name)) ?? [];
     if (interpreted?.status !== "accepted") return null;
-    const acknowledgement = await storeEvent(parts, provider, logged, verified, interpreted);
+    const acknowledgement = await storeEvents(parts, provider, logged, verified, [interpreted]);
     if (acknowledgement.status === "accepted") {
       metrics.received(provider.id, "recovered");
       tally.received(provider.id, "recovered");
