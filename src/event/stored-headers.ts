@@ -2,15 +2,13 @@ import { viaHeader } from "./via.ts";
 
 /**
  * Headers whose values are stored in addition to those that the provider reads: they describe the body, the
- * client and the proxies. An allow-list, because credentials can come under any name.
+ * client and the proxies. The length is that of the body. An allow-list, because credentials can come under any name.
  */
 const plainHeaders: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
   "cf-ray",
-  "connection",
   "content-encoding",
-  "content-length",
   "content-type",
   "date",
   "expect",
