@@ -24,9 +24,8 @@ const insertEvent = database.prepare(`
   values (?, ?, 'code_host', 'workflow_run.completed', 'accepted', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'current', ?, 0, ?, ?)
   on conflict do nothing`);
 const insertNotification = database.prepare(`
-  insert into notifications (position, event, title, text, url, severity, status, attempt_count,
-    delivered_at)
-  values (?, ?, ?, ?, ?, 'error', 'delivered', 0, ?)`);
+  insert into notifications (position, event, title, text, url, severity)
+  values (?, ?, ?, ?, ?, 'error')`);
 
 interface Unit {
   readonly event: (string | number | Uint8Array)[];
@@ -93,7 +92,7 @@ Bun.serve({
     const receipt = [JSON.stringify(headers), address, body.length, hash, body];
     const isNew = await commit({
       event: [position, tail, key, Date.parse(run.updated_at), ...about, ...receipt],
-      notification: [position, position, title, `by ${sender.login}`, run.html_url, now],
+      notification: [position, position, title, `by ${sender.login}`, run.html_url],
     });
     const id = idAt("evt", position, tail);
     return Response.json({ status: isNew ? "accepted" : "duplicate", id, idempotencyKey: key });

@@ -57,7 +57,8 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
         }
         const key = list.key(tables);
         const page = sql`select ${key} from ${key.table} where ${matching ?? sql`true`} order by ${sql.join(ordered, sql`, `)} limit ${limit} offset ${offset}`;
-        return query.where(sql`${key} in (${page})`).orderBy(...ordered);
+        const isOfPage = and(...terms(tables, dialect), sql`${key} in (${page})`);
+        return query.where(isOfPage).orderBy(...ordered);
       });
     const countStatement = ({ terms }: Conditions<Defined>, part: Part, hasLast: boolean) =>
       statement<Values>()((db, tables, _, dialect) => {

@@ -37,7 +37,10 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
   readonly indexed?: readonly Filter[];
   /** There are so few rows that reading all of them takes no time. */
   readonly isSmall?: true;
-  /** A unique column of the table of `id`. The page is found by it alone, and only its rows are joined to others. */
+  /**
+   * A column of the table of `id` that is unique among the rows of each combination of filters. The page is found by it
+   * alone, and only its rows are joined to others.
+   */
   readonly key?: (tables: TablesOf<Defined>) => Column;
 }
 

@@ -199,11 +199,11 @@ export function allColumns(table: Table, ...except: string[]): Record<string, Pl
 /**
  * A row of placeholders for every column of a table, if a condition holds:
  * `insert(t.events).select(rowIf(t.events, condition))`. With several writers, each checks the condition before it
- * sees the others' rows, unless the statement is `contended`.
+ * sees the others' rows, unless the statement is `contended`. `made`: what columns have that the database assigns.
  */
-export function rowIf(table: Table, condition: SQL): SQL {
-  const values = Object.entries(getTableColumns(table)).map(([field, column]) =>
-    encoded(new Placeholder(field), column),
+export function rowIf(table: Table, condition: SQL, made: Readonly<Record<string, SQL>> = {}): SQL {
+  const values = Object.entries(getTableColumns(table)).map(
+    ([field, column]) => made[field] ?? encoded(new Placeholder(field), column),
   );
   return sql`select ${sql.join(values, sql`, `)} where ${condition}`;
 }

@@ -1,12 +1,13 @@
-import { asc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { asc, type Column, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
-import { columnsOf, encoded, rowsAs, statementsOver } from "../db/statement.ts";
+import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
+import { numberOf } from "../outbound/destinations.sql.ts";
 import { notificationsTable } from "../outbound/notification.ts";
 import { hasSeverity, statusRank } from "../outbound/notifications.sql.ts";
 
@@ -32,15 +33,18 @@ type StateFilter = "state";
 
 const exists = ({ events, deliveries }: Tables, and: SQL) =>
   sql`exists (select 1 from ${deliveries} where ${deliveries.event} = ${events.position}
-    and ${deliveries.destinationId} = ${sql.placeholder("destination")} and ${and})`;
+    and ${deliveries.destination} = ${numberOf(sql.placeholder("destination"))} and ${and})`;
 /** In lists that are no search, which has a word for it. */
 const severity = ({ events, notifications }: Tables, least: Placeholder) =>
   sql`exists (select 1 from ${notifications} where ${notifications.event} = ${events.position}
     and ${hasSeverity(notifications.severity, least)})`;
+/** The worst of the deliveries of the event at a position to the operators' destinations. Null without one. */
+const worstOf = (position: Column) =>
+  sql`(select max(${statusRank(sql`sent.status`)}) from deliveries sent where sent.event = ${position} and sent.owner_id is null)`;
 /** Events without notifications are found by their word. */
-const state = ({ events }: Tables, value: Placeholder) =>
-  sql`(select sent.status from notifications sent where sent.event = ${events.position}
-    order by ${statusRank(sql`sent.status`)} desc limit 1) = ${value}`;
+const state = ({ events, notifications }: Tables, value: Placeholder) =>
+  sql`coalesce(${worstOf(events.position)}, 0) = ${statusRank(value)} and exists (
+    select 1 from ${notifications} where ${notifications.event} = ${events.position})`;
 /** In lists that are read from the events: each has few deliveries, which are found by its position. */
 const sentConditions = {
   severity,
@@ -60,60 +64,85 @@ export const eventPages = pagesOver(tables)<Event, EventColumn | Conditional>({
   indexed: ["idempotencyKey", "type", "provider"],
 });
 
-function sentColumns({ deliveries, notifications }: Tables) {
-  return {
-    destination: deliveries.destinationId,
-    outcome: deliveries.status,
-    severity: notifications.severity,
-    state: notifications.status,
-  };
+function sentColumns({ deliveries: { destination, status }, notifications }: Tables) {
+  return { destination, outcome: status, severity: notifications.severity, state: status };
 }
+
+/**
+ * How lists that are read from deliveries get the order of events: a delivery is as old as its notification, which has the
+ * position of its event unless it was added later. Those added later are a list of their own, which is short.
+ */
+interface Half {
+  readonly position: (t: Tables) => Column;
+  readonly isIn: (t: Tables) => SQL;
+}
+const halves: readonly [Half, Half] = [
+  {
+    position: (t) => t.deliveries.notification,
+    // None is earlier. PostgreSQL expects almost no rows of `=`, and would read and sort all of the destination.
+    isIn: ({ deliveries: { event, notification } }) => sql`${notification} <= ${event}`,
+  },
+  {
+    position: (t) => t.deliveries.event,
+    isIn: ({ deliveries: { event, notification } }) => sql`${event} <> ${notification}`,
+  },
+];
+
+const withEvent = <Row>(query: Select<Row>, { events, deliveries }: Tables) =>
+  query.innerJoin(events, eq(events.position, deliveries.event));
+
+/** In the order of deliveries of an event. */
+const isEarlier = ({ deliveries: { event, notification, destination } }: Tables) =>
+  sql`earlier.event = ${event} and (earlier.notification, earlier.destination) < (${notification}, ${destination})`;
 
 /**
  * Events that were sent to a destination, by the index of its deliveries. An event with several deliveries there is
  * listed once, by the first of them. A list of one state considers only deliveries in that state.
  */
 const sentPages = (isOfOneState: boolean) =>
-  pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
-    table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
-    position: (t) => t.deliveries.event,
-    select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
-    join: (query, t) => query.innerJoin(t.events, eq(t.events.position, t.deliveries.event)),
-    conditions: {
-      severity,
-      destination: ({ deliveries: { destinationId, event, status, seq } }, value) =>
-        sql`${destinationId} = ${value} and not exists (select 1 from deliveries earlier
-          where earlier.destination_id = ${value} and earlier.event = ${event}
-          and earlier.seq < ${seq}${isOfOneState ? sql` and earlier.status = ${status}` : sql``})`,
-    },
-    uncommon: { filter: "outcome", common: "delivered" },
-    indexed: ["destination"],
-  });
+  halves.map(({ position, isIn }) =>
+    pagesOver(tables)<Event, EventColumn | SentFilter | "severity">({
+      table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
+      position,
+      select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
+      join: withEvent,
+      conditions: {
+        severity,
+        destination(t, id) {
+          const { destination, status } = t.deliveries;
+          const alike = isOfOneState ? sql` and earlier.status = ${status}` : sql``;
+          return sql`${destination} = ${numberOf(id)} and ${isIn(t)} and not exists (
+            select 1 from deliveries earlier where ${isEarlier(t)} and earlier.destination = ${destination}${alike})`;
+        },
+      },
+      uncommon: { filter: "outcome", common: "delivered" },
+      indexed: ["destination"],
+    }),
+  );
 export const sentEventPages = sentPages(false);
 export const eventPagesByOutcome = sentPages(true);
 
 /**
- * Events with a notification that is not delivered, by the index of these. One with several is listed once. `open`: the
- * status of the notification; `state`: the same, so that no other one is worse.
+ * Events with a delivery to the operators that is not delivered, by the index of these. One with several is listed once.
+ * `open`: the status of the delivery; `state`: the same, so that no other one is worse.
  */
-export const openEventPages = pagesOver(tables)<
-  Event,
-  EventColumn | StateFilter | "severity" | "open"
->({
-  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), open: t.notifications.status }),
-  position: (t) => t.notifications.event,
-  select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.notifications),
-  join: (query, t) => query.innerJoin(t.events, eq(t.events.position, t.notifications.event)),
-  conditions: {
-    severity: ({ notifications: { event } }, least) =>
-      sql`exists (select 1 from notifications sent where sent.event = ${event} and ${hasSeverity(sql`sent.severity`, least)})`,
-    state: (t, value) =>
-      sql`${state(t, value)} and not exists (select 1 from notifications earlier where earlier.event = ${t.notifications.event}
-        and earlier.status = ${value} and earlier.position < ${t.notifications.position})`,
-  },
-  uncommon: { filter: "open", common: "delivered" },
-  indexed: ["open"],
-});
+export const openEventPages = halves.map(({ position, isIn }) =>
+  pagesOver(tables)<Event, EventColumn | StateFilter | "severity" | "open">({
+    table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), open: t.deliveries.status }),
+    position,
+    select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
+    join: withEvent,
+    conditions: {
+      severity,
+      state: (t, value) =>
+        sql`${t.deliveries.ownerId} is null and ${isIn(t)} and ${worstOf(t.deliveries.event)} = ${statusRank(value)}
+        and not exists (select 1 from deliveries earlier where ${isEarlier(t)}
+          and earlier.owner_id is null and earlier.status = ${value})`,
+    },
+    uncommon: { filter: "open", common: "delivered" },
+    indexed: ["open"],
+  }),
+);
 
 /** Indexed events by their words. */
 export const eventSearch = searchesOver(tables)<
@@ -121,14 +150,14 @@ export const eventSearch = searchesOver(tables)<
   EventColumn | SentFilter | FewFilter | StateFilter
 >({
   index: (t) => t.eventWords,
-  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), few: t.deliveries.destinationId }),
+  table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t), few: t.deliveries.destination }),
   position: (t) => t.eventWords.rowid,
   conditions: {
     ...sentConditions,
-    few({ eventWords, deliveries: { event, destinationId } }, value, { matchesByRowid }) {
+    few({ eventWords, deliveries: { event, destination } }, id, { matchesByRowid }) {
       // With the bare column, SQLite would search for the words once for each position.
       const position = matchesByRowid ? sql`+${eventWords.rowid}` : eventWords.rowid;
-      return sql`${position} in (select ${event} from ${event.table} where ${destinationId} = ${value})`;
+      return sql`${position} in (select ${event} from ${event.table} where ${destination} = ${numberOf(id)})`;
     },
   },
   select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.eventWords),
@@ -139,9 +168,9 @@ export const eventSearch = searchesOver(tables)<
 export const deliveryAfter = statement<{ destination: string; count: number }>()(
   (db, { deliveries }, p) =>
     db
-      .select({ seq: deliveries.seq })
+      .select({ notification: deliveries.notification })
       .from(deliveries)
-      .where(sql`${deliveries.destinationId} = ${p.destination}`)
+      .where(sql`${deliveries.destination} = ${numberOf(p.destination)}`)
       .limit(1)
       .offset(p.count),
 );

@@ -125,15 +125,18 @@ function eventsOfType(
     const isOne = columns.idempotencyKey !== undefined && terms === undefined;
     if (words.length > 0 && !isOne)
       return eventSearch(storage, words, { ...columns, ...sent, few }, range);
+    const sentTo = { ...unsearched, ...sent };
+    if (isOne) return eventPages(storage, sentTo, range);
     const ofDestination = delivery === undefined ? sentEventPages : eventPagesByOutcome;
-    return (isOne ? eventPages : ofDestination)(storage, { ...unsearched, ...sent }, range);
+    return merged(ofDestination.map((half) => half(storage, sentTo, range)));
   }
   // Events without notifications have a word.
   const state = delivery === "none" ? undefined : delivery;
   if (words.length > 0) return eventSearch(storage, words, { ...columns, state }, range);
-  return state === undefined || state === "delivered"
-    ? eventPages(storage, { ...unsearched, state }, range)
-    : openEventPages(storage, { ...unsearched, state, open: state }, range);
+  if (state === undefined || state === "delivered")
+    return eventPages(storage, { ...unsearched, state }, range);
+  const open = { ...unsearched, state, open: state };
+  return merged(openEventPages.map((half) => half(storage, open, range)));
 }
 
 /** The states of most events. Those of a rare provider or type are found by its word, not by the state. */

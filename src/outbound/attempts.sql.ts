@@ -6,6 +6,8 @@ import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
 
 import { deliveriesTable, type StoredDelivery } from "./delivery.ts";
+import type { Destination } from "./destination.ts";
+import { idOfNumber, numberOf } from "./destinations.sql.ts";
 import { type Attempt, failedAttemptsTable, notificationsTable } from "./notification.ts";
 
 const tables = {
@@ -19,16 +21,17 @@ const statement = statementsOver(tables);
 
 /** Which attempts are read: those of the event at a position, or of some notifications to one destination. */
 type OfEvent = Pick<StoredDelivery, "event">;
-interface OfDestination extends Pick<StoredDelivery, "destinationId"> {
+interface OfDestination {
+  readonly destinationId: Destination["id"];
   readonly notifications: readonly StoredDelivery["notification"][];
 }
 
 /** An attempt that succeeded, which its delivery has. Join its event. */
 function successColumns({ deliveries, events }: Tables, dialect: Dialect) {
-  const { notification, destinationId, startedAt, durationMs, responseStatus } = deliveries;
+  const { notification, destination, startedAt, durationMs, responseStatus } = deliveries;
   return {
     notificationId: dialect.idOf("ntf", notification, events.tail),
-    destinationId,
+    destinationId: idOfNumber(destination),
     startedAt: sql<Date>`${startedAt}`.mapWith(startedAt),
     durationMs: sql<number>`${durationMs}`.mapWith(Number),
     delivered: sql<boolean>`1`.mapWith(Boolean),
@@ -39,11 +42,11 @@ function successColumns({ deliveries, events }: Tables, dialect: Dialect) {
 
 /** The same of one that failed. */
 function failureColumns({ failedAttempts, events }: Tables, dialect: Dialect) {
-  const { notification, destinationId, startedAt, durationMs, responseStatus, error } =
+  const { notification, destination, startedAt, durationMs, responseStatus, error } =
     failedAttempts;
   return {
     notificationId: dialect.idOf("ntf", notification, events.tail),
-    destinationId,
+    destinationId: idOfNumber(destination),
     startedAt,
     durationMs,
     delivered: sql<boolean>`0`.mapWith(Boolean),
@@ -61,7 +64,12 @@ const successes = <Values extends object>(
       .from(t.deliveries)
       .innerJoin(t.events, eq(t.events.position, t.deliveries.event))
       // With the bare column, SQLite would read all attempts of a destination by their times.
-      .where(and(which(t, p, dialect), sql`+${t.deliveries.startedAt} is not null`)),
+      .where(
+        and(
+          which(t, p, dialect),
+          sql`+${t.deliveries.startedAt} is not null and ${idOfNumber(t.deliveries.destination)} is not null`,
+        ),
+      ),
   );
 const failures = <Values extends object>(
   which: (t: Tables, p: Parameters<Values>, dialect: Dialect) => SQL | undefined,
@@ -72,7 +80,10 @@ const failures = <Values extends object>(
       .from(t.failedAttempts)
       .innerJoin(t.notifications, eq(t.notifications.position, t.failedAttempts.notification))
       .innerJoin(t.events, eq(t.events.position, t.notifications.event))
-      .where(which(t, p, dialect)),
+      // An attempt may have begun before its destination was removed.
+      .where(
+        and(which(t, p, dialect), sql`${idOfNumber(t.failedAttempts.destination)} is not null`),
+      ),
   );
 
 /** Reads attempts, oldest first. */
@@ -93,10 +104,10 @@ export const attemptsOfEvent = [
 
 /** The attempts to deliver several notifications to one destination. */
 export const attemptsTo = [
-  successes<OfDestination>(({ deliveries: { notification, destinationId } }, p, dialect) =>
-    and(dialect.among(notification, p.notifications), eq(destinationId, p.destinationId)),
+  successes<OfDestination>(({ deliveries: { notification, destination } }, p, dialect) =>
+    and(dialect.among(notification, p.notifications), eq(destination, numberOf(p.destinationId))),
   ),
-  failures<OfDestination>(({ failedAttempts: { notification, destinationId } }, p, dialect) =>
-    and(dialect.among(notification, p.notifications), eq(destinationId, p.destinationId)),
+  failures<OfDestination>(({ failedAttempts: { notification, destination } }, p, dialect) =>
+    and(dialect.among(notification, p.notifications), eq(destination, numberOf(p.destinationId))),
   ),
 ] as const;

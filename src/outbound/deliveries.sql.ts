@@ -1,10 +1,11 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import type { Place } from "../db/place.ts";
 import {
   columnsOf,
   type Dialect,
+  rowsAs,
   shownColumns,
   statementsOver,
   type Write,
@@ -17,12 +18,14 @@ import { eventsTable } from "../event/event.ts";
 import { nextInLine } from "./delivery-order.sql.ts";
 import {
   deliveriesTable,
+  type DeliveryKey,
   type DeliveryWithTitle,
   type OutgoingDelivery,
   shownFields,
   type StoredDelivery,
 } from "./delivery.ts";
 import { destinationsTable } from "./destination.ts";
+import { idOfNumber, numberOf } from "./destinations.sql.ts";
 import { failedAttemptsTable, notificationsTable } from "./notification.ts";
 
 const tables = {
@@ -38,36 +41,42 @@ const statement = statementsOver(tables);
 /** The public fields of a delivery. Join its event. */
 function deliveryColumns(t: Tables, dialect: Dialect) {
   return shownColumns(t.deliveries, shownFields, {
-    id: dialect.idOf("dlv", t.deliveries.notification, t.deliveries.destinationId),
+    id: dialect.idOf("dlv", t.deliveries.notification, t.deliveries.destination),
+    destinationId: idOfNumber(t.deliveries.destination),
     notificationId: dialect.idOf("ntf", t.deliveries.notification, t.events.tail),
     eventId: eventId(t, dialect),
     createdAt: createdAt(t.deliveries.notification),
   });
 }
 
+type DeliveryColumns = TablesOf<{ readonly deliveries: typeof deliveriesTable }>["deliveries"];
+
+export function keyColumns({ event, notification, destination }: DeliveryColumns) {
+  return { event, notification, destination };
+}
+
+/** True for the delivery whose key a row of `alias` has. */
+export function hasKeyOf(
+  { event, notification, destination }: DeliveryColumns,
+  alias: string,
+): SQL {
+  const row = sql.identifier(alias);
+  return sql`${event} = ${row}.event and ${notification} = ${row}.notification and ${destination} = ${row}.destination`;
+}
+
 /** What is stored of a delivery, whose event and notification may be stored with it. */
-export interface NewDelivery extends Omit<StoredDelivery, "seq" | "notification" | "event"> {
+export interface NewDelivery extends Omit<StoredDelivery, "notification" | "event"> {
   readonly notification: Place | number;
   readonly event: Place | number;
 }
 
-/** The database assigns `seq`, in the order of the list. Use `storeDeliveries` for those that may have an order key. */
-export const insertDeliveries = statement<{ deliveries: readonly NewDelivery[] }>()((
-  db,
-  { deliveries },
-  p,
-  dialect,
-) => {
-  const columns = columnsOf(deliveries);
-  const { seq, ...given } = columns;
-  const values = Object.keys(columns).map((field) =>
-    field === "seq" ? dialect.nextKey(seq) : sql`given.${sql.identifier(field)}`,
-  );
-  const rows = dialect.rows(p.deliveries, given, "given");
-  return db
-    .insert(deliveries)
-    .select(sql`select ${sql.join(values, sql`, `)} from ${rows} where true`);
-});
+/** Use `storeDeliveries` for those that may have an order key. */
+export const insertDeliveries = statement<{ deliveries: readonly NewDelivery[] }>()(
+  (db, { deliveries }, p, dialect) =>
+    db
+      .insert(deliveries)
+      .select(sql`select * from ${dialect.rows(p.deliveries, columnsOf(deliveries), "given")}`),
+);
 
 /** The writes that store deliveries. With an order key, store them blocked: the first becomes due. */
 export function storeDeliveries(deliveries: readonly NewDelivery[]): readonly Write<never>[] {
@@ -87,18 +96,19 @@ interface OfEvents {
 
 /** The deliveries of an event that are not delivered, with their statuses and order keys. */
 export const undeliveredOf = statement<OfEvent>()((db, { deliveries }, p) => {
-  const { seq, destinationId, orderKey, status, event } = deliveries;
+  const { event, notification, destination, orderKey, status } = deliveries;
+  const destinationId = idOfNumber(destination);
   return db
-    .select({ seq, destinationId, orderKey, status })
+    .select({ ...keyColumns(deliveries), destinationId, orderKey, status })
     .from(deliveries)
-    .where(and(eq(event, p.event), sql`${status} <> 'delivered'`))
-    .orderBy(asc(seq));
+    .where(sql`${event} = ${p.event} and ${status} <> 'delivered'`)
+    .orderBy(asc(notification), asc(destination));
 });
 
 /** The lines that the undelivered deliveries of these events wait in. */
 export const linesOf = statement<OfEvents>()((db, { deliveries }, p, dialect) =>
   db
-    .select({ destinationId: deliveries.destinationId, orderKey: deliveries.orderKey })
+    .select({ destination: deliveries.destination, orderKey: deliveries.orderKey })
     .from(deliveries)
     .where(
       sql`${dialect.among(deliveries.event, p.events)} and ${deliveries.status} <> 'delivered' and ${deliveries.orderKey} is not null`,
@@ -122,7 +132,7 @@ export const receivedBy = statement<OfEvents>()((db, { deliveries, destinations 
       events: sql<number>`count(distinct ${deliveries.event})`.mapWith(Number),
     })
     .from(deliveries)
-    .innerJoin(destinations, eq(destinations.id, deliveries.destinationId))
+    .innerJoin(destinations, eq(destinations.number, deliveries.destination))
     .where(
       sql`${dialect.among(deliveries.event, p.events)} and ${deliveries.status} = 'delivered' and ${deliveries.ownerId} is null`,
     )
@@ -135,14 +145,23 @@ export const deliveriesOfEvent = statement<OfEvent>()((db, t, p, dialect) =>
     .select(deliveryColumns(t, dialect))
     .from(t.deliveries)
     .innerJoin(t.events, eq(t.events.position, t.deliveries.event))
-    .where(eq(t.deliveries.event, p.event))
-    .orderBy(asc(t.deliveries.seq)),
+    // It may have been stored while its destination was removed.
+    .where(
+      and(
+        eq(t.deliveries.event, p.event),
+        sql`${idOfNumber(t.deliveries.destination)} is not null`,
+      ),
+    )
+    .orderBy(asc(t.deliveries.notification), asc(t.deliveries.destination)),
 );
 
 export const deliveryPages = pagesOver(tables)<DeliveryWithTitle, "destinationId" | "status">({
-  table: (t) => t.deliveries,
+  table: ({ deliveries: { destination, status } }) => ({ destinationId: destination, status }),
   position: (t) => t.deliveries.notification,
-  key: (t) => t.deliveries.seq,
+  key: (t) => t.deliveries.notification,
+  conditions: {
+    destinationId: ({ deliveries: { destination } }, id) => sql`${destination} = ${numberOf(id)}`,
+  },
   uncommon: { filter: "status", common: "delivered" },
   select: (db, t, dialect) =>
     db
@@ -157,14 +176,14 @@ export const deliveryPages = pagesOver(tables)<DeliveryWithTitle, "destinationId
   indexed: ["destinationId"],
 });
 
-/** The dead deliveries of each destination. Reads the index of dead deliveries. */
-export const deadCounts = statement()((db, { deliveries }) => {
-  const { destinationId, status } = deliveries;
+/** How many deliveries to each destination are dead. Without those that have none. */
+export const deadCounts = statement()((db, { destinations }) => {
+  const count = sql<number>`(select count(*) from deliveries
+    where deliveries.destination = destinations.number and deliveries.status = 'dead' and deliveries.status <> 'delivered')`;
   return db
-    .select({ destinationId, count: sql<number>`count(*)`.mapWith(Number) })
-    .from(deliveries)
-    .where(sql`${status} = 'dead'`)
-    .groupBy(destinationId);
+    .select({ destinationId: destinations.id, count: count.mapWith(Number) })
+    .from(destinations)
+    .where(sql`${count} > 0`);
 });
 
 /**
@@ -173,17 +192,13 @@ export const deadCounts = statement()((db, { deliveries }) => {
  */
 const orphaned = (which: string) =>
   statement()((db, { deliveries, destinations }) => {
-    const first = sql`select min(destination_id) from ${deliveries} where ${sql.raw(which)}`;
-    const orphans = sql`with recursive waiting(id) as (
+    const first = sql`select min(destination) from ${deliveries} where ${sql.raw(which)}`;
+    const orphans = sql`with recursive waiting(number) as (
         select (${first}) union all
-        select (${first} and destination_id > waiting.id) from waiting where waiting.id is not null)
-      select (select seq from ${deliveries} where destination_id = waiting.id and ${sql.raw(which)} limit 1)
-      from waiting where waiting.id is not null
-      and not exists (select 1 from ${destinations} where ${destinations.id} = waiting.id)`;
-    return db
-      .select({ destinationId: deliveries.destinationId })
-      .from(deliveries)
-      .where(sql`${deliveries.seq} in (${orphans})`);
+        select (${first} and destination > waiting.number) from waiting where waiting.number is not null)
+      select waiting.number as destination from waiting where waiting.number is not null
+      and not exists (select 1 from ${destinations} where ${destinations.number} = waiting.number)`;
+    return db.select({ destination: deliveries.destination }).from(rowsAs(deliveries, orphans));
   });
 
 /** By what is due, and by what waits for earlier deliveries with its order key. */
@@ -193,29 +208,29 @@ export const orphanedDestinations = [
 ];
 
 /** Some deliveries to a destination. */
-export const deliveriesTo = statement<
-  Pick<OutgoingDelivery, "destinationId"> & { limit: number }
->()((db, { deliveries: { destinationId, event }, deliveries }, p) =>
-  db
-    .select({ destinationId, event })
-    .from(deliveries)
-    .where(eq(destinationId, p.destinationId))
-    .limit(p.limit),
-);
-
-export const deleteOrphan = statement<Pick<StoredDelivery, "destinationId" | "event">>()(
+export const deliveriesTo = statement<Pick<StoredDelivery, "destination"> & { limit: number }>()(
   (db, { deliveries }, p) =>
     db
-      .delete(deliveries)
-      .where(and(eq(deliveries.destinationId, p.destinationId), eq(deliveries.event, p.event))),
+      .select(keyColumns(deliveries))
+      .from(deliveries)
+      .where(eq(deliveries.destination, p.destination))
+      .limit(p.limit),
+);
+
+export const deleteOrphan = statement<DeliveryKey>()((db, { deliveries }, p) =>
+  db.delete(deliveries).where(sql`${deliveries.event} = ${p.event}
+    and ${deliveries.notification} = ${p.notification} and ${deliveries.destination} = ${p.destination}`),
 );
 
 export const deleteFailuresTo = statement<Pick<OutgoingDelivery, "destinationId">>()(
   (db, { failedAttempts }, p) =>
-    db.delete(failedAttempts).where(eq(failedAttempts.destinationId, p.destinationId)),
+    db
+      .delete(failedAttempts)
+      .where(sql`${failedAttempts.destination} = ${numberOf(p.destinationId)}`),
 );
 
+/** Before the destination is deleted, which has its number. */
 export const deleteDeliveriesTo = statement<Pick<OutgoingDelivery, "destinationId">>()(
   (db, { deliveries }, p) =>
-    db.delete(deliveries).where(eq(deliveries.destinationId, p.destinationId)),
+    db.delete(deliveries).where(sql`${deliveries.destination} = ${numberOf(p.destinationId)}`),
 );

@@ -10,37 +10,37 @@ const statement = statementsOver(tables);
 
 /** Deliveries with an order key, which are sent one after the other. */
 interface Line {
-  readonly destinationId: StoredDelivery["destinationId"];
+  readonly destination: StoredDelivery["destination"];
   readonly orderKey: string;
 }
 
 /** Without the lock, a delivery stored while the one before it is settled would stay blocked. */
 const lineIsContended = {
-  contended: ({ destinationId, orderKey }: Line) => ({
+  contended: ({ destination, orderKey }: Line) => ({
     table: deliveriesTable,
-    ids: [`${destinationId} ${orderKey}`],
+    ids: [`${destination} ${orderKey}`],
   }),
 };
 
 /**
- * The number of the first unsettled delivery of a line, among blocked or other ones; null without one. PostgreSQL
- * would walk the primary key for `min(seq)`, and a whole table for `exists`: only the index has this order.
+ * The notification of the first unsettled delivery of a line, among blocked or other ones; null without one. PostgreSQL
+ * would walk another index for `min(notification)`, and a whole table for `exists`: only the index has this order.
  */
 export function firstOfLine(
   { deliveries }: TablesOf<typeof tables>,
   which: "blocked" | "not blocked",
-  { destinationId, orderKey }: { readonly destinationId: SQL; readonly orderKey: SQL },
+  { destination, orderKey }: { readonly destination: SQL; readonly orderKey: SQL },
 ): SQL {
   const name = sql.identifier(which === "blocked" ? "waiting" : "head");
-  return sql`(select ${name}.seq from ${deliveries} as ${name} where ${name}.destination_id = ${destinationId}
+  return sql`(select ${name}.notification from ${deliveries} as ${name} where ${name}.destination = ${destination}
         and ${name}.order_key >= ${orderKey} and ${name}.order_key <= ${orderKey} and ${name}.due_at is not null
-        and ${sql.raw(which.replace("blocked", ""))}${name}.blocked order by ${name}.order_key, ${name}.seq limit 1)`;
+        and ${sql.raw(which.replace("blocked", ""))}${name}.blocked order by ${name}.order_key, ${name}.notification limit 1)`;
 }
 
 /** The place of a line, from the values of a statement. */
 function lineOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<Line>) {
   return {
-    destinationId: encoded(p.destinationId, deliveries.destinationId),
+    destination: encoded(p.destination, deliveries.destination),
     orderKey: encoded(p.orderKey, deliveries.orderKey),
   };
 }
@@ -51,7 +51,7 @@ function lineOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<Line>) {
  */
 const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: boolean }>()(
   (db, t, p) => {
-    const { seq, dueAt, afterDead } = t.deliveries;
+    const { destination, notification, dueAt, afterDead } = t.deliveries;
     const line = lineOf(t, p);
     return db
       .update(t.deliveries)
@@ -61,7 +61,8 @@ const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: 
         afterDead: encoded(p.afterDead, afterDead),
       })
       .where(
-        sql`${seq} = ${firstOfLine(t, "blocked", line)} and not coalesce(${firstOfLine(t, "not blocked", line)} < ${seq}, false)`,
+        sql`${destination} = ${line.destination} and ${notification} = ${firstOfLine(t, "blocked", line)}
+          and not coalesce(${firstOfLine(t, "not blocked", line)} < ${notification}, false)`,
       );
   },
   lineIsContended,
@@ -69,41 +70,39 @@ const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: 
 
 /** Blocks what is due in a line besides its first delivery: an earlier one was rescheduled. */
 const blockOthers = statement<Line>()((db, t, p) => {
-  const { destinationId, orderKey, dueAt, blocked, seq } = t.deliveries;
+  const { destination, orderKey, dueAt, blocked, notification } = t.deliveries;
   const line = lineOf(t, p);
   return db
     .update(t.deliveries)
     .set({ blocked: sql`true` })
     .where(
-      sql`${destinationId} = ${line.destinationId} and ${orderKey} = ${line.orderKey} and ${dueAt} is not null and not ${blocked}
-      and ${seq} > ${firstOfLine(t, "not blocked", line)}`,
+      sql`${destination} = ${line.destination} and ${orderKey} = ${line.orderKey} and ${dueAt} is not null and not ${blocked}
+      and ${notification} > ${firstOfLine(t, "not blocked", line)}`,
     );
 }, lineIsContended);
 
-type Ordered = Pick<StoredDelivery, "destinationId" | "orderKey">;
+type Ordered = Pick<StoredDelivery, "destination" | "orderKey">;
 
 /** For the transaction in which a delivery was stored, settled or deleted. Nothing without an order key. */
 export function nextInLine(
-  { destinationId, orderKey }: Ordered,
+  { destination, orderKey }: Ordered,
   now: Date,
   { afterDead } = { afterDead: false },
 ): readonly Write<never>[] {
-  return orderKey === null
-    ? []
-    : [write(unblockFirst, { destinationId, orderKey, now, afterDead })];
+  return orderKey === null ? [] : [write(unblockFirst, { destination, orderKey, now, afterDead })];
 }
 
 /** For the transaction in which deliveries were rescheduled, which may be earlier than those that are due. */
 export function linesAgain(deliveries: readonly Ordered[], now: Date): readonly Write<never>[] {
   const lines = new Map(
-    deliveries.map((each) => [JSON.stringify([each.destinationId, each.orderKey]), each]),
+    deliveries.map((each) => [JSON.stringify([each.destination, each.orderKey]), each]),
   );
-  return [...lines.values()].flatMap(({ destinationId, orderKey }) =>
+  return [...lines.values()].flatMap(({ destination, orderKey }) =>
     orderKey === null
       ? []
       : [
-          ...nextInLine({ destinationId, orderKey }, now),
-          write(blockOthers, { destinationId, orderKey }),
+          ...nextInLine({ destination, orderKey }, now),
+          write(blockOthers, { destination, orderKey }),
         ],
   );
 }

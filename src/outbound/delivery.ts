@@ -27,15 +27,24 @@ export const deliveryFields = { ...shownFields, title, severity };
 
 export interface DeliveryWithTitle extends Of<typeof deliveryFields> {}
 
-const { id: _, notificationId: __, eventId: ___, createdAt: ____, ...ownFields } = shownFields;
+const {
+  id: _,
+  destinationId: __,
+  notificationId: ___,
+  eventId: ____,
+  createdAt: _____,
+  ...ownFields
+} = shownFields;
 
 export const deliveriesTable = defineTable("deliveries", {
-  ...ownFields,
-  /** The positions of the notification and the event. The first makes up the id, with the destination. */
-  notification: "bigint",
+  /**
+   * The positions of its event and of its notification, and the number of its destination: its key. Two of them make up
+   * the id. Deliveries with the same order key are sent in the order of their notifications.
+   */
   event: "bigint",
-  /** Increases with every commit. Deliveries with the same order key are sent in this order. */
-  seq: "bigint",
+  notification: "bigint",
+  destination: "bigint",
+  ...ownFields,
   /** As in the destination. Deliveries to users do not count for the notification's status. */
   ownerId: "text or null: pseudonym",
   /** Null: in any order. */
@@ -53,3 +62,6 @@ export const deliveriesTable = defineTable("deliveries", {
 });
 
 export interface StoredDelivery extends Stored<typeof deliveriesTable> {}
+
+/** What identifies a delivery. */
+export type DeliveryKey = Pick<StoredDelivery, "event" | "notification" | "destination">;

@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, type Column, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import {
@@ -28,6 +28,24 @@ function destinationColumns({ destinations }: TablesOf<typeof tables>) {
   return shownColumns(destinations, destinationSchema.properties);
 }
 
+/** Those that are stored. The database assigns the number. */
+function storedColumns({ destinations }: TablesOf<typeof tables>) {
+  const { number: _, ...columns } = columnsOf(destinations);
+  return columns;
+}
+
+/** The number of the destination with an id, or null. */
+export function numberOf(id: Placeholder): SQL {
+  return sql`(select destinations.number from destinations where destinations.id = ${id})`;
+}
+
+/** The id of the destination whose number a column has, or null. */
+export function idOfNumber(column: Column): SQL<Destination["id"]> {
+  return sql<
+    Destination["id"]
+  >`(select destinations.id from destinations where destinations.number = ${column})`;
+}
+
 /** As in the unique index: the operators' destinations have no owner. */
 const ownerOf = ({ ownerId }: TablesOf<typeof tables>["destinations"]) =>
   sql`coalesce(${ownerId}, '')`;
@@ -44,27 +62,37 @@ const isOfOwner = (
 export const insertIfRoom = statement<
   StoredDestination & { maxOfOwner: number; maxOfUsers: number }
 >()(
-  (db, { destinations }, p) => {
+  (db, { destinations }, p, dialect) => {
     const count = (condition: SQL) =>
       sql`(select count(*) from ${destinations} where ${condition})`;
     const ofOwner = count(isOfOwner(destinations, p));
     const ofUsers = count(sql`${destinations.ownerId} is not null`);
     const hasRoom = sql`${ofOwner} < ${p.maxOfOwner} and (coalesce(${p.ownerId}, '') = '' or ${ofUsers} < ${p.maxOfUsers})`;
-    return db.insert(destinations).select(rowIf(destinations, hasRoom)).onConflictDoNothing();
+    return db
+      .insert(destinations)
+      .select(rowIf(destinations, hasRoom, { number: dialect.nextKey(destinations.number) }))
+      .onConflictDoNothing();
   },
   { contended: () => ({ table: destinationsTable, ids: [0] }) },
 );
 
 /** For the destination of the settings. Touches no row when the name or id is taken. */
-export const insertDestination = statement<StoredDestination>()((db, { destinations }) =>
-  db.insert(destinations).values(allColumns(destinations)).onConflictDoNothing(),
+export const insertDestination = statement<StoredDestination>()(
+  (db, { destinations }, _, dialect) =>
+    db
+      .insert(destinations)
+      .values({
+        ...allColumns(destinations, "number"),
+        number: dialect.nextKey(destinations.number),
+      })
+      .onConflictDoNothing(),
 );
 
-export const allDestinations = statement()((db, { destinations }) =>
+export const allDestinations = statement()((db, t) =>
   db
-    .select(columnsOf(destinations))
-    .from(destinations)
-    .orderBy(asc(destinations.createdAt), asc(destinations.id)),
+    .select(storedColumns(t))
+    .from(t.destinations)
+    .orderBy(asc(t.destinations.createdAt), asc(t.destinations.id)),
 );
 
 /** The columns that show whether a destination has changed since it was read. */
@@ -102,8 +130,8 @@ export const countOfOwner = statement<Pick<Destination, "ownerId">>()((db, { des
     .where(isOfOwner(destinations, p)),
 );
 
-export const destinationById = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
-  db.select(columnsOf(destinations)).from(destinations).where(eq(destinations.id, p.id)).limit(1),
+export const destinationById = statement<Pick<Destination, "id">>()((db, t, p) =>
+  db.select(storedColumns(t)).from(t.destinations).where(eq(t.destinations.id, p.id)).limit(1),
 );
 
 /** Replaces what users can change. Its health stays. Touches no row if it changed since `before`. */

@@ -37,14 +37,17 @@ export const notificationSchema = resource(
 
 export interface Notification extends Static<typeof notificationSchema> {}
 
-const { id: _, eventId: __, createdAt: ___, ...ownFields } = notificationSchema.properties;
+const { title, text: details, url, severity } = notificationSchema.properties;
 
 export const notificationsTable = defineTable("notifications", {
   /** Its place in the feed, and the order of lists: that of its event, or a later one. It makes up the id. */
   position: "bigint",
   /** The position of the event. */
   event: "bigint",
-  ...ownFields,
+  title,
+  text: details,
+  url,
+  severity,
 });
 
 export interface StoredNotification extends Stored<typeof notificationsTable> {}
@@ -67,13 +70,17 @@ export const attemptSchema = resource(
 
 export interface Attempt extends Static<typeof attemptSchema> {}
 
-const { notificationId: ____, delivered: _____, ...failureFields } = attemptSchema.properties;
+const { startedAt, durationMs, responseStatus, error } = attemptSchema.properties;
 
 /** The attempts that failed. The one that succeeded is stored in the delivery. */
 export const failedAttemptsTable = defineTable("failed_attempts", {
-  /** The position of the notification. */
+  /** The position of the notification, and the number of the destination. */
   notification: "bigint",
-  ...failureFields,
+  destination: "bigint",
+  startedAt,
+  durationMs,
+  responseStatus,
+  error,
 });
 
 export interface FailedAttempt extends Stored<typeof failedAttemptsTable> {}

@@ -18,11 +18,10 @@ import {
   allColumns,
   columnsOf,
   type Dialect,
+  rowsAs,
   type Select,
   shownColumns,
-  type Sql,
   statementsOver,
-  write,
 } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { createdAt, eventId } from "../event/event.sql.ts";
@@ -30,13 +29,14 @@ import { eventsTable } from "../event/event.ts";
 import { severities } from "../event/new-notification.ts";
 
 import { deliveriesTable } from "./delivery.ts";
-import type { Destination } from "./destination.ts";
+import { numberOf } from "./destinations.sql.ts";
 import {
   type FailedAttempt,
   failedAttemptsTable,
   type Notification,
   notificationSchema,
   notificationsTable,
+  type NotificationStatus,
   type StoredNotification,
 } from "./notification.ts";
 
@@ -58,16 +58,42 @@ export function hasSeverity(column: Column | SQL, least: Placeholder): SQL {
   return sql`${rankOf(sql`${column}`)} >= ${rankOf(sql`${least}`)}`;
 }
 
-/** The place of a status in their order, from `delivered` to `dead`. */
-export const statusRank = (status: Column | SQL) =>
-  sql`case ${status} when 'dead' then 3 when 'retrying' then 2 when 'pending' then 1 else 0 end`;
+/** In their order, which says which of two is worse. */
+const statusesByRank = ["delivered", "pending", "retrying", "dead"] as const;
 
-/** The public fields of a notification. Join its event: `withEvent`. */
+/** The place of a status in their order. */
+export const statusRank = (status: Column | SQL | Placeholder) =>
+  sql`case ${status} ${sql.raw(statusesByRank.map((word, rank) => `when '${word}' then ${rank}`).join(" "))} end`;
+
+function statusOf(rank: unknown): NotificationStatus {
+  return statusesByRank[Number(rank)] ?? "dead";
+}
+
+/** In a query of notifications: its deliveries to the operators' destinations, as `sent`. */
+const toOperators = sql.raw(
+  "from deliveries sent where sent.event = notifications.event and sent.notification = notifications.position and sent.owner_id is null",
+);
+/** The worst of its deliveries to the operators' destinations: `delivered` without one, because it is in the feed. */
+const worst = sql`coalesce((select max(${statusRank(sql`sent.status`)}) ${toOperators}), 0)`;
+
+/** The public fields of a notification, with those that its deliveries make up. Join its event: `withEvent`. */
 function notificationColumns(t: Tables, dialect: Dialect) {
+  const { dueAt, deliveredAt } = t.deliveries;
+  const { position } = t.notifications;
+  const settledAt = sql`coalesce(max(sent.delivered_at), ${position} / ${sql.raw(String(positionsPerMs))})`;
+  const max = (field: string) => sql`(select max(sent.${sql.raw(field)}) ${toOperators})`;
   return shownColumns(t.notifications, notificationSchema.properties, {
-    id: dialect.idOf("ntf", t.notifications.position, t.events.tail),
-    createdAt: createdAt(t.notifications.position),
+    id: dialect.idOf("ntf", position, t.events.tail),
+    createdAt: createdAt(position),
     eventId: eventId(t, dialect),
+    status: sql<NotificationStatus>`${worst}`.mapWith(statusOf),
+    attemptCount: sql<number>`coalesce(${max("attempt_count")}, 0)`.mapWith(Number),
+    dueAt: sql<Date | null>`(select min(sent.due_at) ${toOperators})`.mapWith(dueAt),
+    deliveredAt:
+      sql<Date | null>`case when ${worst} = 0 then (select ${settledAt} ${toOperators}) end`.mapWith(
+        deliveredAt,
+      ),
+    lastError: sql<string | null>`${max("last_error")}`,
   });
 }
 
@@ -86,73 +112,10 @@ export const insertNotification = statement<PlacedNotification>()(
   { place: ({ position, event }) => (position === event ? null : position) },
 );
 
-/** Sums up the deliveries to the operators' destinations, and stores what has changed. */
-function summarise(db: Sql, t: Tables, which: SQL, except: SQL = sql``) {
-  const { position, event, ...notification } = t.notifications;
-  const { status, attemptCount, dueAt, deliveredAt, lastError, ...delivery } = t.deliveries;
-  const worst = sql`max(${statusRank(status)})`;
-  const sums = sql`(select ${position} as position,
-      case ${worst} when 3 then 'dead' when 2 then 'retrying' when 1 then 'pending' else 'delivered' end as status,
-      coalesce(max(${attemptCount}), 0) as attempt_count, min(${dueAt}) as due_at,
-      case when ${worst} > 0 then null else coalesce(max(${deliveredAt}), max(${position}) / ${sql.raw(String(positionsPerMs))}) end as delivered_at,
-      max(${lastError}) as last_error
-    from ${t.notifications} left join ${t.deliveries} on ${delivery.event} = ${event}
-      and ${delivery.notification} = ${position} and ${delivery.ownerId} is null${except}
-    where ${which} group by ${position}) as sums`;
-  return (
-    db
-      .update(t.notifications)
-      .set({
-        status: sql`sums.status`,
-        attemptCount: sql`sums.attempt_count`,
-        dueAt: sql`sums.due_at`,
-        deliveredAt: sql`sums.delivered_at`,
-        lastError: sql`sums.last_error`,
-      })
-      .from(sums)
-      // Most deliveries to one of many destinations change nothing.
-      .where(
-        sql`${position} = sums.position and (${notification.status}, ${notification.attemptCount}, ${notification.dueAt}, ${notification.deliveredAt}, ${notification.lastError})
-        is distinct from (sums.status, sums.attempt_count, sums.due_at, sums.delivered_at, sums.last_error)`,
-      )
-  );
-}
-
 /** Of the events at these positions. */
 interface OfEvents {
   readonly events: readonly number[];
 }
-
-const lockNotifications = statement<OfEvents>()(
-  (db, { notifications }, p, dialect) => {
-    const { position, event } = notifications;
-    const ofEvents = sql`select ${position} from ${notifications} where ${dialect.among(event, p.events)}`;
-    return db.select({ position }).from(notifications).where(dialect.locked(position, ofEvents));
-  },
-  // Deliveries of an event to several destinations end at the same time.
-  { contended: ({ events }) => ({ table: notificationsTable, ids: events.map(String) }) },
-);
-
-/** See `summaryWrites`. */
-export const summariseNotifications = statement<OfEvents>()((db, t, p, dialect) =>
-  summarise(db, t, dialect.among(t.notifications.event, p.events)),
-);
-
-/**
- * Sums up the deliveries of events in their notifications, in the transaction that changes a delivery. Locks
- * the notifications first: a PostgreSQL statement that waits for a row reads other tables as they were before,
- * and would overwrite the newer sum of the transaction that it waited for.
- */
-export function summaryWrites(events: OfEvents["events"]) {
-  return [write(lockNotifications, { events }), write(summariseNotifications, { events })];
-}
-
-/** Sums up what remains without a destination. Run it before its deliveries are deleted. */
-export const summariseWithout = statement<{ destinationId: Destination["id"] }>()((db, t, p) => {
-  const { destinationId, event, status } = t.deliveries;
-  const concerned = sql`${t.notifications.status} <> 'delivered' and ${t.notifications.event} in (select ${event} from ${t.deliveries} where ${destinationId} = ${p.destinationId} and ${status} <> 'delivered')`;
-  return summarise(db, t, concerned, sql` and ${destinationId} <> ${p.destinationId}`);
-});
 
 export const insertFailures = statement<{ attempts: readonly FailedAttempt[] }>()(
   (db, { failedAttempts }, p, dialect) =>
@@ -210,45 +173,69 @@ export const newestNotification = statement()((db, { notifications }, _, dialect
     .limit(1),
 );
 
-/** Counts the undelivered notifications by status. Reads the small index of undelivered notifications. */
-export const undelivered = statement()((db, { notifications }) =>
-  db
+/** Counts the undelivered notifications by status. Reads the small index of what is not delivered. */
+export const undelivered = statement()((db, { deliveries }) => {
+  const { notification, status, ownerId } = deliveries;
+  const open = sql`select ${notification} as position, max(${statusRank(status)}) as rank from ${deliveries}
+    where ${status} <> 'delivered' and ${ownerId} is null group by ${notification}`;
+  return db
     .select({
-      status: notifications.status,
+      status: sql<NotificationStatus>`rank`.mapWith(statusOf),
       count: sql<number>`count(*)`.mapWith(Number),
-      oldest: sql<Date>`min(${notifications.position})`.mapWith(timeOfPosition),
+      oldest: sql<Date>`min(position)`.mapWith(timeOfPosition),
     })
-    .from(notifications)
-    .where(sql`${notifications.status} <> 'delivered'`)
-    .groupBy(notifications.status),
-);
+    .from(rowsAs(deliveries, open))
+    .groupBy(sql`rank`);
+});
 
 /** The last error of the newest undelivered notification that was attempted. */
-export const newestFailure = statement()((db, { notifications }) =>
+export const newestFailure = statement()((db, { deliveries }) =>
   db
-    .select({ lastError: notifications.lastError })
-    .from(notifications)
-    .where(sql`${notifications.status} <> 'delivered' and ${notifications.lastError} is not null`)
-    .orderBy(desc(notifications.position))
+    .select({ lastError: deliveries.lastError })
+    .from(deliveries)
+    .where(
+      sql`${deliveries.status} <> 'delivered' and ${deliveries.ownerId} is null and ${deliveries.lastError} is not null`,
+    )
+    .orderBy(desc(deliveries.notification))
     .limit(1),
 );
 
-/** Of this severity or a higher one. */
-export const notificationPages = pagesOver(tables)<Notification, "status" | "severity">({
-  table: (t) => t.notifications,
-  position: (t) => t.notifications.position,
-  select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.notifications),
-  join: withEvent,
-  conditions: { severity: (t, least) => hasSeverity(t.notifications.severity, least) },
-  uncommon: { filter: "status", common: "delivered" },
+/**
+ * Notifications that are not delivered, by the index of such deliveries. `open`: the status of a delivery; `status`: the
+ * same, so that no other one is worse.
+ */
+export const openNotificationPages = pagesOver(tables)<
+  Notification,
+  "open" | "status" | "severity"
+>({
+  table: ({ deliveries: { status }, notifications: { severity } }) => ({
+    open: status,
+    status,
+    severity,
+  }),
+  position: (t) => t.deliveries.notification,
+  select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.deliveries),
+  join: (query, { notifications, deliveries, events }) =>
+    query
+      .innerJoin(notifications, eq(notifications.position, deliveries.notification))
+      .innerJoin(events, eq(events.position, deliveries.event)),
+  conditions: {
+    severity: (t, least) => hasSeverity(t.notifications.severity, least),
+    status: ({ deliveries }, value) =>
+      sql`${deliveries.ownerId} is null and ${worst} = ${statusRank(value)} and not exists (select 1 ${toOperators}
+        and sent.status = ${value} and sent.destination < ${deliveries.destination})`,
+  },
+  uncommon: { filter: "open", common: "delivered" },
+  indexed: ["open"],
 });
 
-/** Of exactly this severity. */
-export const notificationPagesOfSeverity = pagesOver(tables)<Notification, "status" | "severity">({
-  table: (t) => t.notifications,
+/** All notifications, or those of exactly one severity. */
+export const notificationPages = pagesOver(tables)<Notification, "status" | "severity">({
+  table: ({ deliveries: { status }, notifications: { severity } }) => ({ status, severity }),
   position: (t) => t.notifications.position,
   select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.notifications),
   join: withEvent,
+  conditions: { status: (_, value) => sql`${worst} = ${statusRank(value)}` },
   uncommon: { filter: "severity", common: "info" },
 });
 
@@ -260,18 +247,19 @@ export const sentNotificationPages = pagesOver(tables)<
   Notification,
   "destination" | "status" | "severity"
 >({
-  table: ({ deliveries: { destinationId, status }, notifications: { severity } }) => ({
-    destination: destinationId,
+  table: ({ deliveries: { destination, status }, notifications: { severity } }) => ({
+    destination,
     status,
     severity,
   }),
   position: (t) => t.deliveries.notification,
   conditions: {
+    destination: ({ deliveries: { destination } }, id) => sql`${destination} = ${numberOf(id)}`,
     severity: ({ deliveries: { notification } }, least) =>
       sql`exists (select 1 from notifications sent where sent.position = ${notification}
         and ${hasSeverity(sql`sent.severity`, least)})`,
   },
-  key: (t) => t.deliveries.seq,
+  key: (t) => t.deliveries.notification,
   select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.deliveries),
   join: (query, { notifications, deliveries, events }) =>
     query

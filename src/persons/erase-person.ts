@@ -73,11 +73,13 @@ export async function eraseRows(
       const writes = [link, ...inner].flatMap((each) =>
         each.erasing === null ? [] : [{ name: each.name, write: write(each.erasing, values) }],
       );
-      const results = await storage.atomically(
+      const before = name === "destinations" ? deliveriesTo(rows) : [];
+      const done = await storage.atomically(
+        ...before,
         ...writes.map((each) => each.write),
-        ...(name === "destinations" ? deliveriesTo(rows) : []),
         ...begun.splice(0),
       );
+      const results = done.slice(before.length);
       for (const [index, { name: of }] of writes.entries()) {
         const changes = results[index]?.changes ?? 0;
         if (changes > 0) counts[of] = (counts[of] ?? 0) + changes;

@@ -101,22 +101,18 @@ create table notifications (
   title text collate "C" not null,
   text text collate "C" not null,
   url text collate "C",
-  severity text collate "C" not null,
-  status text collate "C" not null,
-  attempt_count integer not null,
-  due_at bigint,
-  delivered_at bigint,
-  last_error text collate "C"
-) with (fillfactor = 80);
+  severity text collate "C" not null
+);
 create index notifications_of_event on notifications (event);
-create index notifications_undelivered on notifications (status, position) where status <> 'delivered';
-create index notifications_open on notifications (status, event) where status <> 'delivered';
 create index notifications_of_severity on notifications (severity, position) where severity <> 'info';
 
 -- Destinations, each with a delivery of its own of every notification it receives
 
+create sequence destinations_number;
 create table destinations (
-  id text collate "C" not null primary key,
+  -- Stands for the id in deliveries.
+  number bigint not null primary key default nextval('destinations_number'),
+  id text collate "C" not null unique,
   name text collate "C" not null,
   owner_id text collate "C",
   format text collate "C" not null,
@@ -146,14 +142,13 @@ create unique index destinations_name on destinations (coalesce(owner_id, ''), n
 create index destinations_newest on destinations (created_at, id);
 create index destinations_of_owner on destinations (owner_id, created_at, id);
 
-create sequence deliveries_seq;
 -- Room in each page for the next version of its rows: a lease changes no index, so it then stays in its page and adds
 -- no entry to any index (postgresql.org/docs/current/storage-hot.html).
 create table deliveries (
-  seq bigint not null primary key default nextval('deliveries_seq'),
-  destination_id text collate "C" not null,
-  notification bigint not null,
   event bigint not null,
+  -- The order of lists, and of deliveries with an order key. That of the event, but for what was added later.
+  notification bigint not null,
+  destination bigint not null,
   owner_id text collate "C",
   order_key text collate "C",
   status text collate "C" not null,
@@ -169,33 +164,34 @@ create table deliveries (
   -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
   -- due deliveries does not depend on how many wait behind others.
   blocked boolean not null default false,
-  after_dead boolean not null default false
+  after_dead boolean not null default false,
+  primary key (event, notification, destination)
 ) with (fillfactor = 70);
-create index deliveries_of_destination on deliveries (destination_id, notification);
-create index deliveries_of_event on deliveries (event);
-create index deliveries_dead on deliveries (destination_id, notification) where status = 'dead';
--- One that succeeds at once never is in this index.
-create index deliveries_retrying on deliveries (destination_id, notification) where status = 'retrying';
-create index deliveries_due on deliveries (destination_id, due_at, seq) where due_at is not null and not blocked;
-create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
-create index deliveries_blocked on deliveries (destination_id, order_key, seq) where blocked;
+create index deliveries_of_destination on deliveries (destination, notification);
+-- The deliveries that are not settled, of a destination and of all the operators' destinations.
+create index deliveries_open on deliveries (destination, status, notification) where status <> 'delivered';
+create index deliveries_state on deliveries (status, notification) where status <> 'delivered' and owner_id is null;
+-- Lists of events have the order of events, which later notifications do not have.
+create index deliveries_again on deliveries (destination, event) where event <> notification;
+create index deliveries_open_again on deliveries (destination, status, event) where status <> 'delivered' and event <> notification;
+create index deliveries_state_again on deliveries (status, event) where status <> 'delivered' and owner_id is null and event <> notification;
+create index deliveries_due on deliveries (destination, due_at, notification) where due_at is not null and not blocked;
+create index deliveries_heads on deliveries (destination, order_key, notification) where order_key is not null and due_at is not null and not blocked;
+create index deliveries_blocked on deliveries (destination, order_key, notification) where blocked;
 -- The latest attempts of a destination that succeeded, for its success rate and response times.
-create index deliveries_sent on deliveries (destination_id, started_at) where started_at is not null;
--- The events that were sent to a destination. The second index has only what is not delivered, so it stays small.
-create index deliveries_events on deliveries (destination_id, event);
-create index deliveries_undelivered on deliveries (destination_id, status, event) where status <> 'delivered';
+create index deliveries_sent on deliveries (destination, started_at) where started_at is not null;
 
 -- The attempts that failed. The one that succeeded is in the delivery.
 create table failed_attempts (
   notification bigint not null,
-  destination_id text collate "C" not null,
+  destination bigint not null,
   started_at bigint not null,
   duration_ms integer not null,
   response_status integer,
   error text collate "C"
 );
 create index failed_attempts_of_notification on failed_attempts (notification, started_at);
-create index failed_attempts_of_destination on failed_attempts (destination_id, started_at);
+create index failed_attempts_of_destination on failed_attempts (destination, started_at);
 
 -- Search: the words of events
 

@@ -55,22 +55,17 @@ create table notifications (
   title text not null,
   text text not null,
   url text,
-  severity text not null,
-  status text not null,
-  attempt_count integer not null,
-  due_at integer,
-  delivered_at integer,
-  last_error text
+  severity text not null
 ) strict;
 create index notifications_of_event on notifications (event);
-create index notifications_undelivered on notifications (status, position) where status <> 'delivered';
-create index notifications_open on notifications (status, event) where status <> 'delivered';
 create index notifications_of_severity on notifications (severity, position) where severity <> 'info';
 
 -- Destinations, each with a delivery of its own of every notification it receives
 
 create table destinations (
-  id text not null primary key,
+  -- Stands for the id in deliveries.
+  number integer primary key autoincrement,
+  id text not null unique,
   name text not null,
   owner_id text,
   format text not null,
@@ -101,10 +96,10 @@ create index destinations_newest on destinations (created_at, id);
 create index destinations_of_owner on destinations (owner_id, created_at, id);
 
 create table deliveries (
-  seq integer primary key autoincrement,
-  destination_id text not null,
-  notification integer not null,
   event integer not null,
+  -- The order of lists, and of deliveries with an order key. That of the event, but for what was added later.
+  notification integer not null,
+  destination integer not null,
   owner_id text,
   order_key text,
   status text not null,
@@ -120,34 +115,35 @@ create table deliveries (
   -- Of each order key, only the first unsettled delivery is due; the others are blocked. So the cost of finding
   -- due deliveries does not depend on how many wait behind others.
   blocked integer not null default 0,
-  after_dead integer not null default 0
-) strict;
-create index deliveries_of_destination on deliveries (destination_id, notification);
-create index deliveries_of_event on deliveries (event);
-create index deliveries_dead on deliveries (destination_id, notification) where status = 'dead';
--- One that succeeds at once never is in this index.
-create index deliveries_retrying on deliveries (destination_id, notification) where status = 'retrying';
+  after_dead integer not null default 0,
+  primary key (event, notification, destination)
+) strict, without rowid;
+create index deliveries_of_destination on deliveries (destination, notification);
+-- The deliveries that are not settled, of a destination and of all the operators' destinations.
+create index deliveries_open on deliveries (destination, status, notification) where status <> 'delivered';
+create index deliveries_state on deliveries (status, notification) where status <> 'delivered' and owner_id is null;
+-- Lists of events have the order of events, which later notifications do not have.
+create index deliveries_again on deliveries (destination, event) where event <> notification;
+create index deliveries_open_again on deliveries (destination, status, event) where status <> 'delivered' and event <> notification;
+create index deliveries_state_again on deliveries (status, event) where status <> 'delivered' and owner_id is null and event <> notification;
 -- With the column of its condition, an index can be counted without reading rows.
-create index deliveries_due on deliveries (destination_id, due_at, seq, blocked) where due_at is not null and not blocked;
-create index deliveries_heads on deliveries (destination_id, order_key, seq) where order_key is not null and due_at is not null and not blocked;
-create index deliveries_blocked on deliveries (destination_id, order_key, seq, blocked) where blocked;
+create index deliveries_due on deliveries (destination, due_at, notification, blocked) where due_at is not null and not blocked;
+create index deliveries_heads on deliveries (destination, order_key, notification) where order_key is not null and due_at is not null and not blocked;
+create index deliveries_blocked on deliveries (destination, order_key, notification, blocked) where blocked;
 -- The latest attempts of a destination that succeeded, for its success rate and response times.
-create index deliveries_sent on deliveries (destination_id, started_at) where started_at is not null;
--- The events that were sent to a destination. The second index has only what is not delivered, so it stays small.
-create index deliveries_events on deliveries (destination_id, event);
-create index deliveries_undelivered on deliveries (destination_id, status, event) where status <> 'delivered';
+create index deliveries_sent on deliveries (destination, started_at) where started_at is not null;
 
 -- The attempts that failed. The one that succeeded is in the delivery.
 create table failed_attempts (
   notification integer not null,
-  destination_id text not null,
+  destination integer not null,
   started_at integer not null,
   duration_ms integer not null,
   response_status integer,
   error text
 ) strict;
 create index failed_attempts_of_notification on failed_attempts (notification, started_at);
-create index failed_attempts_of_destination on failed_attempts (destination_id, started_at);
+create index failed_attempts_of_destination on failed_attempts (destination, started_at);
 
 -- Search: the words of events
 

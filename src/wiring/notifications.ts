@@ -33,7 +33,6 @@ import {
   resealDestinations,
   storeOperatorGateway,
 } from "../outbound/destinations/operator-gateway.ts";
-import { summariseWithout } from "../outbound/notifications.sql.ts";
 import type { Feed } from "../outbound/notifications/feed.ts";
 import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
 
@@ -109,7 +108,6 @@ export async function notificationServices(
     hashKeys,
     changed: (id) => dispatching.refresh(id),
     removing: (destinationId) => [
-      write(summariseWithout, { destinationId }),
       write(deleteFailuresTo, { destinationId }),
       write(deleteDeliveriesTo, { destinationId }),
     ],

@@ -7,11 +7,10 @@ import { checkOutbox } from "../../src/cli/checks/outbox.ts";
 import { checkServer } from "../../src/cli/checks/server.ts";
 import { write } from "../../src/db/statement.ts";
 import { allDestinations, updateDestination } from "../../src/outbound/destinations.sql.ts";
-import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, startApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 import { removeFolder, temporaryFolder } from "../support/program.ts";
-import { notificationRow } from "../support/rows.ts";
+import { notificationRow, sentWrites } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
 
 const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
@@ -78,8 +77,8 @@ test.each([
 
 test("doctor does not name the operator gateway as the cause where none is configured", async () => {
   const { storage, config } = app.services;
-  const dead = { status: "dead", dueAt: null, lastError: "HTTP 500" } as const;
-  await storage.atomically(write(insertNotification, notificationRow(1, dead)));
+  const dead = { destination: 9, status: "dead", lastError: "HTTP 500" } as const;
+  await storage.atomically(...sentWrites(notificationRow(1), dead));
   const finding = await checkOutbox(storage);
   expect(finding).toMatchObject({
     level: "odd",

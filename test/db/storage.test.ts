@@ -187,7 +187,8 @@ test("sqlite: a database that could not be opened is not in use", async () => {
 
 /** Whether a column is its table's integer primary key. */
 const isRowid = (table: string, column: string) =>
-  column === "seq" || (column === "position" && ["events", "notifications"].includes(table));
+  column === (table === "destinations" ? "number" : "position") &&
+  ["destinations", "events", "notifications"].includes(table);
 
 describe("sqlite: schema", () => {
   const database = new Database(":memory:");
@@ -288,8 +289,8 @@ describe("sqlite: schema", () => {
     ],
     [
       "a page of events with dead notifications",
-      "select events.position from notifications inner join events on events.position = notifications.event where notifications.status = 'dead' and notifications.status <> 'delivered' and events.provider = 'a' and notifications.event < 1 order by notifications.event desc limit 20",
-      "notifications_open (status=? AND event<?)",
+      "select events.position from deliveries inner join events on events.position = deliveries.event where deliveries.status = 'dead' and deliveries.status <> 'delivered' and deliveries.owner_id is null and events.provider = 'a' and deliveries.notification < 1 order by deliveries.notification desc limit 20",
+      "deliveries_state (status=? AND notification<?)",
     ],
     [
       "the next type",

@@ -11,11 +11,10 @@ import { insertEvent } from "../../src/event/events.sql.ts";
 import { severities, type Severity } from "../../src/event/new-notification.ts";
 import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
 import { notificationsTable, type NotificationStatus } from "../../src/outbound/notification.ts";
-import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, jsonWith, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";
-import { eventRow, notificationRow, numberOf } from "../support/rows.ts";
+import { eventRow, notificationRow, numberOf, sentWrites } from "../support/rows.ts";
 import { appPerTest } from "../support/running-app.ts";
 import { runs } from "../support/runs.ts";
 import { notIndexed } from "../support/search.ts";
@@ -28,15 +27,18 @@ async function store(number: number, fields: Partial<StoredEvent> = {}): Promise
   return row;
 }
 
+/** `own`: the place of the event, for its first notification. */
 async function notify(
   number: number,
   event: number | Place,
   status: NotificationStatus,
   severity: Severity = "info",
+  own: { readonly position?: Place } = {},
 ): Promise<void> {
   const place = typeof event === "number" ? eventRow(event).place : event;
-  const fields = { event: place, createdAt: timeOfPosition(place.position), status, severity };
-  await app.services.storage.atomically(write(insertNotification, notificationRow(number, fields)));
+  const fields = { event: place, createdAt: timeOfPosition(place.position), severity, ...own };
+  const row = notificationRow(number, fields);
+  await app.services.storage.atomically(...sentWrites(row, { status, dueAt: null }));
 }
 
 const forgetNotifications = statementsOver({ notifications: notificationsTable })()(
@@ -378,7 +380,10 @@ describe("pages of any filters", () => {
             const title = ["event", ...said].join(" ");
             const fields = { createdAt: new Date(time), type, subject, title, data: {} };
             const { place } = await store(n, fields);
-            if (state !== "none") await notify(n, place, state, severity);
+            if (state === "none") continue;
+            // Its first notification, a later one, or both.
+            if (n % 3 !== 1) await notify(n, place, state, severity, { position: place });
+            if (n % 3 !== 0) await notify(n, place, state, severity);
           }
           for (const query of queries) {
             const { q, type, subject, delivery, severity, from, to } = query;

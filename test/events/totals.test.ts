@@ -6,9 +6,8 @@ import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { indexEvents } from "../../src/events/index-batch.ts";
-import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, type TestApp } from "../support/app.ts";
-import { eventRow, notificationRow } from "../support/rows.ts";
+import { eventRow, notificationRow, sentWrites } from "../support/rows.ts";
 import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const events = rowsPerSlice * 2 + 100;
@@ -33,8 +32,8 @@ async function fill({ services: { storage } }: TestApp): Promise<void> {
     ...numbers.map((number) => write(insertEvent, rowOf(number))),
     ...numbers
       .filter((number) => number % 2 === 0)
-      .map((number) =>
-        write(insertNotification, notificationRow(number, { event: positionOf(number) })),
+      .flatMap((number) =>
+        sentWrites(notificationRow(number, { event: positionOf(number) }), { dueAt: null }),
       ),
   );
   while ((await indexEvents(storage)).hasMore);

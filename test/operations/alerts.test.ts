@@ -5,7 +5,7 @@ import { write } from "../../src/db/statement.ts";
 import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { endsAfterEach } from "../support/ends.ts";
-import { deliveryRow, notificationRow } from "../support/rows.ts";
+import { deliveryRow, destinationNumber, notificationRow } from "../support/rows.ts";
 
 const ends = endsAfterEach();
 
@@ -105,13 +105,10 @@ test("dead letters are announced when there are more of them", async () => {
   await destinations.create(admin, input);
   const silent = { name: "silent", url: receiver(200).url, format: "json" };
   const { made } = await destinations.create(admin, silent);
+  const destination = await destinationNumber(app.services.storage, made.id);
   const die = async (...numbers: readonly number[]) => {
     const rows = numbers.map((number) =>
-      deliveryRow(notificationRow(number), {
-        destinationId: made.id,
-        status: "dead",
-        dueAt: null,
-      }),
+      deliveryRow(notificationRow(number), { destination, status: "dead" }),
     );
     await app.services.storage.atomically(
       ...rows.map((row) => write(insertDeliveries, { deliveries: [row] })),

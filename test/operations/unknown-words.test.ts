@@ -47,9 +47,6 @@ const changes = {
   "the severity of a notification": statement()((db, t) =>
     db.update(t.notifications).set({ severity: newer }).where(all),
   ),
-  "the status of a notification": statement()((db, t) =>
-    db.update(t.notifications).set({ status: newer }).where(all),
-  ),
   "the status of a delivery": statement()((db, t) =>
     db.update(t.deliveries).set({ status: newer }).where(all),
   ),

@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
 
-import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { sharedBacklog } from "../../src/outbound/backlog.ts";
-import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { startApp, until } from "../support/app.ts";
-import { notificationRow } from "../support/rows.ts";
+import { notificationRow, sentWrites } from "../support/rows.ts";
 
 test("callers share one count of the backlog, and a later one counts again, also after an error", async () => {
   await using app = await startApp();
@@ -20,7 +18,7 @@ test("callers share one count of the backlog, and a later one counts again, also
   const both = await Promise.all([backlog(), backlog()]);
   expect(both.map(({ dead }) => dead)).toEqual([0, 0]);
   expect(counts).toBe(1);
-  await storage.atomically(write(insertNotification, notificationRow(1, { status: "dead" })));
+  await storage.atomically(...sentWrites(notificationRow(1), { status: "dead" }));
   await until(async () => (await backlog()).dead === 1);
   isDown = true;
   await until(() =>

@@ -4,13 +4,19 @@ import { firstPositionAt, placeIn } from "../../src/base/ids.ts";
 import type { FlightPlan } from "../../src/booking/flight.ts";
 import { Place } from "../../src/db/place.ts";
 import { type Write, write } from "../../src/db/statement.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../src/event/event.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
 import { insertDeliveries, type NewDelivery } from "../../src/outbound/deliveries.sql.ts";
 import { destinationDefaults } from "../../src/outbound/destination-fields.ts";
-import { operatorGateway, type StoredDestination } from "../../src/outbound/destination.ts";
+import type { Destination, StoredDestination } from "../../src/outbound/destination.ts";
+import { destinationsByIds } from "../../src/outbound/destinations.sql.ts";
 import type { FailedAttempt } from "../../src/outbound/notification.ts";
-import { insertFailures, type PlacedNotification } from "../../src/outbound/notifications.sql.ts";
+import {
+  insertFailures,
+  insertNotification,
+  type PlacedNotification,
+} from "../../src/outbound/notifications.sql.ts";
 
 /** The database of a running program, as another process opens it: it waits for the program's locks. */
 export function openedBeside(file: string): Database {
@@ -99,33 +105,28 @@ export function notificationRow(
     text: "",
     url: null,
     severity: "info",
-    status: "pending",
-    attemptCount: 0,
-    dueAt: at,
-    deliveredAt: null,
-    lastError: null,
     ...fields,
   };
 }
 
-/** The delivery of a notification to the operator gateway. */
+/** The delivery of a notification to the first destination of the database. */
 export function deliveryRow(
-  notification: PlacedNotification,
-  fields: Partial<NewDelivery> = {},
+  { position, event }: Pick<PlacedNotification, "position" | "event">,
+  { status = "pending", ...fields }: Partial<NewDelivery> = {},
 ): NewDelivery {
-  const { position, event, status, attemptCount, dueAt, deliveredAt, lastError } = notification;
+  const isOpen = status === "pending" || status === "retrying";
   return {
-    destinationId: operatorGateway.id,
-    notification: position,
     event,
+    notification: position,
+    destination: 1,
     ownerId: null,
     orderKey: null,
     status,
-    attemptCount,
-    dueAt,
+    attemptCount: 0,
+    dueAt: isOpen ? new Date(position.atMs) : null,
     leasedUntil: null,
-    deliveredAt,
-    lastError,
+    deliveredAt: null,
+    lastError: null,
     startedAt: null,
     durationMs: null,
     responseStatus: null,
@@ -133,6 +134,24 @@ export function deliveryRow(
     afterDead: false,
     ...fields,
   };
+}
+
+/** Stores a notification with one delivery. */
+export function sentWrites(
+  notification: PlacedNotification,
+  delivery: Partial<NewDelivery> = {},
+): readonly Write<never>[] {
+  return [
+    write(insertNotification, notification),
+    write(insertDeliveries, { deliveries: [deliveryRow(notification, delivery)] }),
+  ];
+}
+
+/** The number of a stored destination. */
+export async function destinationNumber(storage: Storage, id: Destination["id"]): Promise<number> {
+  const [found] = await storage.all(destinationsByIds, { ids: [id] });
+  if (found === undefined) throw new Error(`No destination ${id}`);
+  return found.number;
 }
 
 /** An attempt, with the position of its notification. */
@@ -144,7 +163,7 @@ export interface AttemptRow extends FailedAttempt {
 export function attemptWrite({ delivered, ...attempt }: AttemptRow): Write<never> {
   if (!delivered) return write(insertFailures, { attempts: [attempt] });
   const { error: _, notification, ...success } = attempt;
-  const own = { notification, event: notification, status: "delivered", dueAt: null } as const;
+  const own = { notification, event: notification, status: "delivered" } as const;
   const row = deliveryRow(notificationRow(0), { ...own, ...success });
   return write(insertDeliveries, { deliveries: [row] });
 }

@@ -59,7 +59,7 @@ const copiesByName = {
   sessions: copyOf("sessions", ["id"]),
   mutes: copyOf("mutes", ["issueId"]),
   destinations: copyOf("destinations", ["id"]),
-  deliveries: copyOf("deliveries", ["seq"]),
+  deliveries: copyOf("deliveries", ["event", "notification", "destination"]),
   rejections: copyOf("rejections", ["id"]),
   webhookCounts: copyOf("webhookCounts", ["spanMinutes", "provider", "minute", "verdict"]),
   secretUses: copyOf("secretUses", ["provider", "secret"]),
@@ -168,8 +168,8 @@ const ofSequences = statementsOver({
   positions: sequence("events_position"),
   flightIds: sequence("flights_id"),
   flights: tables.flights,
-  deliverySeqs: sequence("deliveries_seq"),
-  deliveries: tables.deliveries,
+  destinationNumbers: sequence("destinations_number"),
+  destinations: tables.destinations,
   events: tables.events,
   notifications: tables.notifications,
 });
@@ -199,10 +199,10 @@ export const setFlightIds = ofSequences()((db, { flightIds, flights }) =>
 );
 
 /** Only on PostgreSQL: SQLite continues after the highest number by itself. */
-export const setDeliverySeqs = ofSequences()((db, { deliverySeqs, deliveries }) =>
+export const setDestinationNumbers = ofSequences()((db, { destinationNumbers, destinations }) =>
   db
     .select({
-      set: sql`setval('deliveries_seq', (select coalesce(max(${deliveries.seq}), 0) + 1 from ${deliveries}), false)`,
+      set: sql`setval('destinations_number', (select coalesce(max(${destinations.number}), 0) + 1 from ${destinations}), false)`,
     })
-    .from(deliverySeqs),
+    .from(destinationNumbers),
 );

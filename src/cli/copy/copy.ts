@@ -11,7 +11,7 @@ import {
   markUnfinished,
   type Pages,
   type Row,
-  setDeliverySeqs,
+  setDestinationNumbers,
   setFlightIds,
   setPositions,
   type Size,
@@ -94,7 +94,7 @@ async function continueNumbers(from: Storage, to: Storage): Promise<void> {
     last: Math.max(await lastPositionOf(from), await lastPositionOf(to)),
   });
   await to.all(setFlightIds, {});
-  await to.all(setDeliverySeqs, {});
+  await to.all(setDestinationNumbers, {});
 }
 
 /** Reads both databases in parallel. Throws at the first page that differs. */

@@ -72,10 +72,10 @@ export const deleteSettledEvents = statement<These>()((db, tables, p, dialect) =
   db.delete(tables.events).where(areSettled(tables, p, dialect)),
 );
 
-function areSettled({ events, notifications }: Tables, p: Parameters<These>, dialect: Dialect) {
+function areSettled({ events, deliveries }: Tables, p: Parameters<These>, dialect: Dialect) {
   return and(
     dialect.among(events.position, p.positions),
-    sql`not exists (select 1 from ${notifications} where ${notifications.event} = ${events.position} and ${notifications.status} <> 'delivered')`,
+    sql`not exists (select 1 from ${deliveries} where ${deliveries.event} = ${events.position} and ${deliveries.status} <> 'delivered' and ${deliveries.ownerId} is null)`,
     // Raw names: the table is read a second time.
     sql`not exists (select 1 from ${events} as item where item.body_of = ${events.position})`,
   );

@@ -1,13 +1,14 @@
-import { eq, isNotNull, lte, type SQL, sql } from "drizzle-orm";
+import { eq, isNotNull, lte, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import { timeOfPosition } from "../../base/ids.ts";
-import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
 import { rejectionsTable } from "../../inbound/rejection.ts";
 import { deliveriesTable } from "../../outbound/delivery.ts";
 import type { Destination } from "../../outbound/destination.ts";
+import { numberOf } from "../../outbound/destinations.sql.ts";
 
 import { type Mute, mutesTable } from "./issue.ts";
 
@@ -42,16 +43,18 @@ interface Sample {
   readonly limit: number;
 }
 
-/** The newest dead deliveries of a destination by provider and error. Reads the index of dead deliveries. */
+/** The newest dead deliveries of a destination by provider and error. Reads the index of what is not delivered. */
 export const deadGroups = groups(
-  ({ deliveries }, p) =>
-    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.notification} desc limit ${p.limit}`,
+  ({ deliveries: { notification, status } }, isThere, limit) =>
+    sql`select ${notification} from deliveries where ${isThere} and ${status} = 'dead' and ${status} <> 'delivered' order by ${notification} desc limit ${limit}`,
 );
+
+const isDue = sql.raw("deliveries.due_at is not null and not deliveries.blocked");
 
 /** The same for waiting deliveries. Of each order key, counts the first. Reads the index of due deliveries. */
 export const waitingGroups = groups(
-  ({ deliveries }, p) =>
-    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} limit ${p.limit}`,
+  ({ deliveries: { notification, dueAt } }, isThere, limit) =>
+    sql`select ${notification} from deliveries where ${isThere} and ${isDue} order by ${dueAt} limit ${limit}`,
 );
 
 /** Of so many waiting deliveries, those due last, the failed ones are looked for. */
@@ -59,13 +62,15 @@ const maxWaitingRead = sql.raw("5000");
 
 /** The same for deliveries that failed and are tried again. They are due after those that were not tried yet. */
 export const retryingGroups = groups(
-  ({ deliveries }, p) =>
-    sql`select waiting.seq from (select ${deliveries.seq}, ${deliveries.status} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} desc limit ${maxWaitingRead}) as waiting where waiting.status = 'retrying' limit ${p.limit}`,
+  ({ deliveries: { notification, status, dueAt } }, isThere, limit) =>
+    sql`select waiting.notification from (select ${notification}, ${status} from deliveries where ${isThere} and ${isDue} order by ${dueAt} desc limit ${maxWaitingRead}) as waiting where waiting.status = 'retrying' limit ${limit}`,
 );
 
-function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
+/** `sample` selects the notifications of some deliveries to the destination. */
+function groups(sample: (t: Tables, isThere: SQL, limit: Placeholder) => SQL) {
   return statement<Sample>()((db, t, p, dialect) => {
-    const { seq, lastError, notification, event } = t.deliveries;
+    const { destination, lastError, notification, event } = t.deliveries;
+    const isThere = sql`${destination} = ${numberOf(p.destinationId)}`;
     return db
       .select({
         provider: t.events.provider,
@@ -77,7 +82,7 @@ function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
       })
       .from(t.deliveries)
       .innerJoin(t.events, eq(t.events.position, event))
-      .where(sql`${seq} in (${sample(t, p)})`)
+      .where(sql`${isThere} and ${notification} in (${sample(t, isThere, p.limit)})`)
       .groupBy(t.events.provider, lastError);
   });
 }

@@ -1,12 +1,15 @@
 import { and, desc, eq, gte, lt } from "drizzle-orm";
 
 import { encoded, statementsOver } from "../../db/statement.ts";
-import { deliveriesTable, type StoredDelivery } from "../../outbound/delivery.ts";
+import { deliveriesTable } from "../../outbound/delivery.ts";
+import type { Destination } from "../../outbound/destination.ts";
+import { numberOf } from "../../outbound/destinations.sql.ts";
 import { failedAttemptsTable } from "../../outbound/notification.ts";
 
 const statement = statementsOver({ failed: failedAttemptsTable, deliveries: deliveriesTable });
 
-interface Interval extends Pick<StoredDelivery, "destinationId"> {
+interface Interval {
+  readonly destinationId: Destination["id"];
   readonly from: Date;
   /** Excluded. */
   readonly to: Date;
@@ -15,13 +18,13 @@ interface Interval extends Pick<StoredDelivery, "destinationId"> {
 
 const newestIn = (table: "deliveries" | "failed") =>
   statement<Interval>()((db, tables, p) => {
-    const { destinationId, notification, startedAt, durationMs } = tables[table];
+    const { destination, notification, startedAt, durationMs } = tables[table];
     return db
       .select({ notification, startedAt, durationMs })
       .from(tables[table])
       .where(
         and(
-          eq(destinationId, p.destinationId),
+          eq(destination, numberOf(p.destinationId)),
           gte(startedAt, encoded(p.from, startedAt)),
           lt(startedAt, encoded(p.to, startedAt)),
         ),

@@ -5,8 +5,9 @@ import type { Log } from "../../telemetry/log.ts";
 import { type Destination, type Health, isSameHealth } from "../destination.ts";
 import { destinationById } from "../destinations.sql.ts";
 
-import { attempt, type AttemptParts, type Batch, type Ready } from "./attempt.ts";
+import { attempt, type AttemptParts, type Batch } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
+import { claimed } from "./claimed.ts";
 import {
   claimDue,
   type ClaimedDelivery,
@@ -50,8 +51,23 @@ const maxClaimed = 1_000;
 /** A destination that answers more slowly gets none ahead: another instance may send them earlier. */
 const fastAttemptMs = 500;
 
-/** How long a batch waits to be full unless the destination says otherwise. */
-const usualBatchWaitMs = 1_000;
+/**
+ * What the queue of a destination does next. It follows from the destination, from what is under way and from what was
+ * claimed, so no mode is kept and none can be left out of step.
+ */
+type Mode =
+  /** Removed, paused or disabled. What was claimed is given back; a change of the destination wakes the queue. */
+  | { readonly name: "inactive" }
+  /** The circuit is open until a time, or an attempt may still close it. What was claimed is given back. */
+  | { readonly name: "suspended"; readonly sleepMs: number | null }
+  /** The circuit is open, and it is time to see whether the destination answers again. */
+  | { readonly name: "probing" }
+  /** As many deliveries are under way as may be. The end of one wakes the queue. */
+  | { readonly name: "busy" }
+  /** Nothing is due, or the rate allows nothing, before a time. */
+  | { readonly name: "resting"; readonly sleepMs: number }
+  /** Something may be due. */
+  | { readonly name: "claiming"; readonly limit: number };
 
 /**
  * Sends the deliveries of one destination: claims what is due, unless the circuit, the rate or the number of
@@ -68,23 +84,19 @@ export function deliveryQueue(
   signal: AbortSignal,
 ): DeliveryQueue {
   const { storage, clock, log } = parts;
+  const ready = claimed();
+  const rate = rateLimit(() => clock.now());
   /** Until they are recorded. */
   const underWay = new Set<Promise<void>>();
   /** How many of them wait for the answer of the destination. */
   let sending = 0;
-  const rate = rateLimit(() => clock.now());
-  /** Claimed, but not being sent yet. */
-  let ready: Ready[] = [];
-  /** The destination found larger batches too large. */
-  let largestBatch = Number.POSITIVE_INFINITY;
-  /** Whether something may be due that is not claimed. */
-  let mayBeDue = true;
-  /** When the database was to be looked at again, and how long the last attempt took. */
-  let [lookAtMs, lastAttemptMs] = [0, Number.POSITIVE_INFINITY];
+  /** Whether something may be due that is not claimed; if not, when the database is looked at again. */
+  let [mayBeDue, lookAtMs] = [true, 0];
+  let lastAttemptMs = Number.POSITIVE_INFINITY;
   let isStopping = false;
   const task = backgroundTask(clock, async () => {
     try {
-      const sleepsMs = [await claimAndDeliver(), batchWaitMs()].filter((each) => each !== null);
+      const sleepsMs = [await work(), batchWaitMs()].filter((each) => each !== null);
       return sleepsMs.length === 0
         ? null
         : Math.min(Math.max(Math.min(...sleepsMs), 10), longestSleepMs);
@@ -95,40 +107,71 @@ export function deliveryQueue(
     }
   });
 
-  /** Returns how long to sleep; null if the end of a delivery wakes the queue. */
-  async function claimAndDeliver(): Promise<number | null> {
+  /** Returns how long to sleep; null if something else wakes the queue. */
+  async function work(): Promise<number | null> {
     const current = cached();
     const now = clock.now();
-    const { openUntil = null } = current?.destination ?? {};
-    const isActive = current?.destination.state === "active";
-    if (!isActive || openUntil !== null || !leavesTime(ready, now)) await giveBack();
-    if (current === undefined || !isActive) return null;
-    if (openUntil !== null) {
-      if (openUntil.getTime() > now) return openUntil.getTime() - now;
-      return underWay.size > 0 ? null : probe(current, now);
+    const maySend =
+      current?.destination.state === "active" && current.destination.openUntil === null;
+    // Others may have the leases of what was claimed if the clock was set back.
+    if (!maySend || !ready.hasTime(now, longestAttemptMs, leaseMs)) await giveBack();
+    if (current === undefined) return null;
+    if (maySend) sendReady(current);
+    const mode = modeOf(current, now);
+    switch (mode.name) {
+      case "inactive":
+      case "busy":
+        return null;
+      case "suspended":
+      case "resting":
+        return mode.sleepMs;
+      case "probing":
+        return probe(current, now);
+      case "claiming":
+        return claim(current, now, mode.limit);
     }
-    const { maxConcurrent, ratePerSecond } = current.destination;
-    sendReady(current);
+  }
+
+  function modeOf(current: CachedDestination, now: number): Mode {
+    const { state, openUntil, maxConcurrent, ratePerSecond } = current.destination;
+    if (state !== "active") return { name: "inactive" };
+    if (openUntil !== null) {
+      if (openUntil.getTime() > now) {
+        return { name: "suspended", sleepMs: openUntil.getTime() - now };
+      }
+      return underWay.size > 0 ? { name: "suspended", sleepMs: null } : { name: "probing" };
+    }
     const free = maxConcurrent - sending;
-    if (free <= 0 || underWay.size >= maxConcurrent * claimsAhead) return null;
-    if (!mayBeDue && now < lookAtMs) return lookAtMs - now;
-    const wanted = free * batchSize(current) - ready.length;
+    if (free <= 0 || underWay.size >= maxConcurrent * claimsAhead) return { name: "busy" };
+    if (!mayBeDue && now < lookAtMs) return { name: "resting", sleepMs: lookAtMs - now };
+    const wanted = free * ready.messageSize(current) - ready.count();
     const available = Math.min(rate.available(ratePerSecond), maxClaimed);
     const limit = Math.min(Math.max(wanted, ahead(current)), available);
-    if (limit === 0) return rate.nextMs(ratePerSecond);
+    return limit === 0
+      ? { name: "resting", sleepMs: rate.nextMs(ratePerSecond) }
+      : { name: "claiming", limit };
+  }
+
+  async function claim(
+    current: CachedDestination,
+    now: number,
+    limit: number,
+  ): Promise<number | null> {
+    const { number, maxConcurrent } = current.destination;
     mayBeDue = false;
-    const [claimed] = await storage.atomically(
-      write(claimDue, { destinationId, ...leaseFrom(now), limit }),
+    const [found] = await storage.atomically(
+      write(claimDue, { destination: number, ...leaseFrom(now), limit }),
     );
-    mayBeDue ||= claimed.rows.length === limit;
-    await makeReady(claimed.rows, now, false);
+    mayBeDue ||= found.rows.length === limit;
+    await makeReady(found.rows, now, false);
     sendReady(current);
     if (sending >= maxConcurrent) return null;
     if (mayBeDue) {
       task.wake();
       return null;
     }
-    const [next] = await storage.all(nextDue, { destinationId, after: new Date(clock.now()) });
+    const after = new Date(clock.now());
+    const [next] = await storage.all(nextDue, { destination: number, after });
     const sleepMs = next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs;
     lookAtMs = clock.now() + Math.min(sleepMs, longestSleepMs);
     return sleepMs;
@@ -142,39 +185,27 @@ export function deliveryQueue(
 
   async function makeReady(deliveries: readonly ClaimedDelivery[], now: number, isProbe: boolean) {
     if (deliveries.length === 0) return;
-    ready.push(...(await readyFrom(parts, deliveries, { claimedMs: now, isProbe })));
-    ready.sort((one, other) => Number(goesAlone(other)) - Number(goesAlone(one)));
+    ready.add(await readyFrom(parts, deliveries, { claimedMs: now, isProbe }));
   }
 
   function sendReady(to: CachedDestination): void {
-    while (!isStopping && sending < to.destination.maxConcurrent && (batchWaitMs() ?? 0) <= 0) {
-      const [first, ...others] = ready.splice(0, batchSize(to));
-      if (first === undefined) return;
-      begin(to, [first, ...others]);
+    while (!isStopping && sending < to.destination.maxConcurrent) {
+      const batch = ready.next(to, clock.now());
+      if (batch === null) return;
+      begin(to, batch);
     }
   }
 
-  /** How many deliveries make up one message. One while it is uncertain whether the destination answers. */
-  function batchSize({ destination: { batchMaxItems, failures } }: CachedDestination): number {
-    const isAlone = failures > 0 || ready.slice(0, 1).some(goesAlone);
-    return isAlone ? 1 : Math.max(1, Math.min(batchMaxItems ?? 1, largestBatch));
-  }
-
-  /** Milliseconds until the next batch is sent even if it is not full; null without a batch. */
+  /** Milliseconds until the next batch is sent even if it is not full; null without a batch, or if the queue is busy. */
   function batchWaitMs(): number | null {
     const current = cached();
-    const [first] = ready;
-    if (current === undefined || first === undefined) return null;
-    if (sending >= current.destination.maxConcurrent) return null;
-    if (ready.length >= batchSize(current)) return 0;
-    const longestMs = current.destination.batchMaxWaitMs ?? usualBatchWaitMs;
-    return first.claim.claimedMs + longestMs - clock.now();
+    if (current === undefined || sending >= current.destination.maxConcurrent) return null;
+    return ready.waitMs(current, clock.now());
   }
 
   /** Others may send what was claimed ahead. */
   async function giveBack(): Promise<void> {
-    const leases = ready.map(({ claim }) => claim.delivery);
-    ready = [];
+    const leases = ready.takeAll().map(({ claim: { delivery } }) => delivery);
     if (leases.length > 0) await storage.atomically(...releasing(leases));
     mayBeDue = true;
   }
@@ -185,12 +216,12 @@ export function deliveryQueue(
    */
   async function probe(current: CachedDestination, now: number): Promise<number> {
     const turn = { id: destinationId, now: new Date(now), openUntil: new Date(now + probeMs) };
-    const lease = { destinationId, ...leaseFrom(now), limit: 1 };
-    const [taken, claimed] = await storage.atomically(
+    const lease = { destination: current.destination.number, ...leaseFrom(now), limit: 1 };
+    const [taken, first] = await storage.atomically(
       write(takeProbe, turn, "stop"),
       write(claimFirst, lease),
     );
-    await makeReady(claimed.rows, now, true);
+    await makeReady(first.rows, now, true);
     sendReady(current);
     // Without a turn, nothing waits, or this process missed a change.
     const [health] =
@@ -228,8 +259,9 @@ export function deliveryQueue(
     onSend();
     lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
     const delivered = made?.result.delivered === true;
-    if (made?.result.responseStatus === tooLarge && batch.length > 1)
-      largestBatch = Math.floor(batch.length / 2);
+    if (made?.result.responseStatus === tooLarge && batch.length > 1) {
+      ready.wasTooLarge(batch.length);
+    }
     // A failed attempt keeps its place until it is recorded: it may open the circuit.
     if (delivered) {
       sending -= 1;
@@ -263,20 +295,4 @@ export function deliveryQueue(
       await Promise.all(underWay);
     },
   };
-}
-
-/** Whether what was claimed can be sent before its lease ends. Not if the clock was set back: others may have it. */
-function leavesTime(ready: readonly Ready[], now: number): boolean {
-  return ready.every(({ claim: { delivery } }) => {
-    const leftMs = (delivery.leasedUntil?.getTime() ?? 0) - now;
-    return leftMs >= longestAttemptMs && leftMs <= leaseMs;
-  });
-}
-
-/**
- * It may be why an attempt failed, or it has one attempt only, which no other may fail. After an outage few have
- * attempts, because the circuit opens after ten failures.
- */
-function goesAlone({ claim: { delivery } }: Ready): boolean {
-  return delivery.attemptCount > 0 || delivery.afterDead;
 }

@@ -1,10 +1,11 @@
-import { asc, type Column, type SQL, sql } from "drizzle-orm";
+import { and, asc, type Column, eq, type SQL, sql } from "drizzle-orm";
 
 import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { createdAt } from "../../event/event.sql.ts";
+import { hasKeyOf, keyColumns } from "../deliveries.sql.ts";
 import { firstOfLine } from "../delivery-order.sql.ts";
-import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
+import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../delivery.ts";
 import { type Destination, destinationsTable } from "../destination.ts";
 import { healthIsContended } from "../destinations.sql.ts";
 import { notificationsTable } from "../notification.ts";
@@ -23,49 +24,40 @@ const statement = statementsOver(tables);
  */
 function isNext({ deliveries }: Pick<Tables, "deliveries">) {
   const line = {
-    destinationId: sql`deliveries.destination_id`,
+    destination: sql`deliveries.destination`,
     orderKey: sql`deliveries.order_key`,
   };
   // In two parts, because each has an index.
   const isAfter = (which: "blocked" | "not blocked") =>
-    sql`coalesce(${firstOfLine({ deliveries }, which, line)} < deliveries.seq, false)`;
+    sql`coalesce(${firstOfLine({ deliveries }, which, line)} < deliveries.notification, false)`;
   return sql`(${deliveries.orderKey} is null or not (${isAfter("blocked")} or ${isAfter("not blocked")}))`;
 }
 
 /** A delivery with what its destination needs of the notification. */
 export type ClaimedDelivery = Pick<
   StoredDelivery,
-  | "seq"
-  | "notification"
-  | "event"
-  | "destinationId"
-  | "orderKey"
-  | "attemptCount"
-  | "dueAt"
-  | "leasedUntil"
-  | "afterDead"
+  keyof DeliveryKey | "orderKey" | "attemptCount" | "dueAt" | "leasedUntil" | "afterDead"
 >;
 
 const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
   statement<
-    Pick<StoredDelivery, "destinationId"> & { now: Date; leasedUntil: Date; limit: number }
+    Pick<StoredDelivery, "destination"> & { now: Date; leasedUntil: Date; limit: number }
   >()((db, { deliveries }, p, dialect) => {
-    const { seq, destinationId, notification, event, orderKey, dueAt, leasedUntil } = deliveries;
+    const { destination, notification, event, orderKey, dueAt, leasedUntil } = deliveries;
     const now = encoded(p.now, dueAt);
-    const due = sql`select ${seq} from ${deliveries}
-      where ${destinationId} = ${p.destinationId} and ${isDue(dueAt, now)} and not ${deliveries.blocked}
+    const due = sql`select ${notification} from ${deliveries}
+      where ${destination} = ${p.destination} and ${isDue(dueAt, now)} and not ${deliveries.blocked}
       and (${leasedUntil} is null or ${leasedUntil} <= ${now})
       and ${isNext({ deliveries })}
-      order by ${dueAt}, ${seq} limit ${p.limit}`;
+      order by ${dueAt}, ${notification} limit ${p.limit}`;
     return db
       .update(deliveries)
       .set({ leasedUntil: p.leasedUntil })
-      .where(dialect.amongUnlocked(seq, due))
+      .where(and(eq(destination, p.destination), dialect.amongUnlocked(notification, due)))
       .returning({
-        seq,
-        destinationId,
-        notification,
         event,
+        notification,
+        destination,
         orderKey,
         attemptCount: deliveries.attemptCount,
         dueAt,
@@ -97,7 +89,7 @@ export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUn
       .set({ openUntil: p.openUntil })
       .where(
         sql`${id} = ${p.id} and ${openUntil} <= ${now} and exists (
-        select 1 from ${deliveries} as waiting where waiting.destination_id = ${p.id} and waiting.due_at is not null
+        select 1 from ${deliveries} as waiting where waiting.destination = ${destinations.number} and waiting.due_at is not null
         and not waiting.blocked and (waiting.leased_until is null or waiting.leased_until <= ${now}))`,
       )
       .returning({ failures, openUntil, failingSince });
@@ -106,7 +98,7 @@ export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUn
 );
 
 /** A delivery that this process holds. */
-type Lease = Pick<StoredDelivery, "seq" | "leasedUntil">;
+type Lease = DeliveryKey & Pick<StoredDelivery, "leasedUntil">;
 
 /** The outcome of an attempt. `earlierAttempts`: the attempts of the delivery when it was claimed. */
 export type Settled = Lease &
@@ -134,11 +126,16 @@ export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
   p,
   dialect,
 ) => {
-  const { seq, leasedUntil, status, attemptCount, dueAt, deliveredAt, lastError } = deliveries;
+  const { leasedUntil, status, attemptCount, dueAt, deliveredAt, lastError } = deliveries;
   const { startedAt, durationMs, responseStatus } = deliveries;
   const success = { startedAt, durationMs, responseStatus };
   const outcome = { status, attemptCount, dueAt, deliveredAt, lastError, ...success };
-  const given = { seq, leasedUntil, ...outcome, earlierAttempts: attemptCount };
+  const given = {
+    ...keyColumns(deliveries),
+    leasedUntil,
+    ...outcome,
+    earlierAttempts: attemptCount,
+  };
   return db
     .update(deliveries)
     .set({
@@ -155,7 +152,7 @@ export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
     })
     .from(dialect.rows(p.settled, given, "settled"))
     .where(
-      sql`${seq} = settled.seq and ${leasedUntil} = settled."leasedUntil"
+      sql`${hasKeyOf(deliveries, "settled")} and ${leasedUntil} = settled."leasedUntil"
         and (${attemptCount} = settled."earlierAttempts" or settled.status = 'delivered')`,
     );
 });
@@ -167,12 +164,12 @@ const releaseDeliveries = statement<{ leases: readonly Lease[] }>()((
   p,
   dialect,
 ) => {
-  const { seq, leasedUntil } = deliveries;
+  const { leasedUntil } = deliveries;
   return db
     .update(deliveries)
     .set({ leasedUntil: null })
-    .from(dialect.rows(p.leases, { seq, leasedUntil }, "held"))
-    .where(sql`${seq} = held.seq and ${leasedUntil} = held."leasedUntil"`);
+    .from(dialect.rows(p.leases, { ...keyColumns(deliveries), leasedUntil }, "held"))
+    .where(sql`${hasKeyOf(deliveries, "held")} and ${leasedUntil} = held."leasedUntil"`);
 });
 
 /** The write that ends the leases of deliveries that were not settled, if there are any. Their `dueAt` stays. */
@@ -190,7 +187,7 @@ export const releaseLeases = statement()((db, { deliveries, destinations }) =>
     .set({ leasedUntil: null })
     .where(
       sql`${deliveries.dueAt} is not null and not ${deliveries.blocked} and ${deliveries.leasedUntil} is not null
-        and ${deliveries.destinationId} not in (select id from ${destinations} where transport <> 'http')`,
+        and ${deliveries.destination} not in (select number from ${destinations} where transport <> 'http')`,
     ),
 );
 
@@ -215,7 +212,7 @@ export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Da
 });
 
 /** When the next delivery of a destination without a lease at `after` is due. */
-export const nextDue = statement<Pick<StoredDelivery, "destinationId"> & { after: Date }>()((
+export const nextDue = statement<Pick<StoredDelivery, "destination"> & { after: Date }>()((
   db,
   { deliveries },
   p,
@@ -226,9 +223,9 @@ export const nextDue = statement<Pick<StoredDelivery, "destinationId"> & { after
     .select({ dueAt })
     .from(deliveries)
     .where(
-      sql`${deliveries.destinationId} = ${p.destinationId} and ${dueAt} is not null and not ${deliveries.blocked} and (${leasedUntil} is null or ${leasedUntil} <= ${after}) and ${isNext({ deliveries })}`,
+      sql`${deliveries.destination} = ${p.destination} and ${dueAt} is not null and not ${deliveries.blocked} and (${leasedUntil} is null or ${leasedUntil} <= ${after}) and ${isNext({ deliveries })}`,
     )
-    .orderBy(asc(dueAt), asc(deliveries.seq))
+    .orderBy(asc(dueAt), asc(deliveries.notification))
     .limit(1);
 });
 
@@ -239,7 +236,7 @@ export const destinationsDue = statement<{ until: Date }>()(
       .select({ id: destinations.id })
       .from(destinations)
       .where(
-        sql`(select 1 from deliveries where deliveries.destination_id = destinations.id and deliveries.due_at <= ${encoded(p.until, dueAt)} and not deliveries.blocked order by deliveries.due_at limit 1) = 1`,
+        sql`(select 1 from deliveries where deliveries.destination = destinations.number and deliveries.due_at <= ${encoded(p.until, dueAt)} and not deliveries.blocked order by deliveries.due_at limit 1) = 1`,
       ),
 );
 

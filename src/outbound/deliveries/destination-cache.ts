@@ -11,6 +11,7 @@ import {
   type Health,
   isSameHealth,
   nameInLogs,
+  type NumberedDestination,
   type StoredDestination,
 } from "../destination.ts";
 import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
@@ -21,14 +22,14 @@ import { failed, type Sender, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
 export interface CachedDestination extends Sender {
-  readonly destination: Destination;
+  readonly destination: NumberedDestination;
   /** For events of a provider. Compiled on first use, because most destinations of users never need theirs. Null: all. */
   readonly filter: (provider: Event["provider"]) => Filter | null;
 }
 
 /** Whose deliveries are to be stored for a notification, and under which order key. */
 export interface Match {
-  readonly destination: Destination;
+  readonly destination: NumberedDestination;
   readonly orderKey: string | null;
 }
 
@@ -181,7 +182,10 @@ function isAt(cached: CachedDestination | undefined, updatedAt: Date): boolean {
   return cached?.destination.updatedAt.getTime() === updatedAt.getTime();
 }
 
-function cachedOf(parts: Parts, stored: StoredDestination): CachedDestination {
+function cachedOf(
+  parts: Parts,
+  stored: StoredDestination & NumberedDestination,
+): CachedDestination {
   const { sealed: _, ...destination } = stored;
   const own = lazy(() => filterOf(parts, stored));
   const isOwn = (provider: Event["provider"]) => parts.isOwnService?.(stored, provider) === true;

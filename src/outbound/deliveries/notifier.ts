@@ -2,7 +2,6 @@ import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../deliveries.sql.ts";
 import type { Destination, Health } from "../destination.ts";
-import { summaryWrites } from "../notifications.sql.ts";
 import { longestRetryAfterMs } from "../retry-delays.ts";
 
 import { followHealth } from "./circuit.ts";
@@ -117,11 +116,9 @@ export function notifier(parts: NotifierParts): Notifier {
   /** Deliveries that were stored while their destination was removed would wait for ever. */
   async function removeOrphans(): Promise<void> {
     const found = await Promise.all(orphanedDestinations.map((each) => storage.all(each, {})));
-    for (const { destinationId } of found.flat()) {
-      const orphans = await storage.all(deliveriesTo, { destinationId, limit: maxOrphans });
-      for (const orphan of orphans) {
-        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites([orphan.event]));
-      }
+    for (const { destination } of found.flat()) {
+      const orphans = await storage.all(deliveriesTo, { destination, limit: maxOrphans });
+      for (const orphan of orphans) await storage.atomically(write(deleteOrphan, orphan));
     }
   }
 

@@ -8,11 +8,7 @@ import { type NewDelivery, storeDeliveries, undeliveredOf } from "../deliveries.
 import { linesAgain } from "../delivery-order.sql.ts";
 import type { Destination } from "../destination.ts";
 import { undeliveredStatuses } from "../notification-words.ts";
-import {
-  insertNotification,
-  type PlacedNotification,
-  summaryWrites,
-} from "../notifications.sql.ts";
+import { insertNotification, type PlacedNotification } from "../notifications.sql.ts";
 
 import type { DestinationCache, Match } from "./destination-cache.ts";
 import { rescheduleDead, rescheduleUndelivered } from "./retry-all.sql.ts";
@@ -83,20 +79,11 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
     { place }: Notified,
     one: NewNotification,
     isFirst: boolean,
-    isPending: boolean,
   ): PlacedNotification {
-    const madeAt = now();
-    const createdAt = new Date(madeAt);
     return {
       ...one,
-      position: isFirst && place instanceof Place ? place : new Place(madeAt),
+      position: isFirst && place instanceof Place ? place : new Place(now()),
       event: place,
-      // Without a destination, a notification is delivered once committed, because it is in the feed.
-      status: isPending ? "pending" : "delivered",
-      attemptCount: 0,
-      dueAt: isPending ? createdAt : null,
-      deliveredAt: isPending ? null : createdAt,
-      lastError: null,
     };
   }
 
@@ -105,9 +92,9 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
     { destination, orderKey }: Match,
   ): NewDelivery {
     return {
-      destinationId: destination.id,
-      notification: position,
       event,
+      notification: position,
+      destination: destination.number,
       ownerId: destination.ownerId,
       orderKey,
       status: "pending",
@@ -131,8 +118,7 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
         const matches = destinations
           .matching(event, one, { ownerId, alert, whole })
           .filter(({ destination }) => isExcluded?.(destination.id) !== true);
-        const isPending = matches.some(({ destination }) => destination.ownerId === null);
-        const made = notification(event, one, index === 0, isPending);
+        const made = notification(event, one, index === 0);
         for (const { destination } of matches) ids.add(destination.id);
         return [
           write(insertNotification, made),
@@ -142,19 +128,13 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
     },
     async rescheduleFor(event, only) {
       const [reschedule, statuses] = reschedules[only];
-      const position = positionIn(event.id);
-      const undelivered = await storage.all(undeliveredOf, { event: position });
+      const undelivered = await storage.all(undeliveredOf, { event: positionIn(event.id) });
       const failed = undelivered.filter(({ status }) => statuses.some((each) => each === status));
       if (failed.length === 0) return [];
       const ids = sentToOf(event);
       for (const { destinationId } of failed) ids.add(destinationId);
-      const seqs = failed.map(({ seq }) => seq);
       const at = new Date(now());
-      return [
-        write(reschedule, { seqs, now: at }),
-        ...linesAgain(failed, at),
-        ...summaryWrites([position]),
-      ];
+      return [write(reschedule, { deliveries: failed, now: at }), ...linesAgain(failed, at)];
     },
     committed(event) {
       wake(sentTo.get(event) ?? null);

@@ -12,7 +12,7 @@ import {
 } from "../destination.ts";
 import { disableDestination } from "../destinations.sql.ts";
 import type { Attempt, FailedAttempt } from "../notification.ts";
-import { insertFailures, summaryWrites } from "../notifications.sql.ts";
+import { insertFailures } from "../notifications.sql.ts";
 
 import { healthWrite } from "./circuit.ts";
 import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
@@ -145,7 +145,6 @@ async function store(
     // If it was rescheduled during the failed attempt, it is due at once.
     ...releasing(failed.map(({ claim }) => claim.delivery)),
     ...ending.flatMap(([made]) => unblocking(made, now)),
-    ...summaryWrites([...new Set(batch.map(({ claim }) => claim.delivery.event))]),
     ...Array.from(reasons, ([{ destination }, reason]) => disabling(destination, reason, now)),
     ...rated.map(({ destination, result, claim }) =>
       healthWrite(
@@ -175,16 +174,17 @@ const noSuccess = { startedAt: null, durationMs: null, responseStatus: null };
 
 function settledBy(made: Made, outcome: Stored["outcome"]): Settled {
   const { claim, startedAt, durationMs, result } = made;
-  const { seq, leasedUntil, attemptCount } = claim.delivery;
+  const { event, notification, destination, leasedUntil, attemptCount } = claim.delivery;
   const { responseStatus } = result;
   const success = result.delivered ? { startedAt, durationMs, responseStatus } : noSuccess;
-  return { seq, leasedUntil, ...outcome, ...success, earlierAttempts: attemptCount };
+  const lease = { event, notification, destination, leasedUntil };
+  return { ...lease, ...outcome, ...success, earlierAttempts: attemptCount };
 }
 
 function failureOf({ claim, startedAt, durationMs, result }: Made): FailedAttempt {
-  const { notification, destinationId } = claim.delivery;
+  const { notification, destination } = claim.delivery;
   const { responseStatus, error } = result;
-  return { notification, destinationId, startedAt, durationMs, responseStatus, error };
+  return { notification, destination, startedAt, durationMs, responseStatus, error };
 }
 
 /** The deliveries of a message have one result: for the health it counts once. */

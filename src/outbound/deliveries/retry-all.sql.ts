@@ -2,7 +2,10 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 
 import { encoded, statementsOver } from "../../db/statement.ts";
 import { eventsTable } from "../../event/event.ts";
-import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
+import { hasKeyOf, keyColumns } from "../deliveries.sql.ts";
+import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../delivery.ts";
+import type { Destination } from "../destination.ts";
+import { numberOf } from "../destinations.sql.ts";
 import { undeliveredStatuses } from "../notification-words.ts";
 import type { NotificationStatus } from "../notification.ts";
 
@@ -10,7 +13,8 @@ const tables = { deliveries: deliveriesTable, events: eventsTable };
 const statement = statementsOver(tables);
 
 /** Where a read of a destination's deliveries continues. */
-interface Place extends Pick<StoredDelivery, "destinationId"> {
+interface Place {
+  readonly destinationId: Destination["id"];
   readonly limit: number;
 }
 
@@ -20,21 +24,18 @@ export const deadAfter = statement<Place & { readonly after: StoredDelivery["not
   t,
   p,
 ) => {
-  const { seq, notification, lastError, event, destinationId, orderKey, status } = t.deliveries;
+  const { notification, lastError, event, destination, orderKey, status } = t.deliveries;
   return db
     .select({
-      seq,
-      notification,
+      ...keyColumns(t.deliveries),
       lastError,
-      event,
-      destinationId,
       orderKey,
       provider: t.events.provider,
     })
     .from(t.deliveries)
     .innerJoin(t.events, eq(t.events.position, event))
     .where(
-      sql`${destinationId} = ${p.destinationId} and ${status} = 'dead' and ${notification} > ${p.after}`,
+      sql`${destination} = ${numberOf(p.destinationId)} and ${status} = 'dead' and ${status} <> 'delivered' and ${notification} > ${p.after}`,
     )
     .orderBy(sql`${notification}`)
     .limit(p.limit);
@@ -45,23 +46,24 @@ export const deadAfter = statement<Place & { readonly after: StoredDelivery["not
  * index of due ones.
  */
 export const waitingBefore = statement<
-  Place & { now: Date; before: Date; beforeSeq: StoredDelivery["seq"] }
+  Place & { now: Date; before: Date; beforeNotification: StoredDelivery["notification"] }
 >()((db, t, p) => {
-  const { seq, lastError, event, destinationId, status, dueAt, blocked } = t.deliveries;
+  const { notification, lastError, event, destination, status, dueAt, blocked } = t.deliveries;
   const [now, before] = [encoded(p.now, dueAt), encoded(p.before, dueAt)];
   return db
-    .select({ seq, dueAt, lastError, event, provider: t.events.provider })
+    .select({ ...keyColumns(t.deliveries), dueAt, lastError, provider: t.events.provider })
     .from(t.deliveries)
     .innerJoin(t.events, eq(t.events.position, event))
     .where(
-      sql`${destinationId} = ${p.destinationId} and ${dueAt} > ${now} and not ${blocked} and ${status} = 'retrying' and (${dueAt}, ${seq}) < (${before}, ${encoded(p.beforeSeq, seq)})`,
+      sql`${destination} = ${numberOf(p.destinationId)} and ${dueAt} > ${now} and not ${blocked} and ${status} = 'retrying'
+        and (${dueAt}, ${notification}) < (${before}, ${encoded(p.beforeNotification, notification)})`,
     )
-    .orderBy(sql`${dueAt} desc`, sql`${seq} desc`)
+    .orderBy(sql`${dueAt} desc`, sql`${notification} desc`)
     .limit(p.limit);
 });
 
 interface These {
-  readonly seqs: readonly StoredDelivery["seq"][];
+  readonly deliveries: readonly DeliveryKey[];
   readonly now: Date;
 }
 
@@ -72,7 +74,7 @@ interface These {
  */
 const reschedule = (...statuses: readonly NotificationStatus[]) =>
   statement<These>()((db, { deliveries }, p, dialect) => {
-    const { seq, status, dueAt, orderKey } = deliveries;
+    const { status, dueAt, orderKey } = deliveries;
     return db
       .update(deliveries)
       .set({
@@ -82,7 +84,8 @@ const reschedule = (...statuses: readonly NotificationStatus[]) =>
         blocked: sql`${orderKey} is not null`,
         afterDead: sql`false`,
       })
-      .where(and(dialect.among(seq, p.seqs), inArray(status, [...statuses])));
+      .from(dialect.rows(p.deliveries, keyColumns(deliveries), "these"))
+      .where(and(hasKeyOf(deliveries, "these"), inArray(status, [...statuses])));
   });
 
 /** Used for a duplicate of the event, and to retry. */
@@ -96,9 +99,10 @@ export const retryWaiting = statement<These>()((db, { deliveries }, p, dialect) 
   db
     .update(deliveries)
     .set({ dueAt: encoded(p.now, deliveries.dueAt) })
+    .from(dialect.rows(p.deliveries, keyColumns(deliveries), "these"))
     .where(
       and(
-        dialect.among(deliveries.seq, p.seqs),
+        hasKeyOf(deliveries, "these"),
         sql`${deliveries.dueAt} > ${encoded(p.now, deliveries.dueAt)}`,
       ),
     ),

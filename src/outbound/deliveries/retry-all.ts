@@ -4,8 +4,8 @@ import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
-import type { StoredDelivery } from "../delivery.ts";
-import { summaryWrites } from "../notifications.sql.ts";
+import type { DeliveryKey, StoredDelivery } from "../delivery.ts";
+import type { Destination } from "../destination.ts";
 
 import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retry-all.sql.ts";
 
@@ -13,7 +13,7 @@ import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retry-
 export type Failed = Pick<StoredDelivery, "lastError"> & Pick<Event, "provider">;
 
 interface Retry {
-  readonly destinationId: StoredDelivery["destinationId"];
+  readonly destinationId: Destination["id"];
   /** Which failed deliveries of the destination. */
   readonly which: (delivery: Failed) => boolean;
 }
@@ -54,31 +54,27 @@ export async function retryWaitingOf(
 ): Promise<number> {
   let retried = 0;
   const from = { destinationId, limit: batchSize, now: new Date(parts.clock.now()) };
-  let place = { before: new Date(maxTimeMs), beforeSeq: 0 };
+  let place = { before: new Date(maxTimeMs), beforeNotification: 0 };
   for (;;) {
     const values = { ...from, ...place };
     const batch = await inOwnTurn(parts.storage, () => parts.storage.all(waitingBefore, values));
     retried += await retry(parts, retryWaiting, batch.filter(which));
     const last = batch.at(-1);
     if (last === undefined || last.dueAt === null || batch.length < batchSize) return retried;
-    place = { before: last.dueAt, beforeSeq: last.seq };
+    place = { before: last.dueAt, beforeNotification: last.notification };
   }
 }
 
-/** In one transaction with the summaries of their events. */
 async function retry(
   { storage, clock }: Parts,
   statement: typeof rescheduleDead,
-  deliveries: readonly Pick<StoredDelivery, "seq" | "event">[],
+  deliveries: readonly DeliveryKey[],
   ordering: readonly Write<never>[] = [],
 ): Promise<number> {
   if (deliveries.length === 0) return 0;
-  const seqs = deliveries.map(({ seq }) => seq);
-  const events = new Set(deliveries.map(({ event }) => event));
   const [result] = await storage.atomically(
-    write(statement, { seqs, now: new Date(clock.now()) }),
+    write(statement, { deliveries, now: new Date(clock.now()) }),
     ...ordering,
-    ...summaryWrites([...events]),
   );
   return result.changes;
 }

@@ -20,7 +20,7 @@ const maxAged = 200;
 const recentAttempts = 100;
 
 // Drizzle omits table names in a select, so they are written here.
-const ofDestination = (table: string) => sql.raw(`${table}.destination_id = destinations.id`);
+const ofDestination = (table: string) => sql.raw(`${table}.destination = destinations.number`);
 
 /** Counts deliveries of a destination that meet a condition, which has an index. */
 function counted(condition: string) {
@@ -32,7 +32,9 @@ const due = "deliveries.due_at is not null and not deliveries.blocked";
 /** The queue of a destination. Counts one more than `maxCounted` for a longer one. */
 const queueFields = {
   waiting: sql<number>`${counted(due)} + ${counted("deliveries.blocked")}`.mapWith(Number),
-  dead: sql<number>`${counted("deliveries.status = 'dead'")}`.mapWith(Number),
+  dead: sql<number>`${counted("deliveries.status = 'dead' and deliveries.status <> 'delivered'")}`.mapWith(
+    Number,
+  ),
   oldestWaitingMs: sql<
     number | null
   >`(select min(aged.notification) from (select deliveries.notification from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(

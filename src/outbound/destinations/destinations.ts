@@ -93,7 +93,7 @@ interface Parts {
   readonly hashKeys: () => KeyRing;
   /** Called after a change was committed. */
   readonly changed: (id: Destination["id"]) => Promise<void>;
-  /** The writes that go with the removal of a destination. */
+  /** The writes that go before the removal of a destination, in its transaction. */
   readonly removing: (id: Destination["id"]) => readonly Write<unknown>[];
   readonly audit: Audit;
 }
@@ -251,8 +251,8 @@ export function destinations(parts: Parts): Destinations {
       requireNotOfSettings(stored, { name: "" });
       const removed = { id: stored.id };
       await storage.atomically(
-        write(deleteDestination, removed),
         ...parts.removing(stored.id),
+        write(deleteDestination, removed),
         entryAbout(ctx, stored, "destination.removed", stored.address),
       );
       await parts.changed(stored.id);

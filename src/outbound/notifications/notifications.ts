@@ -8,7 +8,7 @@ import { destinationNamed } from "../destination-named.ts";
 import type { Notification } from "../notification.ts";
 import {
   notificationPages,
-  notificationPagesOfSeverity,
+  openNotificationPages,
   sentNotificationPages,
 } from "../notifications.sql.ts";
 
@@ -44,13 +44,11 @@ function notificationsMatching(
   if (destination !== undefined) {
     return sentNotificationPages(storage, { destination, status, severity });
   }
-  const isUndelivered = status !== undefined && status !== "delivered";
-  if (severity === undefined || isUndelivered) {
-    return notificationPages(storage, { status, severity });
+  if (status !== undefined && status !== "delivered") {
+    return openNotificationPages(storage, { open: status, status, severity });
   }
+  if (severity === undefined) return notificationPages(storage, { status });
   // One list per severity, each by its index.
   const wanted = severities.slice(severities.indexOf(severity));
-  return merged(
-    wanted.map((each) => notificationPagesOfSeverity(storage, { status, severity: each })),
-  );
+  return merged(wanted.map((each) => notificationPages(storage, { status, severity: each })));
 }

@@ -9,17 +9,20 @@ import { deleteSettledEvents } from "../../../src/events/retention/retention.sql
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
-import {
-  insertNotification,
-  notificationsOfEvents,
-  summaryWrites,
-} from "../../../src/outbound/notifications.sql.ts";
+import { deleteOrphan } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
+import { notificationsOfEvents } from "../../../src/outbound/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
-import { attemptWrite, eventRow, notificationRow } from "../../support/rows.ts";
+import {
+  attemptWrite,
+  destinationRow,
+  eventRow,
+  notificationRow,
+  sentWrites,
+} from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -33,22 +36,18 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
   const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
   const event = eventRow(number, { createdAt });
   const { place } = event;
-  const notification = notificationRow(number, {
-    position: place,
-    event: place,
-    status,
-    dueAt: null,
-  });
+  const notification = notificationRow(number, { position: place, event: place });
   await app.services.storage.atomically(
+    write(insertDestination, destinationRow(1)),
     write(insertEvent, event),
-    write(insertNotification, notification),
+    ...sentWrites(notification, { status, dueAt: null }),
     attemptWrite({
       notification: positionIn(event.id),
-      destinationId: operatorGateway.id,
+      destination: 1,
       startedAt: createdAt,
       durationMs: 1,
-      delivered: status === "delivered",
-      responseStatus: 200,
+      delivered: false,
+      responseStatus: 500,
       error: null,
     }),
   );
@@ -105,7 +104,8 @@ describe("retention", () => {
     ).map(({ status }) => status);
     expect(statuses).toEqual(["dead"]);
     // Without a delivery, the notification counts as delivered.
-    await app.services.storage.atomically(...summaryWrites([positionIn(id)]));
+    const key = { event: positionIn(id), notification: positionIn(id), destination: 1 };
+    await app.services.storage.atomically(write(deleteOrphan, key));
     await untilPruned(async () => (await ids()).length === 0);
   });
 
@@ -215,7 +215,8 @@ test.skipIf(skips(noManyConnections))(
     await other.unsafe("begin");
     await other.unsafe("update events set title = title");
     await other.unsafe(
-      "insert into notifications (position, event, title, text, severity, status, attempt_count) select position + 1, event, title, text, severity, 'pending', 0 from notifications",
+      `insert into notifications (position, event, title, text, severity) select position + 1, event, title, text, severity from notifications;
+       insert into deliveries (event, notification, destination, status, attempt_count) select position, position + 1, 1, 'pending', 0 from events`,
     );
     app.clock.advance(minuteMs);
     await until(async () => {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 // Takes seconds: stores thousands of events, as one delivery may have.
 import { placeIn } from "../../../src/base/ids.ts";
-import { write } from "../../../src/db/statement.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { maxItems } from "../../../src/inbound/providers/interpret.ts";
@@ -13,11 +12,10 @@ import {
   developmentSecret,
   signingKeyWith,
 } from "../../../src/inbound/signatures/development-secret.ts";
-import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { folderForTests } from "../../support/folder.ts";
 import { listed } from "../../support/operator.ts";
-import { notificationRow } from "../../support/rows.ts";
+import { notificationRow, sentWrites } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
 const folder = folderForTests();
@@ -401,8 +399,8 @@ describe("a delivery with several events", () => {
     await post("plain", things(3));
     const [first, second] = await stored();
     const event = placeIn("evt", String(second?.["id"]))?.position ?? 0;
-    const dead = notificationRow(1, { event, status: "dead" });
-    await app.services.storage.atomically(write(insertNotification, dead));
+    const added = notificationRow(1, { event });
+    await app.services.storage.atomically(...sentWrites(added, { status: "dead" }));
     for (let hour = 0; hour < 29 * 24; hour += 1) app.clock.advance(3_600_000);
     expect(await detail(second?.["id"])).toMatchObject({ body: JSON.stringify(things(3)) });
     await until(async () => {

@@ -8,7 +8,7 @@ import type { Destination } from "../../../src/outbound/destination.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
-import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { deliveryRow, destinationNumber, eventRow, notificationRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
 const app = appPerTest({
@@ -24,11 +24,12 @@ async function newDestination(name: string): Promise<Destination["id"]> {
 
 let stored = 0;
 /** Stores dead deliveries to a destination, each with a cause of its own. */
-async function kill(destinationId: Destination["id"], count: number) {
+async function kill(id: Destination["id"], count: number) {
+  const destination = await destinationNumber(app.services.storage, id);
   const writes = Array.from({ length: count }, (): readonly Write<unknown>[] => {
     stored += 1;
-    const dead = { status: "dead", dueAt: null, lastError: `cause ${stored}` } as const;
-    const delivery = deliveryRow(notificationRow(stored, dead), { destinationId });
+    const dead = { destination, status: "dead", lastError: `cause ${stored}` } as const;
+    const delivery = deliveryRow(notificationRow(stored), dead);
     return [
       write(insertEvent, eventRow(stored)),
       write(insertDeliveries, { deliveries: [delivery] }),

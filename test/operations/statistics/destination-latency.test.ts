@@ -5,7 +5,7 @@ import type { Destination } from "../../../src/outbound/destination.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { type AttemptRow, attemptWrite } from "../../support/rows.ts";
+import { type AttemptRow, attemptWrite, destinationNumber } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const startMs = Date.UTC(2026, 10, 21, 8);
@@ -29,11 +29,12 @@ describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %
     // Guarantee: the schema of the response requires an id with this prefix.
     return String((await json(answer))["id"]) as Destination["id"];
   }
-  async function store(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
-    const writes = all.map((fields) =>
+  async function store(id: Destination["id"], all: readonly Partial<AttemptRow>[]) {
+    const destination = await destinationNumber(app.services.storage, id);
+    const writes = all.map((fields, index) =>
       attemptWrite({
-        notification: firstPositionAt(startMs),
-        destinationId,
+        notification: firstPositionAt(startMs) + index,
+        destination,
         startedAt: new Date(startMs),
         durationMs: 10,
         delivered: true,

@@ -2,13 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { openStorage } from "../../../src/db/open.ts";
-import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { latency } from "../../../src/inbound/receive/latency.ts";
 import { countWrites, type MinuteCount, tally } from "../../../src/inbound/receive/tally.ts";
 import { spansMinutes } from "../../../src/inbound/webhook-count.ts";
 import { activeHours, countsBySteps } from "../../../src/inbound/webhook-counts.sql.ts";
-import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, until } from "../../support/app.ts";
@@ -16,7 +14,7 @@ import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
-import { notificationRow } from "../../support/rows.ts";
+import { notificationRow, sentWrites } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
 const app = appPerTest();
@@ -207,13 +205,14 @@ describe("health", () => {
   test("returns the outbox, acknowledgements, version and database", async () => {
     const at = (seconds: number) => new Date(app.clock.now() - seconds * 1_000);
     const stored = [
-      notificationRow(1, { status: "pending", createdAt: at(10) }),
-      notificationRow(2, { status: "retrying", createdAt: at(340) }),
-      notificationRow(3, { status: "dead", createdAt: at(9_000), dueAt: null }),
-      notificationRow(4, { status: "delivered", createdAt: at(9_001), dueAt: null }),
-    ];
-    for (const row of stored) {
-      await app.services.storage.atomically(write(insertNotification, row));
+      ["pending", 10],
+      ["retrying", 340],
+      ["dead", 9_000],
+      ["delivered", 9_001],
+    ] as const;
+    for (const [n, [status, seconds]] of stored.entries()) {
+      const row = notificationRow(n, { createdAt: at(seconds) });
+      await app.services.storage.atomically(...sentWrites(row, { status }));
     }
     await app.deliverSample("code_host", "workflow_run.completed");
     const health = await get("/v1/statistics/health");

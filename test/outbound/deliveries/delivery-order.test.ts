@@ -27,8 +27,8 @@ import { skips } from "../../support/skips.ts";
 
 const statement = statementsOver({ deliveries: deliveriesTable });
 const states = statement()((db, { deliveries }) => {
-  const { seq, status, attemptCount, blocked } = deliveries;
-  return db.select({ seq, status, attemptCount, blocked }).from(deliveries).orderBy(asc(seq));
+  const { notification, status, attemptCount, blocked } = deliveries;
+  return db.select({ status, attemptCount, blocked }).from(deliveries).orderBy(asc(notification));
 });
 
 describe("deliveries with one order key", () => {
@@ -113,11 +113,11 @@ describe("deliveries with one order key", () => {
 });
 
 test("the statements of a queue read no delivery that waits for others", () => {
-  const line = { destinationId: `dst_${"1".repeat(32)}`, orderKey: "key" } as const;
+  const line = { destination: 1, orderKey: "key" };
   const [unblockFirst, blockOthers] = linesAgain([line], new Date());
-  const due = "deliveries_due (destination_id=? AND due_at";
-  const first = "deliveries_blocked (destination_id=? AND order_key>? AND order_key<?";
-  const heads = "deliveries_heads (destination_id=? AND order_key>? AND order_key<?";
+  const due = "deliveries_due (destination=? AND due_at";
+  const first = "deliveries_blocked (destination=? AND order_key>? AND order_key<?";
+  const heads = "deliveries_heads (destination=? AND order_key>? AND order_key<?";
   const before = [first, heads];
   const [orphans, orphansBehind] = orphanedDestinations;
   const plans = {
@@ -130,11 +130,11 @@ test("the statements of a queue read no delivery that waits for others", () => {
     unblockFirst: [unblockFirst?.statement, ...before],
     blockOthers: [
       blockOthers?.statement,
-      "deliveries_heads (destination_id=? AND order_key=? AND seq>?)",
+      "deliveries_heads (destination=? AND order_key=? AND notification>?)",
       heads,
     ],
-    orphans: [orphans, "deliveries_due (destination_id>?)", "INTEGER PRIMARY KEY"],
-    orphansBehind: [orphansBehind, "deliveries_blocked (destination_id>?)", "INTEGER PRIMARY KEY"],
+    orphans: [orphans, "deliveries_due (destination>?)", "INTEGER PRIMARY KEY"],
+    orphansBehind: [orphansBehind, "deliveries_blocked (destination>?)", "INTEGER PRIMARY KEY"],
   } as const;
   for (const [name, [each, ...indexes]] of Object.entries(plans)) {
     if (each === undefined) throw new Error(`No statement ${name}`);
@@ -154,18 +154,17 @@ test.skipIf(skips(noManyConnections))(
   async () => {
     await using database = await postgresDatabase();
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
-    const destinationId = `dst_${"1".repeat(32)}` as const;
-    await database.run(`insert into deliveries (destination_id, notification, event, order_key, status, attempt_count, due_at, blocked)
-      select '${destinationId}', i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
-    await database.run(`insert into destinations (id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
-      values ('${destinationId}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
+    await database.run(`insert into deliveries (destination, notification, event, order_key, status, attempt_count, due_at, blocked)
+      select 1, i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
+    await database.run(`insert into destinations (number, id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+      values (1, 'dst_1', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await using client = new SQL(database.url, { max: 1 });
     const now = new Date(10_000);
-    const [unblockFirst, blockOthers] = linesAgain([{ destinationId, orderKey: "key" }], now);
+    const [unblockFirst, blockOthers] = linesAgain([{ destination: 1, orderKey: "key" }], now);
     const [orphans, orphansBehind] = orphanedDestinations;
     const runs = {
-      claimDue: write(claimDue, { destinationId, now, leasedUntil: now, limit: 16 }),
-      nextDue: { statement: nextDue, values: { destinationId, after: now } },
+      claimDue: write(claimDue, { destination: 1, now, leasedUntil: now, limit: 16 }),
+      nextDue: { statement: nextDue, values: { destination: 1, after: now } },
       destinationsDue: { statement: destinationsDue, values: { until: now } },
       unblockFirst,
       blockOthers,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import { positionIn } from "../../../src/base/ids.ts";
+import { firstPositionAt, positionIn, timeOfPosition } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
@@ -23,22 +23,37 @@ import {
   rescheduleUndelivered,
 } from "../../../src/outbound/deliveries/retry-all.sql.ts";
 import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
+import type { DeliveryKey } from "../../../src/outbound/delivery.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
+import type { NotificationStatus } from "../../../src/outbound/notification.ts";
 import {
   feedAfter,
   insertFailures,
   insertNotification,
   notificationsOfEvents,
-  summariseNotifications,
   undelivered,
 } from "../../../src/outbound/notifications.sql.ts";
-import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
+import {
+  deliveryRow,
+  destinationRow,
+  eventRow,
+  notificationRow,
+  sentWrites,
+} from "../../support/rows.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 
+/** The key of the delivery of `notificationRow(number)`, and back. */
+function keyOf(number: number): DeliveryKey {
+  const event = firstPositionAt(at(number).getTime());
+  return { event, notification: event, destination: 1 };
+}
+const numberOf = ({ notification }: DeliveryKey) =>
+  timeOfPosition(notification).getTime() - at(0).getTime();
+const numbersOf = (rows: readonly DeliveryKey[]) => rows.map(numberOf).toSorted((a, b) => a - b);
+
 /** Stores that the first attempt of a delivery succeeded, or what else `fields` say. */
-function settling(fields: Pick<Settled, "seq" | "leasedUntil"> & Partial<Settled>) {
+function settling(fields: DeliveryKey & Pick<Settled, "leasedUntil"> & Partial<Settled>) {
   const delivered = {
     status: "delivered",
     attemptCount: 1,
@@ -56,7 +71,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     let storage: Storage;
     afterEach(() => storage.close());
 
-    const to = { destinationId: operatorGateway.id };
+    const to = { destination: 1 };
     const claim = (now: number, limit = 10) =>
       storage.atomically(
         write(claimDue, { ...to, now: at(now), leasedUntil: at(now + 1_000), limit }),
@@ -70,8 +85,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         );
       }
       const [two] = await claim(10, 2);
-      expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
-      expect((await claim(10))[0].rows.map(({ seq }) => seq)).toEqual([3]);
+      expect(numbersOf(two.rows)).toEqual([1, 2]);
+      expect(numbersOf((await claim(10))[0].rows)).toEqual([3]);
       expect((await claim(500))[0].rows).toEqual([]);
       const [again] = await claim(1_011);
       expect(again.rows.map(({ attemptCount }) => attemptCount)).toEqual([0, 0, 0]);
@@ -84,7 +99,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       );
       const [[first], [second]] = [await claim(10), await claim(2_000)];
       const settle = async (leasedUntil: Date | null) => {
-        const [result] = await storage.atomically(settling({ seq: 1, leasedUntil }));
+        const [result] = await storage.atomically(settling({ ...keyOf(1), leasedUntil }));
         return result.changes;
       };
       expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
@@ -95,12 +110,12 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("rescheduled during an attempt stay leased, and are due after it unless it succeeded", async () => {
       for (const status of ["retrying", "delivered"] as const) {
         storage = await open();
-        const row = notificationRow(1, { status: "retrying", attemptCount: 3 });
-        await storage.atomically(write(insertDeliveries, { deliveries: [deliveryRow(row)] }));
+        const row = deliveryRow(notificationRow(1), { status: "retrying", attemptCount: 3 });
+        await storage.atomically(write(insertDeliveries, { deliveries: [row] }));
         const [held] = await claim(10);
-        const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
+        const lease = { ...keyOf(1), leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [rescheduled] = await storage.atomically(
-          write(rescheduleUndelivered, { seqs: [1], now: at(20) }),
+          write(rescheduleUndelivered, { deliveries: [keyOf(1)], now: at(20) }),
         );
         expect(rescheduled.changes).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
@@ -109,7 +124,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           settling({ ...lease, ...outcome, earlierAttempts: 3 }),
           ...releasing([lease]),
         );
-        const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
+        const due = status === "delivered" ? [] : [{ ...keyOf(1), attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
         await storage.close();
       }
@@ -130,7 +145,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("leased by a dead process are not free after a start if a library was to send them", async () => {
       storage = await open();
       await storage.atomically(
-        write(insertDestination, destinationRow(1, { id: to.destinationId, transport: "nats" })),
+        write(insertDestination, destinationRow(1, { transport: "nats" })),
         write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
       );
       await claim(10);
@@ -144,35 +159,31 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       await storage.atomically(
         write(insertDeliveries, {
           deliveries: (["dead", "delivered"] as const).map((status, index) =>
-            deliveryRow(notificationRow(index + 1, { status, dueAt: null })),
+            deliveryRow(notificationRow(index + 1), { status }),
           ),
         }),
       );
       const [rescheduled] = await storage.atomically(
-        write(rescheduleDead, { seqs: [1, 2], now: at(50) }),
+        write(rescheduleDead, { deliveries: [keyOf(1), keyOf(2)], now: at(50) }),
       );
       expect(rescheduled.changes).toBe(1);
-      expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
+      expect((await claim(60))[0].rows).toMatchObject([{ ...keyOf(1), attemptCount: 0 }]);
     });
 
     test("are recorded although a destination answered what not every database stores", async () => {
       storage = await open();
       const row = notificationRow(1);
       const notification = row.position.position;
-      const attempt = {
-        notification,
-        destinationId: operatorGateway.id,
-        durationMs: 1,
-        responseStatus: null,
-      };
+      const attempt = { ...to, notification, durationMs: 1, responseStatus: null };
       const errors = ["a\0b", "\ud83d", '"\\', "\u{1f642}"];
       const attempts = errors.map((error, n) => ({ ...attempt, startedAt: at(n), error }));
       await storage.atomically(
+        write(insertDestination, destinationRow(1)),
         write(insertEvent, eventRow(1)),
         write(insertNotification, row),
         write(insertFailures, { attempts }),
       );
-      const of = { ...to, notifications: [notification] };
+      const of = { destinationId: destinationRow(1).id, notifications: [notification] };
       const stored = (await attemptsBy(storage, attemptsTo, of)).map(({ error }) => error);
       expect(stored).toEqual(["a\ufffdb", "\ufffd", '"\\', "\u{1f642}"]);
     });
@@ -191,22 +202,21 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           ...storeDeliveries([deliveryRow(notificationRow(n), { orderKey })]),
         );
       }
-      const seqs = async (now: number) =>
-        (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
-      expect(await seqs(10)).toEqual([1, 3, 4]);
-      const settle = (seq: number, leasedUntil: Date, fields: Partial<Settled>) =>
+      const claimed = async (now: number) => numbersOf((await claim(now))[0].rows);
+      expect(await claimed(10)).toEqual([1, 3, 4]);
+      const settle = (number: number, leasedUntil: Date, fields: Partial<Settled>) =>
         storage.atomically(
-          settling({ seq, leasedUntil, ...fields }),
+          settling({ ...keyOf(number), leasedUntil, ...fields }),
           ...nextInLine({ ...to, orderKey: "a" }, at(20)),
         );
       // The head of the line waits for its retry, and those behind it too.
       await settle(1, at(1_010), { status: "retrying", dueAt: at(5_000), deliveredAt: null });
-      expect(await seqs(20)).toEqual([]);
-      expect(await seqs(5_000)).toEqual([1, 3, 4]);
+      expect(await claimed(20)).toEqual([]);
+      expect(await claimed(5_000)).toEqual([1, 3, 4]);
       // Those that wait for the head are not due, so that no process polls for them.
       expect(await storage.all(nextDue, { ...to, after: at(5_001) })).toEqual([]);
       await settle(1, at(6_000), { earlierAttempts: 1, status: "dead", deliveredAt: null });
-      expect(await seqs(5_010)).toEqual([2]);
+      expect(await claimed(5_010)).toEqual([2]);
     });
 
     test("of an order key wait for an earlier one that is rescheduled, whatever is due", async () => {
@@ -218,7 +228,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
             deliveryRow(notificationRow(n), {
               orderKey,
               status,
-              ...(status === "dead" && { dueAt: null, blocked: false }),
+              ...(status === "dead" && { blocked: false }),
             }),
           ]),
         );
@@ -227,15 +237,15 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       await store(3, "pending");
       await store(4, "pending");
       await storage.atomically(
-        write(rescheduleDead, { seqs: [1, 2], now: at(5) }),
+        write(rescheduleDead, { deliveries: [keyOf(1), keyOf(2)], now: at(5) }),
         ...linesAgain([{ ...to, orderKey }], at(5)),
       );
-      for (const [index, seq] of [1, 2, 3, 4].entries()) {
+      for (const [index, number] of [1, 2, 3, 4].entries()) {
         const now = 10 + index;
         const [{ rows }] = await claim(now);
-        expect(rows.map((row) => row.seq)).toEqual([seq]);
+        expect(numbersOf(rows)).toEqual([number]);
         await storage.atomically(
-          settling({ seq, leasedUntil: at(now + 1_000) }),
+          settling({ ...keyOf(number), leasedUntil: at(now + 1_000) }),
           ...nextInLine({ ...to, orderKey }, at(now)),
         );
       }
@@ -244,13 +254,16 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
     test("are claimed only for their destination", async () => {
       storage = await open();
-      const other = { destinationId: `dst_${"1".repeat(32)}` } as const;
+      const other = { destination: 2 };
       await storage.atomically(
         write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1), other)] }),
       );
       expect((await claim(10))[0].rows).toEqual([]);
       expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
-      await storage.atomically(write(insertEvent, eventRow(1)));
+      await storage.atomically(
+        write(insertEvent, eventRow(1)),
+        ...[1, 2].map((n) => write(insertDestination, destinationRow(n))),
+      );
       const event = positionIn(eventRow(1).id);
       expect(await storage.all(deliveriesOfEvent, { event })).toHaveLength(1);
     });
@@ -260,14 +273,14 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     let storage: Storage;
     afterEach(() => storage.close());
 
-    test("sum up their deliveries to operators", async () => {
+    test("have the worst status of their deliveries to operators", async () => {
       storage = await open();
       const event = positionIn(eventRow(1).id);
       const row = notificationRow(1);
-      const statusAfter = async (...statuses: readonly (typeof row.status)[]) => {
+      const statusAfter = async (...statuses: readonly NotificationStatus[]) => {
         const deliveries = statuses.map((status, n) =>
           deliveryRow(row, {
-            destinationId: `dst_${String(n).padStart(32, "0")}`,
+            destination: n,
             status,
             attemptCount: n + 1,
             dueAt: status === "retrying" ? at(n) : null,
@@ -280,12 +293,11 @@ export function deliveryTests(open: () => Promise<Storage>): void {
           write(insertEvent, eventRow(1)),
           write(insertNotification, row),
           ...deliveries.map((delivery) => write(insertDeliveries, { deliveries: [delivery] })),
-          write(summariseNotifications, { events: [event] }),
         );
-        const [summary] = await storage.all(notificationsOfEvents, { events: [event] });
+        const [shown] = await storage.all(notificationsOfEvents, { events: [event] });
         await storage.close();
         storage = await open();
-        return summary;
+        return shown;
       };
       expect(await statusAfter("delivered", "retrying", "dead")).toMatchObject({
         status: "dead",
@@ -329,7 +341,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     test("that are waiting or dead are counted by status", async () => {
       storage = await open();
       for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
-        await storage.atomically(write(insertNotification, notificationRow(n, { status })));
+        await storage.atomically(...sentWrites(notificationRow(n), { status }));
       }
       const rows = await storage.all(undelivered, {});
       expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([

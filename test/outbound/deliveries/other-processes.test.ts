@@ -4,14 +4,19 @@ import { join } from "node:path";
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
-import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
-import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
+import {
+  destinationNumber,
+  destinationRow,
+  eventRow,
+  notificationRow,
+  sentWrites,
+} from "../../support/rows.ts";
 
 async function transactions(app: TestApp): Promise<number> {
   const text = await (await app.fetch("/metrics")).text();
@@ -37,12 +42,9 @@ test("a delivery that another process stored wakes its destination only", async 
   // Each queue has looked for work after the start.
   await until(async () => (await transactions(app)) > ofUsers);
   const before = await transactions(app);
-  const row = notificationRow(1, { dueAt: new Date(app.clock.now()) });
-  await other.atomically(
-    write(insertEvent, eventRow(1)),
-    write(insertNotification, row),
-    write(insertDeliveries, { deliveries: [deliveryRow(row)] }),
-  );
+  const destination = await destinationNumber(other, operatorGateway.id);
+  const sent = { destination, dueAt: new Date(app.clock.now()) };
+  await other.atomically(write(insertEvent, eventRow(1)), ...sentWrites(notificationRow(1), sent));
   app.clock.advance(2_000);
   await until(() => gateway.received.length === 1);
   expect((await transactions(app)) - before).toBeLessThan(ofUsers / 2);

@@ -7,7 +7,13 @@ import { maxCounted } from "../../../src/outbound/destinations/destination-healt
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { type AttemptRow, attemptWrite, deliveryRow, notificationRow } from "../../support/rows.ts";
+import {
+  type AttemptRow,
+  attemptWrite,
+  deliveryRow,
+  destinationNumber,
+  notificationRow,
+} from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 describe("the health of destinations", () => {
@@ -23,6 +29,9 @@ describe("the health of destinations", () => {
     return id;
   }
 
+  const numbersOf = (...ids: readonly Destination["id"][]) =>
+    Promise.all(ids.map((id) => destinationNumber(app.services.storage, id)));
+
   let number = 0;
   async function store(
     rows: number,
@@ -36,11 +45,11 @@ describe("the health of destinations", () => {
     });
     await app.services.storage.atomically(...writes);
   }
-  async function attempts(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
+  async function attempts(destination: number, all: readonly Partial<AttemptRow>[]) {
     const writes = all.map((fields, index) =>
       attemptWrite({
         notification: index,
-        destinationId,
+        destination,
         startedAt: new Date(app.clock.now() - 1_000_000 + index),
         durationMs: 10,
         delivered: true,
@@ -72,14 +81,14 @@ describe("the health of destinations", () => {
   });
 
   test("counts waiting and dead deliveries, and sums up the last 100 attempts", async () => {
-    const [id, other] = [await paused("mixed"), await paused("other")];
+    const id = await paused("mixed");
+    const [destination = 0, other = 0] = await numbersOf(id, await paused("other"));
     const old = new Date(app.clock.now() - 90_000);
-    const settled = { destinationId: id, dueAt: null };
-    await store(3, () => ({ destinationId: id, createdAt: old }));
-    await store(2, () => ({ ...settled, status: "dead" }));
-    await store(4, () => ({ ...settled, status: "delivered" }));
-    await store(5, () => ({ destinationId: other }));
-    await attempts(id, [
+    await store(3, (index) => ({ destination, createdAt: new Date(old.getTime() + index) }));
+    await store(2, () => ({ destination, status: "dead" }));
+    await store(4, () => ({ destination, status: "delivered" }));
+    await store(5, () => ({ destination: other }));
+    await attempts(destination, [
       // Beyond the last 100.
       ...Array.from({ length: 50 }, () => ({ delivered: false, durationMs: 9_000 })),
       ...Array.from({ length: 79 }, (_, index) => ({ durationMs: index + 1 })),
@@ -94,11 +103,14 @@ describe("the health of destinations", () => {
   });
 
   test("counts at most 10,000, and each destination of a page on its own", async () => {
-    const [few, id] = [await paused("few"), await paused("backlog")];
-    await store(5, () => ({ destinationId: few }));
+    const [few = 0, destination = 0] = await numbersOf(
+      await paused("few"),
+      await paused("backlog"),
+    );
+    await store(5, () => ({ destination: few }));
     const rows = maxCounted + 50;
-    await store(rows, () => ({ destinationId: id }));
-    await store(rows, () => ({ destinationId: id, dueAt: null, status: "dead" }));
+    await store(rows, () => ({ destination }));
+    await store(rows, () => ({ destination, status: "dead" }));
     const page = await json(await app.as("operator", "/v1/destinations?include=health&limit=2"));
     const found = itemsOf(page["data"]).map(({ name, health }) => ({ name, ...Object(health) }));
     expect(found).toMatchObject([

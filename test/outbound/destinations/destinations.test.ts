@@ -7,7 +7,7 @@ import { json, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { contextOf } from "../../support/operator.ts";
+import { contextOf, timelineOf } from "../../support/operator.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
 const ends = endsAfterEach();
@@ -189,6 +189,20 @@ describe("a destination", () => {
       const page = await json(await app.as("operator", "/v1/notifications?status=delivered"));
       return Array.isArray(page["data"]) && page["data"].length === 1;
     });
+  });
+
+  test("leaves its events readable when it is removed during an attempt", async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const gone = receiver(() => promise);
+    const { made } = await destinations.create(admin, input("gone", gone.url));
+    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+    await until(() => gone.received.length === 1);
+    await destinations.remove(admin, made.id);
+    resolve(new Response(null, { status: 500 }));
+    const failed = 'attempts_total{destination="gone",outcome="failed"} 1';
+    await until(async () => (await (await app.fetch("/metrics")).text()).includes(failed));
+    const [notification] = await timelineOf(app, id);
+    expect(notification).toMatchObject({ status: "delivered", attempts: [] });
   });
 });
 

@@ -8,10 +8,7 @@ import { severities } from "../../../src/event/new-notification.ts";
 import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { notificationStatuses } from "../../../src/outbound/notification-words.ts";
-import {
-  insertNotification,
-  notificationPagesOfSeverity,
-} from "../../../src/outbound/notifications.sql.ts";
+import { insertNotification, notificationPages } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
@@ -22,14 +19,11 @@ import { appForAll } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
 
 const app = appForAll();
-const { id: destinationId, name } = destinationRow(1);
+const { name } = destinationRow(1);
 const rows = Array.from({ length: 32 }, (_, n) => {
-  const row = notificationRow(n, {
-    severity: severities[n % 4] ?? "info",
-    status: notificationStatuses[(n >> 2) % 4] ?? "dead",
-    dueAt: null,
-  });
-  return { ...row, id: row.position.id.replace("evt", "ntf") };
+  const row = notificationRow(n, { severity: severities[n % 4] ?? "info" });
+  const status = notificationStatuses[(n >> 2) % 4] ?? "dead";
+  return { ...row, status, id: row.position.id.replace("evt", "ntf") };
 });
 beforeAll(async () => {
   const { storage } = app.services;
@@ -38,7 +32,7 @@ beforeAll(async () => {
     write(insertNotification, row),
   ]);
   await storage.atomically(...stored);
-  const deliveries = rows.map((row) => deliveryRow(row, { destinationId }));
+  const deliveries = rows.map((row) => deliveryRow(row, { status: row.status }));
   await storage.atomically(
     write(insertDestination, destinationRow(1)),
     write(insertDeliveries, { deliveries }),
@@ -110,13 +104,16 @@ async function eachRead(read: (statement: Statement<never, unknown>, values: obj
       return [];
     },
   };
-  const source = notificationPagesOfSeverity(storage, { severity: "error" });
+  const source = notificationPages(storage, { severity: "error" });
   await source.read({ order: "newest-first", from: null, offset: 0, limit: 20 });
 }
 
 test("SQLite reads a severity by its index", async () => {
   await eachRead((statement) => {
-    expect(planOnSqlite(statement)).toEqual([
+    const plan = planOnSqlite(statement).filter((line) =>
+      /^(?:SEARCH|SCAN|USE) (?!sent)/.test(line),
+    );
+    expect(plan).toEqual([
       "SEARCH notifications USING INDEX notifications_of_severity (severity=?)",
       "SEARCH events USING INTEGER PRIMARY KEY (rowid=?)",
     ]);
@@ -126,8 +123,8 @@ test("SQLite reads a severity by its index", async () => {
 test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index", async () => {
   await using database = await postgresDatabase();
   for (const { sql } of schema.migrations.postgres) await database.run(sql);
-  await database.run(`insert into notifications (position, event, title, text, severity, status, attempt_count)
-    select i, i, '', '', case when i < 10 then 'error' else 'info' end, 'delivered', 1 from generate_series(1, 9600) as i`);
+  await database.run(`insert into notifications (position, event, title, text, severity)
+    select i, i, '', '', case when i < 10 then 'error' else 'info' end from generate_series(1, 9600) as i`);
   await database.run("analyze notifications");
   await using client = new SQL(database.url, { max: 1 });
   await eachRead(async (statement, values) => {

@@ -8,7 +8,7 @@ import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { insertFailures, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
@@ -17,7 +17,12 @@ import { postgresDatabase, type TestDatabase, testPoolSize } from "../../support
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { removeFolder, runSkyhook, temporaryFolder } from "../../support/program.ts";
-import { eventRow, notificationRow } from "../../support/rows.ts";
+import {
+  destinationNumber,
+  destinationRow,
+  eventRow,
+  notificationRow,
+} from "../../support/rows.ts";
 
 const limits = {
   poolSize: testPoolSize,
@@ -108,8 +113,7 @@ describe("skyhook copy", () => {
       const row = eventRow(1, { body, bodyHash: body, data, headers: null });
       const { position: notification } = row.place;
       const last = notificationRow(2, { event: row.place }).position;
-      const destinationId = operatorGateway.id;
-      const attempt = { notification, destinationId, durationMs: 1 };
+      const attempt = { notification, destination: 1, durationMs: 1 };
       await from.atomically(
         write(insertEvent, row),
         write(insertNotification, notificationRow(1)),
@@ -159,9 +163,11 @@ describe("skyhook copy", () => {
     await withStorages([`sqlite:${old}`, server.url], async (from, to) => {
       const [one, two, three] = [1, 1, 1].map((event) => notificationRow(1, { event }));
       if (!one || !two || !three) throw new Error("There are three");
-      await from.atomically(write(insertNotification, one));
+      const [first, second] = [destinationRow(1), destinationRow(2)];
+      await from.atomically(write(insertNotification, one), write(insertDestination, first));
       await copyDatabase(from, to, quiet);
-      await to.atomically(write(insertNotification, two));
+      await to.atomically(write(insertNotification, two), write(insertDestination, second));
+      expect(await destinationNumber(to, second.id)).toBe(2);
       expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
       await to.atomically(write(insertNotification, three));
       expect([two, three].map(({ position }) => position.position - one.position.position)).toEqual(

@@ -6,7 +6,7 @@ import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
-import { type AttemptRow, attemptWrite } from "../../support/rows.ts";
+import { type AttemptRow, attemptWrite, destinationNumber } from "../../support/rows.ts";
 import { skips } from "../../support/skips.ts";
 
 const minuteMs = 60_000;
@@ -30,12 +30,13 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     return String((await json(made))["id"]) as Destination["id"];
   }
   /** Stores attempts made half an hour ago, of a notification made a minute before. */
-  async function store(destinationId: Destination["id"], all: readonly Partial<AttemptRow>[]) {
+  async function store(id: Destination["id"], all: readonly Partial<AttemptRow>[]) {
+    const destination = await destinationNumber(server.app.services.storage, id);
     const startedMs = server.app.clock.now() - 30 * minuteMs;
-    const writes = all.map((fields) =>
+    const writes = all.map((fields, index) =>
       attemptWrite({
-        notification: firstPositionAt(startedMs - minuteMs),
-        destinationId,
+        notification: firstPositionAt(startedMs - minuteMs) + index,
+        destination,
         startedAt: new Date(startedMs),
         durationMs: 20,
         delivered: true,

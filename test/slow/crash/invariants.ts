@@ -95,9 +95,9 @@ const rules: readonly (readonly [string, string])[] = [
   ],
   [
     "a notification has one delivery to the operator gateway",
-    `select n.position, n.status from notifications n
-     where 1 <> (select count(*) from deliveries d where d.notification = n.position
-       and d.event = n.event and d.destination_id = '${operatorGateway.id}')`,
+    `select n.position from notifications n
+     where 1 <> (select count(*) from deliveries d join destinations t on t.number = d.destination
+       where d.notification = n.position and d.event = n.event and t.id = '${operatorGateway.id}')`,
   ],
   [
     "a notification has one delivery to each destination without a filter",
@@ -105,24 +105,19 @@ const rules: readonly (readonly [string, string])[] = [
      join destinations t on t.filter is null and t.owner_id is null
        and t.state <> 'disabled' and t.created_at < n.position / 1024
      where 1 <> (select count(*) from deliveries d where d.notification = n.position
-       and d.event = n.event and d.destination_id = t.id)`,
+       and d.event = n.event and d.destination = t.number)`,
   ],
   [
-    "a notification has the status of its deliveries",
-    `select n.position, n.status from notifications n
-     left join deliveries d on d.notification = n.position and d.event = n.event
-     group by n.position, n.status
-     having n.status <> case when sum(case when d.status = 'dead' then 1 else 0 end) > 0 then 'dead'
-       when sum(case when d.status = 'retrying' then 1 else 0 end) > 0 then 'retrying'
-       when sum(case when d.status = 'pending' then 1 else 0 end) > 0 then 'pending'
-       else 'delivered' end`,
+    "a delivery has its notification",
+    `select d.notification, d.destination from deliveries d where not exists
+     (select 1 from notifications n where n.position = d.notification and n.event = d.event)`,
   ],
   [
     "a delivery counts its recorded attempts, of which it has the one that succeeded",
-    `select d.seq, d.status, d.attempt_count from deliveries d
+    `select d.notification, d.destination, d.status, d.attempt_count from deliveries d
      left join failed_attempts a
-       on a.notification = d.notification and a.destination_id = d.destination_id
-     group by d.seq, d.status, d.attempt_count, d.started_at
+       on a.notification = d.notification and a.destination = d.destination
+     group by d.notification, d.destination, d.status, d.attempt_count, d.started_at
      having d.attempt_count <> count(a.notification) + case when d.started_at is null then 0 else 1 end
        or (d.status = 'delivered') <> (d.started_at is not null)`,
   ],

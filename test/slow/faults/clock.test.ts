@@ -3,17 +3,15 @@ import { join } from "node:path";
 
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
-import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { json, sample, signed, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { readFeed } from "../../support/feed.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
-import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+import { destinationNumber, eventRow, notificationRow, sentWrites } from "../../support/rows.ts";
 
 const second = 1_000;
 const hour = 3_600 * second;
@@ -82,24 +80,22 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     const app = await start(gateway.env);
     const now = new Date(app.clock.now());
     // Simulates another process that leases the notification and then dies.
-    const destinationId = operatorGateway.id;
+    const { storage } = app.services;
+    const destination = await destinationNumber(storage, operatorGateway.id);
     const lease = {
-      destinationId,
+      destination,
       now,
       leasedUntil: new Date(now.getTime() + 30 * second),
       limit: 16,
     };
-    const { storage } = app.services;
     const event = eventRow(1, { createdAt: now });
     const place = { position: event.place, event: event.place };
-    const notification = notificationRow(1, { ...place, status: "pending", dueAt: now });
-    const [, , , claimed] = await storage.atomically(
+    const results = await storage.atomically(
       write(insertEvent, event),
-      write(insertNotification, notification),
-      write(insertDeliveries, { deliveries: [deliveryRow(notification)] }),
+      ...sentWrites(notificationRow(1, place), { destination }),
       write(claimDue, lease),
     );
-    expect(claimed.changes).toBe(1);
+    expect(results.at(-1)?.changes).toBe(1);
     app.clock.jump(jump);
     await soonDelivered(app, () => gateway.received.length === 1);
   });

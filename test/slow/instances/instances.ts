@@ -22,7 +22,7 @@ const leasePatienceMs = 75_000;
 const leaseMs = 30_000;
 /** Without the rows that a live instance is changing: waiting for them could be a deadlock. */
 const endOfLeases =
-  "update deliveries set leased_until = 0 where seq in (select seq from deliveries where leased_until is not null for update skip locked)";
+  "update deliveries set leased_until = 0 where ctid = any(array(select ctid from deliveries where leased_until is not null for update skip locked))";
 /** A delivery takes much less: the gateway answers at once. */
 const quietMs = 2_000;
 /** How long the other instance may take to learn of a destination, and a little more. */
@@ -151,7 +151,9 @@ export class Instances implements Service {
   async endLeases(): Promise<void> {
     const young = async () => {
       const least = Date.now() + leaseMs - quietMs;
-      const rows = await this.#rows(`select seq from deliveries where leased_until > ${least}`);
+      const rows = await this.#rows(
+        `select notification from deliveries where leased_until > ${least}`,
+      );
       return rows.length;
     };
     await until(async () => (await young()) === 0, leasePatienceMs);

@@ -81,10 +81,10 @@ export const factsInDatabase = onSqlite(`
   union all select id_of('ntf', n.position, e.tail), '' from notifications n join events e on e.position = n.event
   union all select id, '' from bookings
   union all select id, '' from destinations
-  union all select substr(id_of('dlv', notification, 0), 1, 23) || substr(destination_id, -13), '' from deliveries
+  union all select id_of('dlv', notification, destination), '' from deliveries
   union all select 'event ' || idempotency_key, id_of('evt', position, tail) from events
   union all select 'user ' || id, email from users
   union all select 'cancellation ' || id, strftime('%Y-%m-%dT%H:%M:%fZ', cancelled_at / 1000.0, 'unixepoch')
     from bookings where status = 'cancelled'
   union all select 'delivered ' || id_of('ntf', n.position, e.tail), '' from notifications n join events e on e.position = n.event
-    where n.status = 'delivered'`);
+    where not exists (select 1 from deliveries d where d.event = n.event and d.notification = n.position and d.status <> 'delivered' and d.owner_id is null)`);

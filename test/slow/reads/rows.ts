@@ -70,10 +70,10 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
   );
   const dueAt = few(String(untilMs * 2), "null");
   const notified = `${many} where n % 4 <> 0`.replace(/\) where/, ") where");
-  const delivery = (destination: string, owner: string) => ({
-    destination_id: `'${destination}'`,
-    notification: position,
+  const delivery = (id: string, owner: string) => ({
     event: position,
+    notification: position,
+    destination: String(Number(id.slice(4))),
     owner_id: owner,
     status: sent,
     attempt_count: "1",
@@ -127,23 +127,16 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         title: "'Deploy failed on main'",
         text: "''",
         severity: few("'error'", "case n % 2 when 0 then 'warning' else 'info' end"),
-        status: sent,
-        attempt_count: "1",
-        due_at: dueAt,
-        last_error: few("'timeout'", "null"),
       },
       notified,
     ],
-    ["deliveries", { seq: "n", ...delivery(sentTo.many, "null") }, notified],
-    ["deliveries", { seq: `n + ${rows}`, ...delivery(sentTo.manyOfUser, "'test-user'") }, notified],
-    [
-      "deliveries",
-      { seq: `n + ${2 * rows}`, ...delivery(sentTo.few, "null") },
-      `${sql.numbers(10)} where n % 4 <> 0`,
-    ],
+    ["deliveries", delivery(sentTo.many, "null"), notified],
+    ["deliveries", delivery(sentTo.manyOfUser, "'test-user'"), notified],
+    ["deliveries", delivery(sentTo.few, "null"), `${sql.numbers(10)} where n % 4 <> 0`],
     [
       "destinations",
       {
+        number: "n",
         id: `'dst_' || ${sql.hex("n", 32)}`,
         name: "'name-' || n",
         owner_id: few("case n when 2 then 'test-user' end", "'user-' || n % 10"),

@@ -29,13 +29,12 @@ import { erasedCaller, erasures, notErased } from "../../../../src/identity/user
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { operatorGateway } from "../../../../src/outbound/destination.ts";
+import { nextInLine } from "../../../../src/outbound/delivery-order.sql.ts";
 import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
 import {
   feedAfter,
   insertNotification,
   newestNotification,
-  summaryWrites,
 } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { createLog } from "../../../../src/telemetry/log.ts";
@@ -107,8 +106,8 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       const { position, title } = notificationRow(n);
       await late.unsafe("begin");
       await late.unsafe(
-        `insert into notifications (position, event, title, text, severity, status, attempt_count)
-         values (reserve_positions(1, $1, $1), $2, $3, '', 'info', 'pending', 0)`,
+        `insert into notifications (position, event, title, text, severity)
+         values (reserve_positions(1, $1, $1), $2, $3, '', 'info')`,
         [position.atMs, eventRow(1).place.position, title],
       );
     };
@@ -181,32 +180,31 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
     );
     await one.atomically(...notes);
-    const destinationId = operatorGateway.id;
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
-    const lease = { destinationId, now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
+    const lease = { destination: 1, now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
     const claims = await Promise.all(
       [one, other, one, other].map((storage) => storage.atomically(write(claimDue, lease))),
     );
-    const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
-    expect(new Set(seqs).size).toBe(seqs.length);
-    expect(seqs.length).toBe(40);
+    const claimed = claims.flatMap(([{ rows }]) => rows.map(({ notification }) => notification));
+    expect(new Set(claimed).size).toBe(claimed.length);
+    expect(claimed.length).toBe(40);
   });
 
   test("a claim skips what another instance is claiming, without waiting for it", async () => {
     await using both = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
     const [storage] = both.storages;
-    const rows = [1, 2].map((n) =>
-      write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
-    );
-    await storage.atomically(...rows);
+    const notes = [1, 2].map((n) => notificationRow(n));
+    const deliveries = notes.map((note) => deliveryRow(note));
+    await storage.atomically(write(insertDeliveries, { deliveries }));
+    const [first = 0, second = 0] = notes.map(({ position }) => position.position);
     await using other = new SQL(shared.url, { max: 1 });
     await other.unsafe("begin");
-    await other.unsafe("update deliveries set leased_until = 1 where seq = 1");
+    await other.unsafe(`update deliveries set leased_until = 1 where notification = ${first}`);
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
     const leasedUntil = new Date(now.getTime() + 30_000);
-    const lease = { destinationId: operatorGateway.id, now, leasedUntil, limit: 10 };
+    const lease = { destination: 1, now, leasedUntil, limit: 10 };
     const [claimed] = await storage.atomically(write(claimDue, lease));
-    expect(claimed.rows.map(({ seq }) => seq)).toEqual([2]);
+    expect(claimed.rows.map(({ notification }) => notification)).toEqual([second]);
     await other.unsafe("rollback");
   });
 
@@ -308,10 +306,10 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
 
   test.each([
     [
-      "sum up deliveries of the same events",
-      "notifications",
-      [1, 2, 3].map((event) => summaryWrites([event])),
-      "2",
+      "settle deliveries of the same lines",
+      "deliveries",
+      [1, 2, 3].map((destination) => nextInLine({ destination, orderKey: "a" }, new Date(0))),
+      "2 a",
     ],
     [
       "record failures of the same destinations",

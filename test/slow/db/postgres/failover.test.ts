@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { operatorGateway } from "../../../../src/outbound/destination.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
@@ -100,8 +99,7 @@ test.skipIf(skips(noOwnPostgres))(
     await primary.start();
 
     const storage = await openStorage(schema, primary.url, limits);
-    const destinationId = operatorGateway.id;
-    const lease = { destinationId, now: new Date(), leasedUntil: new Date(), limit: 1 };
+    const lease = { destination: 1, now: new Date(), leasedUntil: new Date(), limit: 1 };
     const claim = () => storage.atomically(write(claimDue, lease));
     // Nothing is due, so it writes nothing, and its commit does not wait for a standby.
     await claim();
