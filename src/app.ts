@@ -107,7 +107,7 @@ export function createApp(services: Services) {
     .use(
       healthRest({
         home: homePage(config.graphiql === "on"),
-        providers: () => services.registered().map(({ id }) => id),
+        providers: () => services.registered().map(({ provider }) => provider.id),
         metrics,
         unready: () => services.unready(),
       }),

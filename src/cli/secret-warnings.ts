@@ -3,7 +3,7 @@ import { sealedKeys } from "../booking/personal-data/sealed-keys.ts";
 import type { Config } from "../config/config.ts";
 import { equalSecrets, secretPlaces, type SecretStore } from "../config/secrets.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
+import type { Registered } from "../inbound/providers/registry.ts";
 import { canMakeSecret } from "../inbound/signatures/development-secret.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import { isDocumentedSecret, leastSecretLength } from "../inbound/signatures/weak-secret.ts";
@@ -12,23 +12,26 @@ import type { Log } from "../telemetry/log.ts";
 import { ownKeys } from "./keys.ts";
 import { programName } from "./program.ts";
 
-/** Logs which webhook secrets are missing, short, published, shared or ignored. */
+/**
+ * Logs which of the loaded webhook secrets are missing, short, published, shared or ignored. Does not read them again:
+ * files may have changed since.
+ */
 export function warnOfSecrets(
-  secrets: SecretStore,
-  providers: readonly Provider[],
-  { secretsDir }: Config,
+  registered: readonly Pick<Registered, "provider" | "secrets">[],
+  store: Pick<SecretStore, "unreadFiles">,
+  { secretsDir }: Pick<Config, "secretsDir">,
   log: Log,
 ): void {
-  for (const { id, signature } of providers) {
+  for (const { provider, secrets } of registered) {
+    const { id, signature } = provider;
     const { file } = secretPlaces(id, secretsDir).current;
-    const found = secrets.webhookSecrets(id);
-    if (found === null) {
+    if (secrets === null) {
       log.info(
         { file },
-        `${id} has no webhook secret and answers 503: run \`${programName} secrets ${canMakeSecret(signature) ? "init" : `set ${id}`}\`, then kill -HUP ${process.pid}`,
+        `${id} has no webhook secret and answers 503: run \`${programName} secrets ${canMakeSecret(signature) ? "init" : `set ${id}`}\``,
       );
     }
-    for (const [role, secret] of Object.entries(found ?? {})) {
+    for (const [role, secret] of Object.entries(secrets ?? {})) {
       // A public key and the name of an account are no secrets.
       if (secret === null || !hasSharedSecret(signature)) continue;
       if (isDocumentedSecret(secret)) {
@@ -41,9 +44,12 @@ export function warnOfSecrets(
         `the ${role} secret of ${id} has fewer than ${leastSecretLength} characters and can be guessed: set a longer one`,
       );
     }
-    for (const unread of secrets.unreadFiles(id)) log.warn(notRead(unread));
+    for (const unread of store.unreadFiles(id)) log.warn(notRead(unread));
   }
-  for (const [one, other] of equalSecrets(secrets, providers)) {
+  const loaded = new Map(registered.map(({ provider, secrets }) => [provider.id, secrets]));
+  const webhookSecrets = (id: string) => loaded.get(id) ?? null;
+  const providers = registered.map(({ provider }) => provider);
+  for (const [one, other] of equalSecrets({ webhookSecrets }, providers)) {
     log.warn(`${one} and ${other} have the same secret: a delivery for one verifies at the other`);
   }
 }

@@ -106,7 +106,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     throw error;
   }
 
-  warnOfSecrets(secrets, services.registered(), config, log);
+  warnOfSecrets(services.registered(), secrets, config, log);
   for (const warning of misspeltSettings(env)) log.warn(warning);
   for (const warning of unencrypted(config)) log.warn(warning);
   warnOfOwnKeys(config, log);
@@ -136,7 +136,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const loadAgain = () => {
     if (!reload(services, log)) return;
     lock?.reloaded();
-    warnOfSecrets(secrets, services.registered(), config, log);
+    warnOfSecrets(services.registered(), secrets, config, log);
   };
   const hangUp = () => {
     // A closing terminal sends the same signal.

@@ -240,7 +240,7 @@ export function usableSecrets(
 
 /** Pairs of providers with the same secret, current or previous: a request for one would verify at the other. */
 export function equalSecrets(
-  store: SecretStore,
+  store: Pick<SecretStore, "webhookSecrets">,
   providers: readonly Pick<Provider, "id" | "signature">[],
 ): readonly (readonly [string, string])[] {
   const holders = providers

@@ -9,8 +9,7 @@ import type { CallerLimiter, FailureLimiter } from "../identity/limiter.ts";
 import { type Onboarding, onboarding } from "../inbound/onboarding/onboarding.ts";
 import { type Providers, providerStatuses } from "../inbound/provider-status/provider-status.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
-import type { Registry } from "../inbound/providers/registry.ts";
+import type { Registered, Registry } from "../inbound/providers/registry.ts";
 import type { EffectOf } from "../inbound/receive/effects.ts";
 import { latePayments } from "../inbound/receive/late-payments.ts";
 import { latency } from "../inbound/receive/latency.ts";
@@ -41,7 +40,7 @@ export interface WebhookServices {
   readonly onboarding: Onboarding;
   readonly statistics: Statistics;
   /** The registered providers: built-in ones, then those of files. */
-  registered(): readonly Provider[];
+  registered(): readonly Registered[];
   /**
    * Reads all provider files and webhook secrets again and returns the providers that changed, came or went. Throws if one is invalid
    * or missing; everything then stays as it is.
@@ -161,7 +160,7 @@ export function webhookServices(
       log,
     }),
     statistics: statistics({ storage, latency: acknowledged, readBacklog, version }),
-    registered: () => Array.from(registry, ({ provider }) => provider),
+    registered: () => [...registry],
     reload,
   };
   return {
