@@ -72,7 +72,7 @@ export async function token(
 
   if (isInMemory(config)) {
     console.error(
-      `user ${user.id} is not stored: DATABASE_URL is sqlite::memory:, which only the server can access. The token is still valid.`,
+      `user ${user.id} is not stored, since the database is in memory; the token is valid`,
     );
   } else {
     console.error(`${isNew ? "created" : "found"} user ${user.id} ${user.email} (${user.name})`);

@@ -16,29 +16,33 @@ const cabins = [
   ["first", 2, 6.2],
 ] as const;
 
-/** The same flights on each of so many days, without those that have departed. */
+/** The next departures of each flight number, one a day, in each cabin. */
 export function demoFlights(now: Date, days: number): FlightPlan[] {
-  const dates = Array.from({ length: days }, (_, day) =>
-    Temporal.Now.plainDateISO().add({ days: day }),
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO("UTC");
+  // At the origin it may be the day before or after.
+  const dates = Array.from({ length: days + 3 }, (_, day) =>
+    today.toPlainDate().add({ days: day - 1 }),
   );
-  const plans = dates.flatMap((date) =>
-    timetable.flatMap(([flightNumber, origin, destination, plainTime, minutes, dollars]) => {
-      const place = airport(origin) ?? { iata: origin, zone: "UTC" };
-      const departureTime = instantAt(place, new Date(`${date.toString()}T${plainTime}Z`));
-      const arrivalTime = new Date(departureTime.getTime() + minutes * 60_000);
-      const leg = { flightNumber, origin, destination, departureTime, arrivalTime };
-      return cabins.map(([cabinClass, seats, factor]) => {
-        const priceMinor = parseMinor((dollars * factor).toFixed(0), "USD");
-        return {
-          ...leg,
-          airline: "Northlight Airways",
-          cabinClass,
-          seats,
-          priceMinor,
-          currency: "USD",
-        };
+  return timetable.flatMap(([flightNumber, origin, destination, plainTime, minutes, dollars]) => {
+    const place = airport(origin) ?? { iata: origin, zone: "UTC" };
+    return dates
+      .map((date) => instantAt(place, new Date(`${date.toString()}T${plainTime}Z`)))
+      .filter((departureTime) => departureTime > now)
+      .slice(0, days)
+      .flatMap((departureTime) => {
+        const arrivalTime = new Date(departureTime.getTime() + minutes * 60_000);
+        const leg = { flightNumber, origin, destination, departureTime, arrivalTime };
+        return cabins.map(([cabinClass, seats, factor]) => {
+          const priceMinor = parseMinor((dollars * factor).toFixed(0), "USD");
+          return {
+            ...leg,
+            airline: "Northlight Airways",
+            cabinClass,
+            seats,
+            priceMinor,
+            currency: "USD",
+          };
+        });
       });
-    }),
-  );
-  return plans.filter(({ departureTime }) => departureTime > now);
+  });
 }
