@@ -65,6 +65,23 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
     }
   }, 60_000);
 
+  test("shows all tabs on a phone", async () => {
+    const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
+    const browser = openBrowser(390);
+    try {
+      await browser.open(new URL("/graphql", server.server?.url).href);
+      await browser.has(".graphiql-tab", 5);
+      const cutOff = `[...document.querySelectorAll(".graphiql-tab")].filter((tab) => {
+        const { left, right, top, bottom } = tab.getBoundingClientRect();
+        return !tab.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2)) || right > innerWidth;
+      }).length`;
+      expect(await browser.read(cutOff)).toBe(0);
+    } finally {
+      await browser.close();
+      await server.stop(true);
+    }
+  }, 60_000);
+
   const examples = "Search,Book,Cancel,Page through,Subscribe";
 
   test("shows on later visits what was there before, and adds no empty tab", async () => {
