@@ -79,5 +79,4 @@ export const oldSessions = statement<
 export const sessionPages = pagesOver(tables)<ConsoleSession, "actor" | "kind">({
   table: (t) => t.sessions,
   select: (db, t) => db.select(sessionColumns(t)).from(t.sessions),
-  isSmall: true,
 });
