@@ -80,3 +80,30 @@ export async function requireSkippedRows(one: ReservedSQL, other: ReservedSQL): 
     await one.unsafe("rollback").catch(() => {});
   }
 }
+
+/**
+ * Throws when partitions cannot be attached and detached. The tables are temporary, since a role that serves may create
+ * no others.
+ */
+export async function requirePartitions(one: ReservedSQL): Promise<void> {
+  await requireAbility(
+    "partitions that can be attached and detached, with which retention removes expired data",
+    async () => {
+      try {
+        await one.unsafe(partitionsText).simple();
+      } catch (error) {
+        await one.unsafe("rollback").catch(() => {});
+        throw error;
+      }
+      return true;
+    },
+  );
+}
+
+/** Takes one round trip. */
+const partitionsText = `begin;
+  create table pg_temp.skyhook_trial (id int) partition by range (id);
+  create table pg_temp.skyhook_trial_part (id int);
+  alter table pg_temp.skyhook_trial attach partition pg_temp.skyhook_trial_part for values from (0) to (1);
+  alter table pg_temp.skyhook_trial detach partition pg_temp.skyhook_trial_part;
+  rollback`;

@@ -4,7 +4,7 @@ import { migrationsTable, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 import { columnsOf } from "../table.ts";
 
-import { requireLocks, requireSkippedRows } from "./abilities.ts";
+import { requireLocks, requirePartitions, requireSkippedRows } from "./abilities.ts";
 import { timeouts } from "./connect.ts";
 import { answerWithin, sqlStateOf } from "./errors.ts";
 
@@ -79,6 +79,7 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
   await withSessions(pool, limits, async (one, other) => {
     if (other !== null) await requireOwnSessions(one, other);
     await requireLocks(one, other);
+    await requirePartitions(one);
   });
   const warnings = [
     ...(await timeoutWarnings(pool, limits)),

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { SQL } from "bun";
+
 import { noObserver, openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { schema } from "../../../../src/schema/schema.ts";
@@ -74,6 +76,31 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
     expect(await why(inspectServer(schema, url, limits))).toContain(
       "it lacks rows that are skipped with FOR UPDATE SKIP LOCKED, without which instances send a notification twice",
     );
+  });
+
+  test("does not start if partitions cannot be detached, also with one connection", async () => {
+    // The trigger is one of the whole database.
+    const name = `skyhook_alike_${crypto.randomUUID().replaceAll("-", "")}`;
+    await database.run(`create database ${name}`);
+    try {
+      const url = new URL(database.url);
+      url.pathname = `/${name}`;
+      url.searchParams.delete("search_path");
+      await using sql = new SQL(url.href, { max: 1 });
+      await sql.unsafe(`create function unimplemented() returns event_trigger language plpgsql as $$
+        begin raise exception 'unimplemented' using errcode = '0A000'; end $$`);
+      await sql.unsafe(`create event trigger no_partitions on ddl_command_start when tag in ('ALTER TABLE')
+        execute function unimplemented()`);
+      for (const poolSize of [1, 5]) {
+        expect(await why(openStorage(schema, url.href, { ...limits, poolSize }))).toEndWith(
+          "it lacks partitions that can be attached and detached, with which retention removes expired data. Use PostgreSQL itself",
+        );
+      }
+      await sql.unsafe("drop event trigger no_partitions");
+      await (await openStorage(schema, url.href, limits)).close();
+    } finally {
+      await database.run(`drop database ${name} with (force)`);
+    }
   });
 
   test("warns if it delivers no notifications", async () => {

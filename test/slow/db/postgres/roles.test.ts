@@ -106,7 +106,8 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await run(ownerText);
     await (await opened(urlOf("keeper"))).close();
     await run(
-      `${grantTables}; ${grantSequences}; revoke insert on skyhook.notifications from server`,
+      `${grantTables}; ${grantSequences}; revoke insert on skyhook.notifications from server;
+      revoke temporary on database postgres from public`,
     );
     const storage = await opened(urlOf("server"));
     const [refused] = await Promise.all([
