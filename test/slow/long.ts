@@ -8,6 +8,7 @@ import type { Flag, LongRun, Options } from "./long-run.ts";
 import { model } from "./model/run.ts";
 import { mutantsRun } from "./mutants/run.ts";
 import { nightly } from "./nightly.ts";
+import { postgres18 } from "./postgres18/run.ts";
 import { reads } from "./reads/run.ts";
 import { transports } from "./transports/run.ts";
 
@@ -19,6 +20,7 @@ const runs: readonly LongRun[] = [
   mutantsRun,
   nightly,
   outages,
+  postgres18,
   reads,
   transports,
 ];

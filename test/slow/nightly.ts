@@ -8,7 +8,7 @@ import type { LongRun } from "./long-run.ts";
 import { beyondLast, nightsOf, rowOf } from "./nights.ts";
 
 /** What `bun run` runs each night: all of which CI takes samples, and searches with the date as seed. */
-const tests = ["test:depth", "test:slow", "test:postgres"];
+const tests = ["test:depth", "test:slow", "test:postgres", "postgres18"];
 const searches = [
   "crash --rounds 20",
   "crash --destinations --rounds 4",

@@ -53,11 +53,11 @@ function toolsFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Creates a server in a new folder and starts it on a free port. */
-export async function ownPostgres(): Promise<OwnPostgres> {
+/** Creates a server in a new folder and starts it on a free port. `programs` is the folder of initdb and pg_ctl. */
+export async function ownPostgres(programs = tools ?? ""): Promise<OwnPostgres> {
   const folder = temporaryFolder();
   chmodSync(folder, 0o777);
-  const primary = serverIn(folder, "server");
+  const primary = serverIn(folder, "server", programs);
   const standbys: ReturnType<typeof serverIn>[] = [];
   // Skips fsync only while creating the data folder; commits are synced.
   await primary.run("initdb", "-D", primary.data, "-U", "postgres", "-A", "trust", "--no-sync");
@@ -68,7 +68,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     start: primary.start,
     useCertificate: (certificate) => useCertificate(primary, certificate),
     async addStandby() {
-      const standby = serverIn(folder, `standby-${standbys.length + 1}`);
+      const standby = serverIn(folder, `standby-${standbys.length + 1}`, programs);
       const copied = ["-D", standby.data, "-d", primary.url, "--write-recovery-conf"];
       await primary.run("pg_basebackup", ...copied, "--checkpoint=fast", "--no-sync");
       await standby.start();
@@ -85,10 +85,10 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 }
 
 /** A server with its data in `folder`. */
-function serverIn(folder: string, name: string) {
+function serverIn(folder: string, name: string, programs: string) {
   const port = freePort();
   const data = join(folder, name);
-  const run = (tool: string, ...args: string[]) => runIn(folder, join(tools ?? "", tool), ...args);
+  const run = (tool: string, ...args: string[]) => runIn(folder, join(programs, tool), ...args);
   const ctl = (...args: string[]) =>
     run("pg_ctl", "-D", data, "-w", "-t", "30", "-l", join(folder, `${name}.log`), ...args);
   const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
