@@ -44,7 +44,10 @@ type RowOfFields<F> = {
         : Data | null
       : RowOfFields<F[K]>;
 };
-type Assignments<T extends Table> = { [K in keyof RowOf<T>]?: RowOf<T>[K] | SQL | Placeholder };
+/** A value for each column of a row. */
+export type Assignments<T extends Table> = {
+  [K in keyof RowOf<T>]?: RowOf<T>[K] | SQL | Placeholder;
+};
 
 /** A complete query whose rows are `Row`. At run time it is a Drizzle builder. */
 export interface Query<Row> {
@@ -126,6 +129,11 @@ export interface Dialect {
    * reads all of them.
    */
   readonly matchesByRowid: boolean;
+  /**
+   * Whether tables of events are partitioned by position. Such a table has no unique index without the position, so the keys
+   * of events have a table of their own.
+   */
+  readonly isPartitioned: boolean;
 }
 
 /** Rows, or those that have one of these values in common. */

@@ -1,9 +1,10 @@
-import { and, between, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, between, desc, eq, gte, isNull, or, sql } from "drizzle-orm";
 
 import type { Place } from "../db/place.ts";
 import { allColumns, type Dialect, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
+import { hasBodyHash, hasKey, hasOneOfKeys, insertedOnce } from "./event-keys.sql.ts";
 import { createdAt, eventColumns, eventId, firstPosition, hasId } from "./event.sql.ts";
 import { type Event, eventsTable, type StoredEvent } from "./event.ts";
 
@@ -12,16 +13,18 @@ const statement = statementsOver(tables);
 
 /** Stores an event. Changes no row if its idempotency key or body hash exists. */
 export const insertEvent = statement<StoredEvent>()(
-  (db, { events }, p) => {
+  (db, { events }, p, dialect) => {
     // Guarantee: the value of `place` is that of a `StoredEvent`.
     const tail = sql.param(p.place, {
       mapToDriverValue: (place: unknown) => (place as Place).tail,
     });
     const given = allColumns(events, "position", "tail", "changes");
-    return db
-      .insert(events)
-      .values({ ...given, position: p.place, tail: sql`${tail}`, changes: sql`0` })
-      .onConflictDoNothing();
+    return insertedOnce(
+      db,
+      events,
+      { ...given, position: p.place, tail: sql`${tail}`, changes: sql`0` },
+      dialect,
+    );
   },
   { place: ({ place }) => place },
 );
@@ -31,7 +34,7 @@ export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db
   db
     .select(firstColumns(t, dialect))
     .from(t.events)
-    .where(and(isNull(t.events.bodyHash), eq(t.events.idempotencyKey, p.idempotencyKey)))
+    .where(and(isNull(t.events.bodyHash), hasKey(t, p.idempotencyKey, dialect)))
     .limit(1),
 );
 
@@ -41,14 +44,7 @@ export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash"
     db
       .select(firstColumns(t, dialect))
       .from(t.events)
-      // As in the partial index.
-      .where(
-        and(
-          isNotNull(t.events.bodyHash),
-          eq(t.events.provider, p.provider),
-          eq(t.events.bodyHash, p.bodyHash),
-        ),
-      )
+      .where(hasBodyHash(t, p, dialect))
       .limit(1),
 );
 
@@ -122,7 +118,7 @@ export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][]
     db
       .select(eventColumns(t, dialect))
       .from(t.events)
-      .where(dialect.among(t.events.idempotencyKey, p.keys)),
+      .where(hasOneOfKeys(t, p.keys, dialect)),
 );
 
 /** The events with these idempotency keys, and whether their bodies are compared too. */
@@ -131,7 +127,7 @@ export const firstsWithKeys = statement<{ keys: readonly Event["idempotencyKey"]
     db
       .select({ ...firstColumns(t, dialect), bodyHash: t.events.bodyHash })
       .from(t.events)
-      .where(dialect.among(t.events.idempotencyKey, p.keys)),
+      .where(hasOneOfKeys(t, p.keys, dialect)),
 );
 
 const receiptColumns = ({ events }: TablesOf<typeof tables>) => ({

@@ -4,6 +4,7 @@ import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
 import { columnsOf, encoded, rowsAs, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+import { hasKey } from "../event/event-keys.sql.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
 import { deliveriesTable } from "../outbound/delivery.ts";
@@ -59,7 +60,7 @@ export const eventPages = pagesOver(tables)<Event, EventColumn | Conditional>({
   table: (t) => ({ ...columnsOf(t.events), ...sentColumns(t) }),
   position: (t) => t.events.position,
   select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.events),
-  conditions: sentConditions,
+  conditions: { ...sentConditions, idempotencyKey: hasKey },
   uncommon: { filter: "status", common: "accepted" },
   indexed: ["idempotencyKey", "type", "provider"],
 });

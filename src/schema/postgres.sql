@@ -13,24 +13,46 @@ create function position_lock(of_position bigint) returns bigint language sql st
   select (('events_position'::regclass::oid::bigint & 2097151) << 42) | (of_position >> 10)
 $$;
 
--- Reserves positions for so many events, received between two times, and returns the first. Transactions end in any order.
--- So that a reader can know below which position nothing more will appear, a transaction announces its own until it ends,
--- before anyone can see that they are reserved.
-create function reserve_positions(events integer, first_ms bigint, last_ms bigint) returns bigint language plpgsql as $$
+-- Reserves positions for so many events, received at these times in ascending order, and returns the first. Transactions
+-- end in any order. So that a reader can know below which position nothing more will appear, a transaction announces its
+-- own until it ends, before anyone can see that they are reserved.
+create function reserve_positions(events integer, times bigint[]) returns bigint language plpgsql as $$
 declare
   turn bigint := position_lock(0);
+  before bigint;
   first bigint;
+  last bigint;
 begin
   perform pg_advisory_lock(turn);
-  select greatest(last_value + 1, first_ms * 1024) into first from events_position;
+  select last_value, greatest(last_value + 1, times[1] * 1024) into before, first from events_position;
+  last := greatest(first, times[cardinality(times)] * 1024) + events - 1;
+  perform make_week(week)
+    from (
+      select distinct week_of(greatest(first, ms * 1024) + number) as week
+      from unnest(times) as ms, unnest(array[0, events - 1]) as number
+    ) as needed
+    where not has_week(week);
+  if generation_of(before) <> generation_of(last) then
+    perform begin_generation(turn, generation_of(first) <> generation_of(last));
+  end if;
   perform pg_advisory_xact_lock_shared(position_lock(first));
-  perform setval('events_position', greatest(first, last_ms * 1024) + events - 1);
+  perform setval('events_position', last);
   perform pg_advisory_unlock(turn);
   return first;
 exception when query_canceled or others then
   perform pg_advisory_unlock(turn);
   raise;
 end $$;
+
+-- The announced positions of open transactions, in whole milliseconds.
+create view announced_positions as
+  select (key & 4398046511103) * 1024 as position, key as lock
+  from (
+    select (classid::bigint << 32) | objid::bigint as key from pg_locks
+    where locktype = 'advisory' and objsubid = 1 and mode = 'ShareLock'
+      and database = (select oid from pg_database where datname = current_database())
+  ) as locks
+  where key >> 42 = 'events_position'::regclass::oid::bigint & 2097151;
 
 -- The position up to which every event is committed or will never be. Rows must be read by a later statement, whose
 -- snapshot then holds all of them.
@@ -40,14 +62,8 @@ declare
   announced bigint;
 begin
   select last_value into given from events_position;
-  select min(key & 4398046511103) into announced
-    from (
-      select (classid::bigint << 32) | objid::bigint as key from pg_locks
-      where locktype = 'advisory' and objsubid = 1 and mode = 'ShareLock'
-        and database = (select oid from pg_database where datname = current_database())
-    ) as locks
-    where key >> 42 = 'events_position'::regclass::oid::bigint & 2097151;
-  return least(given, announced * 1024 - 1);
+  select min(position) into announced from announced_positions;
+  return least(given, announced - 1);
 end $$;
 
 create table events (
@@ -82,10 +98,7 @@ create table events (
   items integer,
   -- How often its words changed; below zero once they are indexed again.
   changes integer not null default 0
-);
--- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes.
-create unique index events_key on events (idempotency_key);
-create unique index events_body on events (provider, body_hash) where body_hash is not null;
+) partition by range (position);
 -- With both filters, the index alone excludes the events of other types or providers.
 create index events_of_provider on events (provider, position, type);
 create index events_of_type on events (type, position, provider);
@@ -93,6 +106,64 @@ create index events_unaccepted on events (status, position) where status <> 'acc
 create index events_recovered on events (provider, position) where recovered;
 create index events_body_of on events (body_of, item) where body_of is not null;
 create index events_changed on events (position) where changes > 0;
+
+-- What makes an event one event: its key, and for providers that do not sign the delivery id its bytes. A unique index of
+-- a partitioned table would have to contain the position, so keys have tables of their own: one for each generation of 13
+-- weeks, which is dropped when all of its events are.
+create table event_keys (
+  key bytea not null,
+  generation integer not null,
+  position bigint not null,
+  primary key (key, generation)
+) partition by list (generation);
+
+create function generation_of(of_position bigint) returns integer language sql immutable as $$
+  select (of_position / 619315200000 / 13)::integer
+$$;
+-- The key for an idempotency key, and that for the bytes of a provider's request. Text contains no NUL.
+create function event_key(idempotency_key text) returns bytea language sql stable as $$
+  select substring(sha256(convert_to(idempotency_key, 'UTF8')) for 16)
+$$;
+create function event_key(provider text, body_hash bytea) returns bytea language sql stable as $$
+  select substring(sha256(convert_to(provider, 'UTF8') || '\x00' || body_hash) for 16)
+$$;
+
+-- Whether there is an event at a position now, even if it was committed after the calling statement began.
+create function is_event(at bigint) returns boolean language plpgsql volatile as $$
+begin
+  return exists (select from events where position = at);
+end $$;
+
+-- Takes keys for the event at a position. Returns false if another event has one of them. A key whose event was deleted is
+-- free.
+create function take_keys(at bigint, keys bytea[]) returns boolean language plpgsql as $$
+declare
+  own integer := generation_of(at);
+  taken integer;
+begin
+  if exists (select from event_keys where key = any (keys) and generation < own and is_event(position)) then
+    return false;
+  end if;
+  insert into event_keys (key, generation, position) select unnest(keys), own, at
+    on conflict (key, generation) do update set position = excluded.position where not is_event(event_keys.position);
+  get diagnostics taken = row_count;
+  if taken = cardinality(keys) then return true; end if;
+  delete from event_keys where key = any (keys) and generation = own and position = at;
+  return false;
+end $$;
+
+-- Waits for the transactions that may store keys in earlier generations: a later one looks for those keys only once. A
+-- transaction that begins in one generation and ends in the next lets the others wait for it.
+create function begin_generation(turn bigint, is_crossing boolean) returns void language plpgsql as $$
+declare
+  announced bigint;
+begin
+  for announced in select lock from announced_positions loop
+    perform pg_advisory_lock(announced);
+    perform pg_advisory_unlock(announced);
+  end loop;
+  if is_crossing then perform pg_advisory_xact_lock(turn); end if;
+end $$;
 
 create table notifications (
   -- The place in the feed: that of its event, or, if it was added later, a later one. The id is made of it.
@@ -199,8 +270,68 @@ create index failed_attempts_of_destination on failed_attempts (destination, sta
 create table event_words (
   rowid bigint not null primary key,
   words tsvector not null
-);
+) partition by range (rowid);
 create index event_words_words on event_words using gin (words);
+
+-- Weeks: events and their words are stored in a partition for each, so that retention drops old ones as a whole
+
+-- The number of a position's week. The first one began with the epoch, on a Thursday.
+create function week_of(of_position bigint) returns integer language sql immutable as $$
+  select (of_position / 619315200000)::integer
+$$;
+create function first_position(of_week integer) returns bigint language sql immutable as $$
+  select of_week * 619315200000
+$$;
+-- A partition is named after the first day of its week.
+create function name_of_week(parent text, week integer) returns text language sql stable as $$
+  select parent || '_' || to_char(date '1970-01-01' + 7 * week, 'YYYYMMDD')
+$$;
+create function has_partition(parent text, name text) returns boolean language sql stable as $$
+  select exists (select from pg_inherits where inhparent = parent::regclass and inhrelid = to_regclass(name))
+$$;
+create function has_week(week integer) returns boolean language sql stable as $$
+  select has_partition('events', name_of_week('events', week))
+$$;
+
+-- Adds a partition to a table. Attaching an own table, unlike making it as a partition, does not make others wait.
+create function add_partition(parent text, name text, bounds text) returns void language plpgsql as $$
+begin
+  execute format('create table %I (like %I including defaults including constraints including storage)', name, parent);
+  execute format('alter table %I attach partition %I for values %s', parent, name, bounds);
+exception when duplicate_table or wrong_object_type or invalid_object_definition then
+  raise exception 'cannot create the partition % of % (%): rename or drop what is in its place', name, parent, sqlerrm
+    using errcode = 'object_not_in_prerequisite_state';
+end $$;
+
+-- Makes the partitions of a week, unless they exist. Runs as the owner of the tables, as all functions that change them do.
+create function make_week(week integer) returns void language plpgsql security definer as $$
+declare
+  generation integer := generation_of(first_position(week));
+  bounds text := format('from (%s) to (%s)', first_position(week), first_position(week + 1));
+begin
+  -- Another instance may be making them.
+  perform pg_advisory_xact_lock(position_lock(1024));
+  if has_week(week) then return; end if;
+  perform add_partition(parent, name_of_week(parent, week), bounds) from unnest(array['events', 'event_words']) as parent;
+  if not has_partition('event_keys', 'event_keys_' || generation) then
+    perform add_partition('event_keys', 'event_keys_' || generation, format('in (%s)', generation));
+  end if;
+end $$;
+
+-- Makes the partitions of all weeks between two positions.
+create function make_weeks(first bigint, last bigint) returns void language sql as $$
+  select make_week(week) from generate_series(week_of(first), week_of(last)) as week where not has_week(week)
+$$;
+
+-- The functions that run as the owner use nothing that another role can put in the way.
+do $$
+declare
+  owners regprocedure;
+begin
+  for owners in select oid from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace loop
+    execute format('alter function %s set search_path = %I, pg_temp', owners, current_schema());
+  end loop;
+end $$;
 
 -- Providers
 

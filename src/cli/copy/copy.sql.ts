@@ -4,6 +4,7 @@ import { beyond, columnOf } from "../../db/columns.ts";
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
 import { defineTable, type TableDefinition } from "../../db/table.ts";
+import { insertedOnce } from "../../event/event-keys.sql.ts";
 import { tables } from "../../schema/schema.ts";
 
 export type Row = Record<string, unknown>;
@@ -86,9 +87,12 @@ function copyOf<Of extends Name>(
     sizes:
       name === "events" ? { first: sizesOf(key, "first"), after: sizesOf(key, "after") } : null,
     last: rowsOf(name, key, "first", desc, 1),
-    insert: statement<Row>()((db, of) => {
+    insert: statement<Row>()((db, of, _, dialect) => {
       const table: Table = of[name];
-      return db.insert(table).values(allColumns(table)).onConflictDoNothing();
+      const row = allColumns(table);
+      return name === "events"
+        ? insertedOnce(db, of.events, row, dialect)
+        : db.insert(table).values(row).onConflictDoNothing();
     }),
   };
 }

@@ -1,5 +1,6 @@
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { makeWeeks } from "../../event/weeks.sql.ts";
 import { insertFailures } from "../../outbound/notifications.sql.ts";
 
 import {
@@ -66,6 +67,7 @@ export async function copyDatabase(
     const [last] = await to.all(table.last, {});
     let page = await pageAfter(from, table, last);
     while (page.length > 0) {
+      if (table.name === "events") await prepareFor(page, to);
       await to.atomically(
         ...(table.name === "notifications" ? await attemptWrites(from, page) : []),
         ...page.map((row) => write(table.insert, row)),
@@ -79,6 +81,13 @@ export async function copyDatabase(
   const copied: CopiedTable[] = [];
   for (const table of copies) copied.push(await compared(from, to, table, onProgress));
   return copied;
+}
+
+/** Makes the partitions of events. */
+async function prepareFor(events: readonly Row[], to: Storage): Promise<void> {
+  if (to.dialect === "sqlite") return;
+  const positions = positionsOf(events);
+  await to.all(makeWeeks, { first: Math.min(...positions), last: Math.max(...positions) });
 }
 
 /** Positions are times on SQLite, so deleted events do not matter. */

@@ -68,6 +68,7 @@ export const dialect: Dialect = {
   },
   vectorOf: (words: SQL) => sql`${words}::tsvector`,
   matchesByRowid: false,
+  isPartitioned: true,
 };
 
 function nextOfSequence(column: Column): SQL {

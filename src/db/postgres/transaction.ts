@@ -109,10 +109,10 @@ async function place(
 ): Promise<void> {
   const places = group.flatMap((each) => each.places);
   if (places.length === 0) return;
-  const times = places.map((each) => each.atMs);
-  const values = [places.length, Math.min(...times), Math.max(...times)];
+  const times = [...new Set(places.map(({ atMs }) => Math.floor(atMs)))];
+  const values = [places.length, times.toSorted((one, other) => one - other)];
   const reserved = handled(
-    connection.unsafe("select reserve_positions($1, $2, $3)", values).values().execute(),
+    connection.unsafe("select reserve_positions($1, $2)", values).values().execute(),
   );
   await answersOf([...sent.splice(0), { transaction: null, answer: reserved }]);
   let last = Number((await reserved)[0]?.[0]) - 1;

@@ -60,6 +60,7 @@ export const dialect: Dialect = {
   },
   vectorOf: (words: SQL) => words,
   matchesByRowid: true,
+  isPartitioned: false,
 };
 
 function among(column: Column, list: Placeholder): SQL {

@@ -53,12 +53,13 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
   test("polling finds notifications whose signal was lost", async () => {
     const [, there] = await start();
     const seen = follow(there);
+    await database.run("select make_weeks(0, 0)");
     for (let n = 1; n <= 4; n += 1) {
       await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at,
           title, data, body_bytes, duplicates)
         values (${n}, 0, 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 'silent', '{}', 0, 0)`);
       await database.run(`insert into notifications (position, event, title, text, severity)
-        values (reserve_positions(1, 1, 1), ${n}, 'silent ${n}', '', 'info')`);
+        values (reserve_positions(1, array[1]), ${n}, 'silent ${n}', '', 'info')`);
       await until(() => {
         there.clock.advance(100);
         return seen.length === n;
@@ -137,7 +138,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     // Simulates an instance that died after the sale, before its signal.
     await database.run("update flights set seats_available = 5");
     await database.run(`insert into notifications (position, event, title, text, severity)
-      values (reserve_positions(1, 1, 1), 1, 'sold', '', 'info')`);
+      values (reserve_positions(1, array[1]), 1, 'sold', '', 'info')`);
     await until(() => {
       there.clock.advance(100);
       return told.at(-1) === 5;

@@ -107,7 +107,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       await late.unsafe("begin");
       await late.unsafe(
         `insert into notifications (position, event, title, text, severity)
-         values (reserve_positions(1, $1, $1), $2, $3, '', 'info')`,
+         values (reserve_positions(1, array[$1::bigint]), $2, $3, '', 'info')`,
         [position.atMs, eventRow(1).place.position, title],
       );
     };
@@ -164,7 +164,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     await late.unsafe("begin");
     await late.unsafe(
       `insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
-       values (reserve_positions(1, $1, $1), $2, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 'Late', '{}', 0, 0)`,
+       values (reserve_positions(1, array[$1::bigint]), $2, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 'Late', '{}', 0, 0)`,
       [two.place.atMs, two.place.tail],
     );
     await storage.atomically(write(insertEvent, three));

@@ -99,13 +99,14 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
   );
 
   test.each([
-    ["events_pkey", eventsAt, { positions: [1] }],
+    ["events_\\d+_pkey", eventsAt, { positions: [1] }],
     ["notifications_pkey", notificationsToSend, { positions: [1] }],
   ])(
     "what a claim reads is found by %s, even with a plan for empty tables",
     async (index, statement, values) => {
       await shared.empty();
       await using client = new SQL(shared.url, { max: 1 });
+      await client.unsafe("select make_weeks(0, 0)");
       const [text] = await textOf(client, statement, values);
       await client.unsafe("set plan_cache_mode = force_generic_plan");
       await client.unsafe(`prepare read as ${text}`);

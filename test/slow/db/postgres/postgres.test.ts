@@ -23,7 +23,8 @@ describe("postgres: schema", () => {
     const found = await shared.run(
       `select table_name, column_name, data_type, is_nullable, collation_name
        from information_schema.columns where table_schema = current_schema()
-       and table_name not in ('migrations', 'event_words', 'attempts') order by table_name, column_name`,
+       and table_name not in (select relname from pg_class where relispartition or relkind = 'v')
+       and table_name not in ('migrations', 'event_words', 'event_keys') order by table_name, column_name`,
     );
     const declared = Object.values(tables)
       .map(tableOf)
@@ -46,11 +47,14 @@ describe("postgres: schema", () => {
     const storage = await shared.openEmpty();
     await storage.close();
     await shared.run("set enable_seqscan = off");
+    await shared.run("select make_weeks(0, 0)");
     const plan = await shared.run(
       "explain (costs off) select position from events where provider = 'a' and position < 1 order by position desc limit 20",
     );
     const lines = plan.map((row) => String(row["QUERY PLAN"]).trim());
-    expect(lines[1]).toContain("Index Only Scan Backward using events_of_provider on events");
+    expect(lines[1]).toMatch(
+      /Index Only Scan Backward using events_\w+_provider_position_type_idx on events/,
+    );
     expect(lines[2]).toContain('("position" < 1)');
   });
 
