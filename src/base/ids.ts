@@ -37,6 +37,7 @@ export function timeOfPosition(position: number | string): Date {
 
 /** The bits of a tail. */
 const tailBits = 52;
+export const maxTail = 2 ** tailBits - 1;
 
 /** The random part of an id that is made from a position, so that no two databases have the same ids. */
 export function makeTail(): number {

@@ -323,6 +323,106 @@ create function make_weeks(first bigint, last bigint) returns void language sql 
   select make_week(week) from generate_series(week_of(first), week_of(last)) as week where not has_week(week)
 $$;
 
+-- Retention empties the partition of a week and then drops it. What must be kept is stored again, in the same transaction.
+
+-- The newest week that was deleted.
+create table last_sweep (
+  week integer not null,
+  swept_at bigint not null,
+  kept integer not null
+);
+
+create function event_weeks() returns setof integer language sql stable as $$
+  select (to_date(right(relname, 8), 'YYYYMMDD') - date '1970-01-01') / 7
+  from pg_inherits join pg_class on oid = inhrelid where inhparent = 'events'::regclass
+$$;
+
+-- The positions of the events of a week that are kept: those that still have notifications, and those whose body one of
+-- these or an event of a later week needs. With more than `most` notifications, not all of them.
+create function kept_events(week integer, most integer) returns setof bigint language sql stable as $$
+  with noted as (
+    select distinct event as position from notifications
+    where event >= first_position(week) and event < first_position(week + 1) limit most + 1
+  )
+  select position from noted
+  union
+  select body_of from events where position in (select position from noted) and body_of >= first_position(week)
+  union
+  select body_of from events
+  where position >= first_position(week + 1) and body_of >= first_position(week) and body_of < first_position(week + 1)
+$$;
+
+-- Deletes the events of a week, with their words, except those that are kept. Returns how many these are, and whether others
+-- were deleted: none are if too many would be stored again. Returns no row if others use the week: readers and writers wait
+-- behind the lock that it waits for, so it gives up soon.
+create function sweep_week(week integer, most integer, now_ms bigint) returns table (kept integer, swept boolean)
+language plpgsql security definer set lock_timeout = '100ms' as $$
+declare
+  parent text;
+  key text;
+  positions bigint[] := array(select kept_events(week, most));
+begin
+  kept := cardinality(positions);
+  execute format('select exists (select from %I where position <> all ($1))', name_of_week('events', week))
+    into swept using positions;
+  swept := swept and kept <= most;
+  if not swept then
+    return next;
+    return;
+  end if;
+  execute format('lock table %I, %I in access exclusive mode', name_of_week('events', week), name_of_week('event_words', week));
+  -- Those that became undelivered until now.
+  positions := array(select kept_events(week, most));
+  kept := cardinality(positions);
+  for parent, key in values ('events', 'position'), ('event_words', 'rowid') loop
+    execute format('create temporary table kept_rows on commit drop as select * from %I where %I = any ($1)', name_of_week(parent, week), key) using positions;
+    execute format('truncate %I', name_of_week(parent, week));
+    execute format('insert into %I select * from pg_temp.kept_rows', name_of_week(parent, week));
+    drop table pg_temp.kept_rows;
+  end loop;
+  if not exists (select from last_sweep as last where last.week > sweep_week.week) then
+    delete from last_sweep;
+    insert into last_sweep values (week, now_ms, kept);
+  end if;
+  return next;
+exception when lock_not_available then
+  return;
+end $$;
+
+-- Drops the partition of a week without events, unless it is in use or may soon be. Returns whether it did.
+create function drop_week(week integer) returns boolean language plpgsql security definer set lock_timeout = '100ms' as $$
+declare
+  is_used boolean;
+begin
+  -- Nobody reserves positions meanwhile.
+  perform pg_advisory_xact_lock(position_lock(0));
+  lock table only events, only event_words in access exclusive mode;
+  execute format('select exists (select from %I)', name_of_week('events', week)) into is_used;
+  if is_used or exists (select from announced_positions where position < first_position(week + 1)) then
+    return false;
+  end if;
+  execute format('drop table %I, %I', name_of_week('events', week), name_of_week('event_words', week));
+  return true;
+exception when lock_not_available then
+  return false;
+end $$;
+
+-- Drops the generations of keys whose weeks are dropped.
+create function drop_generations() returns void language plpgsql security definer set lock_timeout = '100ms' as $$
+declare
+  partition text;
+begin
+  for partition in
+    select relname from pg_inherits join pg_class on oid = inhrelid
+    where inhparent = 'event_keys'::regclass
+    and substring(relname from '\d+$')::integer < (select generation_of(first_position(min(week))) from event_weeks() as week)
+  loop
+    execute format('drop table %I', partition);
+  end loop;
+exception when lock_not_available then
+  return;
+end $$;
+
 -- The functions that run as the owner use nothing that another role can put in the way.
 do $$
 declare

@@ -8,7 +8,10 @@ import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
 import { replayRunner } from "../events/replay-runner.ts";
 import { type Replays, replays } from "../events/replays.ts";
-import { type AlsoDelete, pruner } from "../events/retention/pruner.ts";
+import type { AlsoDelete } from "../events/retention/delete-events.ts";
+import { pruner } from "../events/retention/pruner.ts";
+import { weekMetrics } from "../events/retention/week-metrics.ts";
+import { readWeeks } from "../events/retention/weeks.ts";
 import { searchIndex } from "../events/search-index.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
@@ -55,6 +58,7 @@ export function eventServices(platform: Platform, parts: Parts) {
     log,
     parts.alsoDelete,
   );
+  weekMetrics(platform.metrics, () => readWeeks(storage, config.eventRetentionDays));
   const read = reveals({ storage, audit, clock, log });
   const indexing = searchIndex(storage, clock, log);
 

@@ -1,10 +1,11 @@
-import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
+import { and, asc, between, eq, isNotNull, type Placeholder, sql } from "drizzle-orm";
 
+import { idAt, maxTail } from "../../base/ids.ts";
 import { allColumns, columnsOf, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
-import type { DeletedEvents } from "../../events/retention/pruner.ts";
+import type { DeletedEvents } from "../../events/retention/delete-events.ts";
 import { paymentsTable } from "../payment.ts";
 import { type WaitingNotice, waitingNoticesTable } from "../waiting-notice.ts";
 
@@ -44,13 +45,19 @@ export const deleteWaitingNotice = statement<Pick<WaitingNotice, "eventId">>()(
     db.delete(waitingNotices).where(eq(waitingNotices.eventId, p.eventId)),
 );
 
-/** Deletes those of the events at these positions that were deleted. */
+/** Deletes those of the events between two positions that were deleted. */
 export const deleteNoticesOf = statement<DeletedEvents>()((db, t, p, dialect) => {
   const { eventId: id } = t.waitingNotices;
-  const kept = sql`select ${eventId(t, dialect)} from ${t.events} where ${dialect.among(t.events.position, p.positions)}`;
+  const idOf = (position: Placeholder, tail: number) =>
+    sql.param(position, {
+      mapToDriverValue: (value: unknown) => idAt("evt", Number(value), tail),
+    });
+  const kept = sql`select ${eventId(t, dialect)} from ${t.events} where ${between(t.events.position, p.first, p.last)}`;
   return db
     .delete(t.waitingNotices)
-    .where(sql`${dialect.among(id, p.ids)} and ${id} not in (${kept})`);
+    .where(
+      sql`${id} >= ${idOf(p.first, 0)} and ${id} <= ${idOf(p.last, maxTail)} and ${id} not in (${kept})`,
+    );
 });
 
 /** The notices that wait for a payment, oldest first. */

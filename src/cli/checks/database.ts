@@ -22,6 +22,7 @@ import { checkOutbox } from "./outbox.ts";
 import { checkPersonalData } from "./personal-data.ts";
 import { checkReconciliation } from "./reconciliation.ts";
 import { checkRotation } from "./rotation.ts";
+import { checkWeeks } from "./weeks.ts";
 
 const about = "database";
 
@@ -53,6 +54,7 @@ export async function checkDatabase(config: Config, env: Environment): Promise<r
       ...(await checkRotation(storage, config, env)),
       ...(await checkReconciliation(storage, config, env)),
       await checkOutbox(storage),
+      ...(await checkWeeks(storage, config)),
       ...(await checkDestinations(storage, config, env)),
     ]);
   } catch (error) {

@@ -2,7 +2,6 @@ import { and, asc, type Column, gt, isNotNull, lte, sql } from "drizzle-orm";
 
 import { type Dialect, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
 import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
 import { deliveriesTable } from "../../outbound/delivery.ts";
@@ -22,9 +21,9 @@ const statement = statementsOver(tables);
 
 /** The oldest events after a position, up to another. */
 export const eventsUntil = statement<{ after: number; until: number; limit: number }>()(
-  (db, t, p, dialect) =>
+  (db, t, p) =>
     db
-      .select({ position: t.events.position, id: eventId(t, dialect) })
+      .select({ position: t.events.position })
       .from(t.events)
       .where(and(gt(t.events.position, p.after), lte(t.events.position, p.until)))
       .orderBy(asc(t.events.position))
@@ -107,6 +106,44 @@ export const deleteWordsOf = statement<These>()(
   (db, t, p, dialect) =>
     db.delete(t.eventWords).where(isOfDeleted(t, t.eventWords.rowid, p, dialect)),
   { contended: () => ({ table: eventWordsTable, ids: [0] }) },
+);
+
+/** The notifications of events. */
+export const notificationsAmong = statement<These>()((db, { notifications }, p, dialect) =>
+  db
+    .select({ position: notifications.position })
+    .from(notifications)
+    .where(dialect.among(notifications.event, p.positions)),
+);
+
+/** Deletes the notifications of those of the events whose notifications are all delivered. The events stay. */
+export const deleteSettledNotifications = statement<These>()((db, { notifications }, p, dialect) =>
+  db
+    .delete(notifications)
+    .where(
+      sql`${dialect.among(notifications.event, p.positions)} and not exists (select 1 from ${notifications} as other where other.event = ${notifications.event} and other.status <> 'delivered')`,
+    ),
+);
+
+const isWithoutNotification = ({ notifications }: Tables, notification: Column) =>
+  sql`not exists (select 1 from ${notifications} where ${notifications.position} = ${notification})`;
+
+/** Deletes the deliveries of events whose notifications are deleted by now. */
+export const deleteDeliveriesWithout = statement<These>()((db, t, p, dialect) =>
+  db
+    .delete(t.deliveries)
+    .where(
+      sql`${dialect.among(t.deliveries.event, p.positions)} and ${isWithoutNotification(t, t.deliveries.notification)}`,
+    ),
+);
+
+/** Deletes the attempts of those of the notifications that are deleted by now. */
+export const deleteAttemptsWithout = statement<These>()((db, t, p, dialect) =>
+  db
+    .delete(t.failedAttempts)
+    .where(
+      sql`${dialect.among(t.failedAttempts.notification, p.positions)} and ${isWithoutNotification(t, t.failedAttempts.notification)}`,
+    ),
 );
 
 /** Deletes at most `limit` expired keys. */

@@ -177,9 +177,10 @@ describe("a refund that names no booking and arrives before its payment", () => 
   test("waits no longer than retention keeps its event", async () => {
     const booking = await hold();
     const id = `evt_${(await refund({ payment: "pi_1", amount: 10_000 })).slice(4)}` as const;
+    const position = positionIn(id);
     await app.services.storage.atomically(
-      write(deleteSettledEvents, { positions: [positionIn(id)] }),
-      write(deleteNoticesOf, { positions: [positionIn(id)], ids: [id] }),
+      write(deleteSettledEvents, { positions: [position] }),
+      write(deleteNoticesOf, { first: position, last: position }),
     );
     await pay({ payment: "pi_1", booking });
     expect(await read(booking)).toMatchObject({ status: "confirmed", refund: null });

@@ -3,16 +3,26 @@ import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 
 import { firstPositionAt } from "../../../../src/base/ids.ts";
+import { checkWeeks } from "../../../../src/cli/checks/weeks.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { Place } from "../../../../src/db/place.ts";
 import { write } from "../../../../src/db/statement.ts";
+import type { Storage } from "../../../../src/db/storage.ts";
 import { eventsByKeys, firstWithHash, insertEvent } from "../../../../src/event/events.sql.ts";
+import { indexEvents } from "../../../../src/events/index-batch.ts";
+import { walkOf } from "../../../../src/events/retention/delete-events.ts";
+import { deletingWeeks } from "../../../../src/events/retention/delete-weeks.ts";
+import { readWeeks } from "../../../../src/events/retention/weeks.ts";
+import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
+import { insertNotification } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
-import { until } from "../../../support/app.ts";
+import { createLog } from "../../../../src/telemetry/log.ts";
+import { startApp, until } from "../../../support/app.ts";
 import { noManyConnections } from "../../../support/databases.ts";
+import { valueOf } from "../../../support/exposition.ts";
 import { failure } from "../../../support/failure.ts";
 import { textOf } from "../../../support/plans.ts";
-import { eventRow } from "../../../support/rows.ts";
+import { deliveryRow, type EventRow, eventRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
 import { limits, sharedDatabase } from "./shared-database.ts";
@@ -32,6 +42,15 @@ const partitions = async (parent: string) =>
     )
   ).map(({ name }) => name);
 
+/** Opens the database, without events and partitions. */
+async function opened(): Promise<Storage> {
+  const storage = await shared.openEmpty();
+  for (const parent of ["events", "event_words", "event_keys"]) {
+    for (const name of await partitions(parent)) await shared.run(`drop table ${String(name)}`);
+  }
+  return storage;
+}
+
 describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   test.each([
     ["a week", week],
@@ -39,7 +58,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   ])(
     "two instances that receive the same keys when %s begins store each once",
     async (_, first) => {
-      await shared.openEmpty().then((storage) => storage.close());
+      await opened().then((storage) => storage.close());
       const storages = await Promise.all([1, 2].map(() => openStorage(schema, shared.url, limits)));
       const keys = Array.from({ length: 300 }, (_, number) => number);
       const hash = (number: number) => Buffer.from(String(number).padStart(16, "0"));
@@ -83,7 +102,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   ])(
     "the first event of a generation waits for open transactions %s (%s)",
     async (_, end, from, to, changes) => {
-      const storage = await shared.openEmpty();
+      const storage = await opened();
       const atMs = generation * weekMs;
       await using client = new SQL(shared.url, { max: 1 });
       await client.unsafe("begin");
@@ -109,7 +128,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   );
 
   test("the key of a deleted event is free, also in an earlier generation", async () => {
-    const storage = await shared.openEmpty();
+    const storage = await opened();
     const insert = async (atMs: number) =>
       (await storage.atomically(write(insertEvent, row(1, atMs), "stop")))[0].changes;
     for (const atMs of [generation * weekMs - 1, generation * weekMs + 1]) {
@@ -122,7 +141,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   });
 
   test("a partition that cannot be made makes the database unavailable until it can", async () => {
-    const storage = await shared.openEmpty();
+    const storage = await opened();
     const insert = (number: number, atMs: number) =>
       storage.atomically(write(insertEvent, row(number, atMs)));
     const next = (week + 40) * weekMs;
@@ -142,5 +161,168 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
     ]);
     expect(await partitions("events")).toContain(name);
     await storage.close();
+  });
+
+  describe("retention", () => {
+    const log = createLog({ level: "silent", format: "json" });
+    const now = (week + 20) * weekMs;
+    const expired = new Date((week + 1) * weekMs);
+    /** Stores events of the week, and a newer one. */
+    async function stored(storage: Storage): Promise<void> {
+      const at = (number: number, fields = {}) =>
+        eventRow(number, { place: new Place(week * weekMs + number, number), ...fields });
+      const [delivered, pending, holder, ignored] = [at(1), at(2), at(3), at(5)];
+      const item = at(4, { bodyOf: holder.place, body: null, item: 2 });
+      const rows = [delivered, pending, holder, item, ignored];
+      const note =
+        ({ place }: EventRow, status: "delivered" | "pending") =>
+        () => {
+          const notification = notificationRow(0, { position: place, event: place, status });
+          const delivery = deliveryRow(notification);
+          return [
+            write(insertNotification, notification),
+            write(insertDeliveries, { deliveries: [delivery] }),
+          ];
+        };
+      await storage.atomically(
+        ...rows.map((each) => write(insertEvent, each)),
+        note(delivered, "delivered"),
+        note(pending, "pending"),
+        note(holder, "delivered"),
+        note(item, "pending"),
+      );
+      await storage.atomically(write(insertEvent, row(6, now)));
+      await indexEvents(storage);
+    }
+    const left = async (table: string, column: string) =>
+      (
+        await shared.run(
+          `select e.tail::int as tail from ${table} t join events e on e.position = t.${column} order by 1`,
+        )
+      ).map(({ tail }) => tail);
+    const deleting = (storage: Storage) =>
+      deletingWeeks(
+        storage,
+        walkOf(storage, () => false),
+        log,
+        () => [],
+      );
+
+    test("keeps what is undelivered and bodies that others need, and drops the week once they are delivered", async () => {
+      const storage = await opened();
+      await stored(storage);
+      const deleteEvents = deleting(storage);
+      await deleteEvents(expired, now);
+      expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
+      expect(await left("event_words", "rowid")).toEqual([2, 3, 4, 6]);
+      expect(await left("notifications", "event")).toEqual([2, 4]);
+      expect(await left("deliveries", "event")).toEqual([2, 4]);
+      expect(await shared.run("select count(*)::int as count from deliveries")).toEqual([
+        { count: 2 },
+      ]);
+      expect(await partitions("events")).toContain("events_20261126");
+      // A key is free with its event.
+      const [again] = await storage.atomically(write(insertEvent, row(1, now), "stop"));
+      expect(again.changes).toBe(1);
+      expect(await readWeeks(storage, 90)).toMatchObject({
+        oldest: new Date(week * weekMs),
+        last: { week: new Date(week * weekMs), at: new Date(now), kept: 3 },
+        nextAt: new Date((week + 2) * weekMs + 90 * 86_400_000),
+      });
+      await shared.run("update notifications set status = 'delivered'");
+      await deleteEvents(expired, now);
+      expect(await left("events", "position")).toEqual([1, 6]);
+      expect(await partitions("events")).not.toContain("events_20261126");
+      expect(await shared.run("select from deliveries")).toEqual([]);
+      await storage.close();
+    });
+
+    test("gives up while a transaction reads the week, and webhooks are stored meanwhile", async () => {
+      const storage = await opened();
+      await stored(storage);
+      const deleteEvents = deleting(storage);
+      await using reader = new SQL(shared.url, { max: 1 });
+      await reader.unsafe("begin");
+      await reader.unsafe("select from events_20261126");
+      const [changes] = await Promise.all([
+        Promise.all(
+          Array.from({ length: 20 }, async (_, index) => {
+            const [stored] = await storage.atomically(
+              write(insertEvent, row(100 + index, now + index)),
+            );
+            return stored.changes;
+          }),
+        ),
+        deleteEvents(expired, now),
+      ]);
+      expect(changes).toEqual(changes.map(() => 1));
+      expect(await left("events", "position")).toEqual(expect.arrayContaining([1, 2, 3, 4, 5]));
+      await reader.unsafe("commit");
+      await deleteEvents(expired, now);
+      expect(await left("events", "position")).not.toContain(1);
+      await storage.close();
+    });
+
+    test("deletes one by one where too many events must be kept", async () => {
+      const storage = await opened();
+      await stored(storage);
+      const first = firstPositionAt(week * weekMs);
+      await shared.run(
+        `insert into notifications (position, event, title, text, severity, status, attempt_count)
+         select ${first} + 1000000 + n, ${first} + 1000000 + n, '', '', 'info', 'dead', 0 from generate_series(1, 1001) as n`,
+      );
+      await deleting(storage)(expired, now);
+      expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
+      expect(await readWeeks(storage, 90)).toMatchObject({ last: null });
+      await storage.close();
+    });
+
+    test("drops a generation of keys with its last week, and makes the weeks to come", async () => {
+      const storage = await opened();
+      const atMs = generation * weekMs;
+      await storage.atomically(
+        write(insertEvent, row(1, atMs - 1)),
+        write(insertEvent, row(2, atMs)),
+      );
+      const names = [generation - 1, generation].map(
+        (each) => `event_keys_${Math.floor(each / 13)}`,
+      );
+      expect(await partitions("event_keys")).toEqual(expect.arrayContaining(names));
+      await deleting(storage)(new Date(atMs + 1), atMs + 90 * 86_400_000);
+      expect(await partitions("event_keys")).not.toContain(names[0]);
+      expect(await partitions("event_keys")).toContain(names[1]);
+      expect(await left("events", "position")).toEqual([2]);
+      const ahead = await shared.run("select max(week)::int as week from event_weeks() as week");
+      expect(ahead).toEqual([{ week: Math.floor((atMs + 104 * 86_400_000) / weekMs) }]);
+      await storage.close();
+    });
+  });
+
+  test("doctor and metrics say which weeks exist and what is due", async () => {
+    const storage = await opened();
+    const today = Date.now();
+    const of = (atMs: number) => storage.atomically(write(insertEvent, row(1, atMs), "stop"));
+    expect(await checkWeeks(storage, { eventRetentionDays: 90 })).toEqual([]);
+    await of(today - 80 * 86_400_000);
+    const [found] = await checkWeeks(storage, { eventRetentionDays: 90 });
+    expect(found).toMatchObject({ level: "good", about: "retention" });
+    expect(found?.detail).toMatch(
+      /^\d+ weeks of events, the oldest from 20[\d-]+; none deleted yet; the next is due on 20/,
+    );
+    const [late] = await checkWeeks(storage, { eventRetentionDays: 7 });
+    expect(late).toMatchObject({
+      level: "odd",
+      detail: expect.stringContaining("the next was due on"),
+    });
+    await storage.close();
+    const app = await startApp({ DATABASE_URL: shared.url });
+    try {
+      const text = await (await app.fetch("/metrics")).text();
+      expect(valueOf(text, "skyhook_event_weeks")).toBeGreaterThan(0);
+      expect(valueOf(text, "skyhook_event_weeks_oldest_timestamp_seconds")).toBeGreaterThan(1e9);
+      expect(text).not.toMatch(/^skyhook_retention_last_week_timestamp_seconds /m);
+    } finally {
+      await app.stop();
+    }
   });
 });
