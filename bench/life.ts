@@ -55,8 +55,8 @@ interface Round {
 }
 
 const retaining = join(import.meta.dir, "servers/retaining.ts");
-/** Beyond EVENT_RETENTION_DAYS. */
-const shiftDays = 91;
+/** Beyond EVENT_RETENTION_DAYS, and the seven days that PostgreSQL keeps a week for. */
+const shiftDays = 98;
 const patienceMs = 300_000;
 
 /** A database, new for each part. */

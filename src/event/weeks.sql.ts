@@ -18,11 +18,11 @@ const statement = statementsOver({
   }),
 });
 
-/** Makes the partitions of all weeks between two positions, unless they exist. */
-export const makeWeeks = statement<{ first: number; last: number }>()((db, { made }, p) =>
+/** Makes the partitions of a week, unless they exist. */
+export const makeWeek = statement<{ week: number }>()((db, { made }, p) =>
   db
     .select({ done: made.done })
-    .from(rowsAs(made, sql`(select make_weeks(${p.first}, ${p.last})::text as done)`)),
+    .from(rowsAs(made, sql`(select make_week(${p.week})::text as done)`)),
 );
 
 /** The weeks that have ended before a position, oldest first. */
@@ -78,4 +78,9 @@ const weekMs = 7 * 86_400_000;
 /** The first millisecond of a week. The first week began with the epoch. */
 export function startOfWeek(week: number): number {
   return week * weekMs;
+}
+
+/** The week of a time. */
+export function weekAt(atMs: number): number {
+  return Math.floor(atMs / weekMs);
 }

@@ -318,11 +318,6 @@ begin
   end if;
 end $$;
 
--- Makes the partitions of all weeks between two positions.
-create function make_weeks(first bigint, last bigint) returns void language sql as $$
-  select make_week(week) from generate_series(week_of(first), week_of(last)) as week where not has_week(week)
-$$;
-
 -- Retention empties the partition of a week and then drops it. What must be kept is stored again, in the same transaction.
 
 -- The newest week that was deleted.

@@ -334,7 +334,7 @@ test.skipIf(skips(noManyConnections))(
     await using database = await postgresDatabase();
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
     const position = `(${start}::bigint + i * 1000) * 1024`;
-    await database.run(`select make_weeks(${start * 1024}, ${(start + 20_000_000) * 1024})`);
+    await database.run(`select make_week(week_of(${start}::bigint * 1024))`);
     await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
       select ${position}, i, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, 't', '{}', 0, 0 from generate_series(1, 20000) as i`);
     await database.run(`insert into destinations (id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)

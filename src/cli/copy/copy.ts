@@ -1,6 +1,7 @@
+import { timeOfPosition } from "../../base/ids.ts";
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { makeWeeks } from "../../event/weeks.sql.ts";
+import { makeWeek, weekAt } from "../../event/weeks.sql.ts";
 import { insertFailures } from "../../outbound/notifications.sql.ts";
 
 import {
@@ -86,8 +87,9 @@ export async function copyDatabase(
 /** Makes the partitions of events. */
 async function prepareFor(events: readonly Row[], to: Storage): Promise<void> {
   if (to.dialect === "sqlite") return;
-  const positions = positionsOf(events);
-  await to.all(makeWeeks, { first: Math.min(...positions), last: Math.max(...positions) });
+  const weeks = positionsOf(events).map((position) => weekAt(timeOfPosition(position).getTime()));
+  // Each by itself: a page may span many.
+  for (const week of new Set(weeks)) await to.all(makeWeek, { week });
 }
 
 /** Positions are times on SQLite, so deleted events do not matter. */

@@ -4,9 +4,10 @@ import type { Storage } from "../../db/storage.ts";
 import {
   dropGenerations,
   dropWeek,
-  makeWeeks,
+  makeWeek,
   startOfWeek,
   sweepWeek,
+  weekAt,
   weeksUntil,
 } from "../../event/weeks.sql.ts";
 import { linesOf } from "../../outbound/deliveries.sql.ts";
@@ -27,8 +28,8 @@ import {
   notificationsAmong,
 } from "./retention.sql.ts";
 
-/** Partitions are made this far ahead, so that no webhook waits for one. */
-const aheadMs = 14 * 86_400_000;
+/** So many weeks are made ahead, so that no webhook waits for one. */
+const weeksAhead = 2;
 /** Events whose notifications are deleted at once. */
 const notificationsBatch = 1_000;
 /** The most events of a week that are stored again while others wait for it. */
@@ -64,10 +65,9 @@ export function deletingWeeks(
   }
 
   return async (until, now) => {
-    await storage.all(makeWeeks, {
-      first: firstPositionAt(now),
-      last: firstPositionAt(now + aheadMs),
-    });
+    for (let ahead = 0; ahead <= weeksAhead; ahead += 1) {
+      await storage.all(makeWeek, { week: weekAt(now) + ahead });
+    }
     const weeks = await storage.all(weeksUntil, { until: firstPositionAt(until.getTime()) });
     for (const { week } of weeks) await deleteWeek(week, now);
     if (weeks.length > 0) await storage.all(dropGenerations, {});

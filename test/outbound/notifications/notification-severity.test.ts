@@ -125,7 +125,7 @@ test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index"
   for (const { sql } of schema.migrations.postgres) await database.run(sql);
   await database.run(`insert into notifications (position, event, title, text, severity)
     select i, i, '', '', case when i < 10 then 'error' else 'info' end from generate_series(1, 9600) as i`);
-  await database.run("select make_weeks(0, 0)");
+  await database.run("select make_week(0)");
   await database.run("analyze notifications");
   await using client = new SQL(database.url, { max: 1 });
   await eachRead(async (statement, values) => {

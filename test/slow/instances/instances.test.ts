@@ -53,7 +53,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
   test("polling finds notifications whose signal was lost", async () => {
     const [, there] = await start();
     const seen = follow(there);
-    await database.run("select make_weeks(0, 0)");
+    await database.run("select make_week(0)");
     for (let n = 1; n <= 4; n += 1) {
       await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at,
           title, data, body_bytes, duplicates)

@@ -106,7 +106,7 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
     async (index, statement, values) => {
       await shared.empty();
       await using client = new SQL(shared.url, { max: 1 });
-      await client.unsafe("select make_weeks(0, 0)");
+      await client.unsafe("select make_week(0)");
       const [text] = await textOf(client, statement, values);
       await client.unsafe("set plan_cache_mode = force_generic_plan");
       await client.unsafe(`prepare read as ${text}`);

@@ -47,7 +47,7 @@ describe("postgres: schema", () => {
     const storage = await shared.openEmpty();
     await storage.close();
     await shared.run("set enable_seqscan = off");
-    await shared.run("select make_weeks(0, 0)");
+    await shared.run("select make_week(0)");
     const plan = await shared.run(
       "explain (costs off) select position from events where provider = 'a' and position < 1 order by position desc limit 20",
     );

@@ -4,6 +4,7 @@ import { SQL } from "bun";
 
 import { firstPositionAt } from "../../../../src/base/ids.ts";
 import { checkWeeks } from "../../../../src/cli/checks/weeks.ts";
+import { copyDatabase } from "../../../../src/cli/copy/copy.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { Place } from "../../../../src/db/place.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -138,6 +139,24 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await shared.run("delete from events");
     }
     await storage.close();
+  });
+
+  test("a copy makes the weeks of its events, and takes their keys", async () => {
+    const source = await openStorage(schema, "sqlite::memory:");
+    const times = [0, 40, 200].map((weeks) => (week + weeks) * weekMs);
+    for (const [number, atMs] of times.entries()) {
+      await source.atomically(write(insertEvent, row(number, atMs)));
+    }
+    const target = await opened();
+    const copied = await copyDatabase(source, target, () => {});
+    expect(copied.find(({ name }) => name === "events")?.rows).toBe(times.length);
+    for (const number of times.keys()) {
+      const [{ changes }] = await target.atomically(
+        write(insertEvent, row(number, times[2] ?? 0), "stop"),
+      );
+      expect(changes).toBe(0);
+    }
+    await Promise.all([source.close(), target.close()]);
   });
 
   test("a partition that cannot be made makes the database unavailable until it can", async () => {
