@@ -234,6 +234,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await deleteEvents(expired, now);
       expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
       expect(await left("event_words", "rowid")).toEqual([2, 3, 4, 6]);
+      expect(await shared.run("select from event_words")).toHaveLength(4);
       expect(await left("notifications", "event")).toEqual([2, 4]);
       expect(await left("deliveries", "event")).toEqual([2, 4]);
       expect(await shared.run("select count(*)::int as count from deliveries")).toEqual([
