@@ -108,7 +108,7 @@ export interface Dialect {
    * writers, events do not become visible in the order of their positions.
    */
   newestSettled(position: Column): SQL<number>;
-  /** The id that `idAt` makes of these columns. A tail that is a text is the end of another id. */
+  /** The id that `idAt` makes of these columns. */
   idOf<Prefix extends string>(
     prefix: Prefix,
     position: Column,
@@ -116,10 +116,8 @@ export interface Dialect {
   ): SQL<`${Prefix}_${string}`>;
   /** The values of a group as text, separated by commas; null without rows. */
   joined(text: SQL): SQL<string | null>;
-  /** True when `query` selects `column`; rows that another transaction has locked are skipped. */
-  amongUnlocked(column: Column, query: SQL): SQL;
-  /** Waits for the other transactions that change the rows of `query`, whose only column is `column`, and locks them. */
-  locked(column: Column, query: SQL): SQL;
+  /** The rows of `query` as a table `alias`, locked, without those that another transaction has locked. Read once. */
+  unlocked(query: SQL, alias: string): SQL;
   /** True when a row of the full-text index has all words. The placeholder's value is a list of `SearchTerm`. */
   matches(index: Table, terms: Placeholder): SQL;
   /** The words of an event as the full-text index stores them. */

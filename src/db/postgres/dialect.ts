@@ -47,17 +47,12 @@ export const dialect: Dialect = {
   },
   idOf<Prefix extends string>(prefix: Prefix, position: Column, tail: Column) {
     const name = sql.raw(`'${prefix}_'`);
-    const end =
-      tail.dataType === "string" ? sql`right(${tail}, 13)` : sql`lpad(to_hex(${tail}), 13, '0')`;
-    return sql<`${Prefix}_${string}`>`${name} || lpad(to_hex(${position} >> 10), 12, '0') || '7' || lpad(to_hex((${position} & 1023) << 2), 3, '0') || '800' || ${end}`;
+    return sql<`${Prefix}_${string}`>`${name} || lpad(to_hex(${position} >> 10), 12, '0') || '7' || lpad(to_hex((${position} & 1023) << 2), 3, '0') || '800' || lpad(to_hex(${tail}), 13, '0')`;
   },
   joined: (text: SQL) => sql<string | null>`string_agg(${text}, ',')`,
-  amongUnlocked(column: Column, query: SQL) {
-    // As an array, so that the query runs, and locks rows, once.
-    return sql`${column} = any(array(${query} for update skip locked))`;
-  },
-  locked(column: Column, query: SQL) {
-    return sql`${column} = any(array(${query} for update))`;
+  unlocked(query: SQL, alias: string) {
+    // Materialized, so that the query runs, and locks rows, once.
+    return sql`(with unlocked as materialized (${query} for update skip locked) select * from unlocked) as ${sql.identifier(alias)}`;
   },
   matches(index: Table, terms: Placeholder) {
     const query = sql.param<unknown, string>(terms, {

@@ -40,17 +40,11 @@ export const dialect: Dialect = {
   idOf<Prefix extends string>(prefix: Prefix, position: Column, tail: Column) {
     const format = sql.raw(`'${prefix}_%012x7%03x800'`);
     const start = sql`printf(${format}, ${position} >> 10, (${position} & 1023) << 2)`;
-    const end =
-      tail.dataType === "string" ? sql`substr(${tail}, -13)` : sql`printf('%013x', ${tail})`;
-    return sql<`${Prefix}_${string}`>`${start} || ${end}`;
+    return sql<`${Prefix}_${string}`>`${start} || printf('%013x', ${tail})`;
   },
   joined: (text: SQL) => sql<string | null>`group_concat(${text}, ',')`,
   // SQLite has one writer at a time, so no row is locked by another transaction.
-  amongUnlocked(column: Column, query: SQL) {
-    return sql`${column} in (${query})`;
-  },
-  // SQLite has one writer at a time, so there is nothing to wait for, and nothing is read.
-  locked: () => sql`false`,
+  unlocked: (query: SQL, alias: string) => sql`(${query}) as ${sql.identifier(alias)}`,
   matches(index: Table, terms: Placeholder) {
     const query = sql.param<unknown, string>(terms, {
       // Guarantee: the values of statements with `matches` are typed by `searchesOver`.

@@ -71,13 +71,19 @@ export const deleteSettledEvents = statement<These>()((db, tables, p, dialect) =
   db.delete(tables.events).where(areSettled(tables, p, dialect)),
 );
 
-function areSettled({ events, deliveries }: Tables, p: Parameters<These>, dialect: Dialect) {
+function areSettled(t: Tables, p: Parameters<These>, dialect: Dialect) {
+  const { events } = t;
   return and(
     dialect.among(events.position, p.positions),
-    sql`not exists (select 1 from ${deliveries} where ${deliveries.event} = ${events.position} and ${deliveries.status} <> 'delivered' and ${deliveries.ownerId} is null)`,
+    isDelivered(t, events.position),
     // Raw names: the table is read a second time.
     sql`not exists (select 1 from ${events} as item where item.body_of = ${events.position})`,
   );
+}
+
+/** True for an event without a delivery to the operators that is not delivered. */
+function isDelivered({ deliveries }: Tables, event: Column) {
+  return sql`not exists (select 1 from ${deliveries} where ${deliveries.event} = ${event} and ${deliveries.status} <> 'delivered' and ${deliveries.ownerId} is null)`;
 }
 
 /** True for what belongs to those of the events that are deleted by now. */
@@ -117,11 +123,11 @@ export const notificationsAmong = statement<These>()((db, { notifications }, p, 
 );
 
 /** Deletes the notifications of those of the events whose notifications are all delivered. The events stay. */
-export const deleteSettledNotifications = statement<These>()((db, { notifications }, p, dialect) =>
+export const deleteSettledNotifications = statement<These>()((db, t, p, dialect) =>
   db
-    .delete(notifications)
+    .delete(t.notifications)
     .where(
-      sql`${dialect.among(notifications.event, p.positions)} and not exists (select 1 from ${notifications} as other where other.event = ${notifications.event} and other.status <> 'delivered')`,
+      and(dialect.among(t.notifications.event, p.positions), isDelivered(t, t.notifications.event)),
     ),
 );
 

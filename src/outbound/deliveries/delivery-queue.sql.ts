@@ -1,4 +1,4 @@
-import { and, asc, type Column, eq, type SQL, sql } from "drizzle-orm";
+import { asc, type Column, type SQL, sql } from "drizzle-orm";
 
 import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
@@ -45,7 +45,7 @@ const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
   >()((db, { deliveries }, p, dialect) => {
     const { destination, notification, event, orderKey, dueAt, leasedUntil } = deliveries;
     const now = encoded(p.now, dueAt);
-    const due = sql`select ${notification} from ${deliveries}
+    const due = sql`select ${event} as due_event, ${notification} as due_notification from ${deliveries}
       where ${destination} = ${p.destination} and ${isDue(dueAt, now)} and not ${deliveries.blocked}
       and (${leasedUntil} is null or ${leasedUntil} <= ${now})
       and ${isNext({ deliveries })}
@@ -53,7 +53,10 @@ const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
     return db
       .update(deliveries)
       .set({ leasedUntil: p.leasedUntil })
-      .where(and(eq(destination, p.destination), dialect.amongUnlocked(notification, due)))
+      .from(dialect.unlocked(due, "due"))
+      .where(
+        sql`${event} = due.due_event and ${notification} = due.due_notification and ${destination} = ${p.destination}`,
+      )
       .returning({
         event,
         notification,

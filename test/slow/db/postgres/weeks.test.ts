@@ -14,8 +14,6 @@ import { indexEvents } from "../../../../src/events/index-batch.ts";
 import { walkOf } from "../../../../src/events/retention/delete-events.ts";
 import { deletingWeeks } from "../../../../src/events/retention/delete-weeks.ts";
 import { readWeeks } from "../../../../src/events/retention/weeks.ts";
-import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
-import { insertNotification } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { createLog } from "../../../../src/telemetry/log.ts";
 import { startApp, until } from "../../../support/app.ts";
@@ -23,7 +21,7 @@ import { noManyConnections } from "../../../support/databases.ts";
 import { valueOf } from "../../../support/exposition.ts";
 import { failure } from "../../../support/failure.ts";
 import { textOf } from "../../../support/plans.ts";
-import { deliveryRow, type EventRow, eventRow, notificationRow } from "../../../support/rows.ts";
+import { type EventRow, eventRow, notificationRow, sentWrites } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
 import { limits, sharedDatabase } from "./shared-database.ts";
@@ -196,12 +194,8 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       const note =
         ({ place }: EventRow, status: "delivered" | "pending") =>
         () => {
-          const notification = notificationRow(0, { position: place, event: place, status });
-          const delivery = deliveryRow(notification);
-          return [
-            write(insertNotification, notification),
-            write(insertDeliveries, { deliveries: [delivery] }),
-          ];
+          const notification = notificationRow(0, { position: place, event: place });
+          return sentWrites(notification, { status });
         };
       await storage.atomically(
         ...rows.map((each) => write(insertEvent, each)),
@@ -249,7 +243,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
         last: { week: new Date(week * weekMs), at: new Date(now), kept: 3 },
         nextAt: new Date((week + 2) * weekMs + 90 * 86_400_000),
       });
-      await shared.run("update notifications set status = 'delivered'");
+      await shared.run("update deliveries set status = 'delivered', due_at = null");
       await deleteEvents(expired, now);
       expect(await left("events", "position")).toEqual([1, 6]);
       expect(await partitions("events")).not.toContain("events_20261126");
@@ -288,8 +282,8 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await stored(storage);
       const first = firstPositionAt(week * weekMs);
       await shared.run(
-        `insert into notifications (position, event, title, text, severity, status, attempt_count)
-         select ${first} + 1000000 + n, ${first} + 1000000 + n, '', '', 'info', 'dead', 0 from generate_series(1, 1001) as n`,
+        `insert into notifications (position, event, title, text, severity)
+         select ${first} + 1000000 + n, ${first} + 1000000 + n, '', '', 'info' from generate_series(1, 1001) as n`,
       );
       await deleting(storage)(expired, now);
       expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
