@@ -15,3 +15,5 @@ alter default privileges for role sky in schema sky
   grant select, insert, update, delete on tables to sky_server;
 alter default privileges for role sky in schema sky
   grant usage, select, update on sequences to sky_server;
+alter default privileges for role sky in schema sky
+  grant execute on functions to sky_server;

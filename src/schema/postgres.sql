@@ -424,13 +424,15 @@ exception when lock_not_available then
   return;
 end $$;
 
--- The functions that run as the owner use nothing that another role can put in the way.
+-- The functions that run as the owner use nothing that another role can put in the way, and no other role may run them
+-- unless it is granted.
 do $$
 declare
   owners regprocedure;
 begin
   for owners in select oid from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace loop
     execute format('alter function %s set search_path = %I, pg_temp', owners, current_schema());
+    execute format('revoke execute on function %s from public', owners);
   end loop;
 end $$;
 

@@ -172,20 +172,21 @@ function namesOf({ tables }: Schema): readonly string[] {
 // PGlite keeps for the next connection.
 const rightsText = (names: readonly string[]) => `select relname as name from pg_class
   where relnamespace = current_schema()::regnamespace
-  and relname in (${names.map((name) => `'${name}'`).join()}) and case relkind
-    when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+  and relname in (${names.map((name) => `'${name}'`).join()}) and case when relkind in ('r', 'p') then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
       and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
-    when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage')
+    when relkind = 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage')
       and has_sequence_privilege(oid, 'update'))
     else false end
-  order by relname`;
+  union select proname from pg_proc where pronamespace = current_schema()::regnamespace
+  and prosecdef and not has_function_privilege(oid, 'execute')
+  order by name`;
 
-/** Warns of tables and sequences that exist, but that the role may not use. */
+/** Warns of tables, sequences and functions that exist, but that the role may not use. */
 async function missingRights(pool: SQL, schema: Schema): Promise<string[]> {
   const rows: { name: string }[] = await pool.unsafe(rightsText(namesOf(schema)));
   if (rows.length === 0) return [];
   const lacking = rows.map(({ name }) => name).join(", ");
   return [
-    `The role in DATABASE_URL lacks privileges on ${lacking}: grant it select, insert, update and delete on all tables, and usage, select and update on all sequences of the schema`,
+    `The role in DATABASE_URL lacks privileges on ${lacking}: grant it select, insert, update and delete on all tables, usage, select and update on all sequences, and execute on all functions of the schema`,
   ];
 }

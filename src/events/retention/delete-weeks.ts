@@ -84,10 +84,11 @@ async function deleteNotifications(
   if (notifications.length === 0) return;
   // Users' deliveries may still wait, for example while their destination is paused.
   const lines = await storage.all(linesOf, { events: positions });
+  const range = { first: positions[0] ?? 0, last: positions.at(-1) ?? 0 };
   await storage.atomically(
-    write(deleteSettledNotifications, { positions }),
+    write(deleteSettledNotifications, range),
     write(deleteAttemptsWithout, { positions: notifications.map(({ position }) => position) }),
-    write(deleteDeliveriesWithout, { positions }),
+    write(deleteDeliveriesWithout, range),
     ...lines.flatMap((line) => nextInLine(line, new Date(now))),
   );
 }

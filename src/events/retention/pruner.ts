@@ -68,10 +68,12 @@ export function pruner(
     const now = clock.now();
     // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
     // in sequence they would be slower than the data comes in.
+    const deletingEvents = deleteEvents(expiredUntil(now), now);
     const ends = await Promise.allSettled([
-      deleteBodiesUntil(bodiesUntil(now)),
+      deletingEvents,
+      // After a long stop, not the bodies of events that are deleted too: each costs more than its event.
+      deletingEvents.catch(() => {}).then(() => deleteBodiesUntil(bodiesUntil(now))),
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
-      deleteEvents(expiredUntil(now), now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
       inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
       inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),

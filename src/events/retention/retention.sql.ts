@@ -1,4 +1,4 @@
-import { and, asc, type Column, gt, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, between, type Column, gt, isNotNull, lte, sql } from "drizzle-orm";
 
 import { type Dialect, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
@@ -29,6 +29,12 @@ export const eventsUntil = statement<{ after: number; until: number; limit: numb
       .orderBy(asc(t.events.position))
       .limit(p.limit),
 );
+
+/** The events between two positions, inclusive. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
 
 /** A batch of events: one statement deletes what belongs to all of them from a table. */
 interface These {
@@ -123,11 +129,11 @@ export const notificationsAmong = statement<These>()((db, { notifications }, p, 
 );
 
 /** Deletes the notifications of those of the events whose notifications are all delivered. The events stay. */
-export const deleteSettledNotifications = statement<These>()((db, t, p, dialect) =>
+export const deleteSettledNotifications = statement<Range>()((db, t, p) =>
   db
     .delete(t.notifications)
     .where(
-      and(dialect.among(t.notifications.event, p.positions), isDelivered(t, t.notifications.event)),
+      and(between(t.notifications.event, p.first, p.last), isDelivered(t, t.notifications.event)),
     ),
 );
 
@@ -135,11 +141,14 @@ const isWithoutNotification = ({ notifications }: Tables, notification: Column) 
   sql`not exists (select 1 from ${notifications} where ${notifications.position} = ${notification})`;
 
 /** Deletes the deliveries of events whose notifications are deleted by now. */
-export const deleteDeliveriesWithout = statement<These>()((db, t, p, dialect) =>
+export const deleteDeliveriesWithout = statement<Range>()((db, t, p) =>
   db
     .delete(t.deliveries)
     .where(
-      sql`${dialect.among(t.deliveries.event, p.positions)} and ${isWithoutNotification(t, t.deliveries.notification)}`,
+      and(
+        between(t.deliveries.event, p.first, p.last),
+        isWithoutNotification(t, t.deliveries.notification),
+      ),
     ),
 );
 
