@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Storage } from "../../db/storage.ts";
 import { readWeeks } from "../../events/retention/weeks.ts";
 import { ago } from "../durations.ts";
+import { counted } from "../output.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 
@@ -21,7 +22,7 @@ export async function checkWeeks(
     last === null
       ? "none deleted yet"
       : `that of ${day(last.week)} deleted ${ago(Date.now() - last.at.getTime())}, ${last.kept} of its events kept`;
-  const state = `${count} weeks of events, the oldest from ${day(oldest)}; ${deleted}`;
+  const state = `${counted(count, "week")} of events, the oldest from ${day(oldest)}; ${deleted}`;
   if (Date.now() > nextAt.getTime() + lateMs) {
     const why = "start an instance, or look for transactions that stay open (pg_stat_activity)";
     return [odd("retention", `${state}; the next was due on ${day(nextAt)}: ${why}`)];

@@ -325,7 +325,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
     const [found] = await checkWeeks(storage, { eventRetentionDays: 90 });
     expect(found).toMatchObject({ level: "good", about: "retention" });
     expect(found?.detail).toMatch(
-      /^\d+ weeks of events, the oldest from 20[\d-]+; none deleted yet; the next is due on 20/,
+      /^\d+ weeks? of events, the oldest from 20[\d-]+; none deleted yet; the next is due on 20/,
     );
     const [late] = await checkWeeks(storage, { eventRetentionDays: 7 });
     expect(late).toMatchObject({
