@@ -15,6 +15,8 @@ export interface List<Defined extends Definitions, Item, Filter extends string> 
   readonly select: (db: Sql, tables: TablesOf<Defined>, dialect: Dialect) => Select<Item>;
   /** Joins the other tables to that of the first column of the order. */
   readonly join?: <Row>(query: Select<Row>, tables: TablesOf<Defined>) => Select<Row>;
+  /** True for all rows of the list: what its partial indexes say, which counts of slices need too. */
+  readonly always?: (tables: TablesOf<Defined>) => SQL;
   /** Filters whose conditions select rows by another table. */
   readonly selecting?: readonly Filter[];
   /** The conditions of filters that do not equal their column. */
@@ -73,8 +75,9 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
       .map(([name, value]) => (isPartOfShape(name, value) ? `${name}=${String(value)}` : name))
       .join(),
     values: Object.fromEntries(given.filter(([name, value]) => !isPartOfShape(name, value))),
-    terms: (tables, dialect) =>
-      given.flatMap(([name, value]) => {
+    terms: (tables, dialect) => [
+      ...(list.always === undefined ? [] : [list.always(tables)]),
+      ...given.flatMap(([name, value]) => {
         const condition = list.conditions?.[name];
         if (condition !== undefined) return [condition(tables, sql.placeholder(name), dialect)];
         const column: Column = list.table(tables)[name];
@@ -84,6 +87,7 @@ export function conditionsOf<Defined extends Definitions, Item, Filter extends s
         const is = eq(column, value).inlineParams();
         return value === common ? [is] : [is, sql`${column} <> ${common}`.inlineParams()];
       }),
+    ],
   };
 }
 

@@ -107,12 +107,13 @@ const sentPages = (isOfOneState: boolean) =>
       position,
       select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
       join: withEvent,
+      always: isIn,
       conditions: {
         severity,
         destination(t, id) {
           const { destination, status } = t.deliveries;
           const alike = isOfOneState ? sql` and earlier.status = ${status}` : sql``;
-          return sql`${destination} = ${numberOf(id)} and ${isIn(t)} and not exists (
+          return sql`${destination} = ${numberOf(id)} and not exists (
             select 1 from deliveries earlier where ${isEarlier(t)} and earlier.destination = ${destination}${alike})`;
         },
       },
@@ -133,10 +134,11 @@ export const openEventPages = halves.map(({ position, isIn }) =>
     position,
     select: (db, t, dialect) => db.select(eventColumns(t, dialect)).from(t.deliveries),
     join: withEvent,
+    always: (t) => sql`${t.deliveries.ownerId} is null and ${isIn(t)}`,
     conditions: {
       severity,
       state: (t, value) =>
-        sql`${t.deliveries.ownerId} is null and ${isIn(t)} and ${worstOf(t.deliveries.event)} = ${statusRank(value)}
+        sql`${worstOf(t.deliveries.event)} = ${statusRank(value)}
         and not exists (select 1 from deliveries earlier where ${isEarlier(t)}
           and earlier.owner_id is null and earlier.status = ${value})`,
     },

@@ -219,10 +219,11 @@ export const openNotificationPages = pagesOver(tables)<
     query
       .innerJoin(notifications, eq(notifications.position, deliveries.notification))
       .innerJoin(events, eq(events.position, deliveries.event)),
+  always: ({ deliveries }) => sql`${deliveries.ownerId} is null`,
   conditions: {
     severity: (t, least) => hasSeverity(t.notifications.severity, least),
     status: ({ deliveries }, value) =>
-      sql`${deliveries.ownerId} is null and ${worst} = ${statusRank(value)} and not exists (select 1 ${toOperators}
+      sql`${worst} = ${statusRank(value)} and not exists (select 1 ${toOperators}
         and sent.status = ${value} and sent.destination < ${deliveries.destination})`,
   },
   uncommon: { filter: "open", common: "delivered" },

@@ -57,7 +57,7 @@ export async function sorted(
       const isTaken = taken.has(idempotencyKey) || fresh.has(idempotencyKey);
       const same =
         (await alike(candidate, hash)) ??
-        (isTaken && event.item === null
+        (isTaken && candidates.length === 1
           ? await firstOfPayload(storage, provider, candidate)
           : undefined);
       if (same !== undefined && isStored(event, same)) return void stored.push(candidate);

@@ -83,7 +83,7 @@ async function storeOnce(
     await storeNew(parts, provider, found.fresh, effect);
     await countDuplicates(parts, candidates, found.duplicates.map(firstFrom));
     effect?.committed();
-    return answer(parts, provider, found, effect);
+    return answer(parts, provider, candidates, found, effect);
   });
 }
 
@@ -136,7 +136,7 @@ async function storeNew(
       ...(effect === null ? [] : [() => effect.writes(item.place)]),
       ...notifications,
     );
-    if (notifications.length > 0) events.push(item);
+    if (index > 0 && notifications.length > 0) events.push(item);
   }
   await commit();
 }
@@ -162,6 +162,7 @@ async function countDuplicates(
 function answer(
   { log }: StoreParts,
   provider: Provider,
+  [candidate]: readonly Candidate[],
   { stored, fresh, duplicates }: Sorted,
   effect: Effect | null,
 ): Acknowledgement {
@@ -172,17 +173,21 @@ function answer(
   if (same === undefined) throw new AppError("internal", "The delivery has no items");
   const { id, type, idempotencyKey, status } = firstFrom(same);
   const isNew = all.length > 0;
+  const isRecovered = candidate?.event.recovered === true;
   const counts = {
     accepted: accepted.length,
     ignored: all.length - accepted.length,
     duplicates: duplicates.length,
   };
   const isOne = all.length + duplicates.length === 1;
-  const what = isNew && "recovered" in same && same.recovered ? "recovered" : status;
-  log.info(
-    { provider: provider.id, type, id, idempotencyKey, ...(!isOne && counts), ...effect?.logged },
-    `webhook ${isNew ? what : "duplicate"}`,
-  );
+  const what = isRecovered ? "recovered" : status;
+  // What a provider's log lists, and what arrived, is not another request.
+  if (isNew || !isRecovered) {
+    log.info(
+      { provider: provider.id, type, id, idempotencyKey, ...(!isOne && counts), ...effect?.logged },
+      `webhook ${isNew ? what : "duplicate"}`,
+    );
+  }
   if (status === "unreadable") {
     throw new AppError(
       "invalid-body",
