@@ -143,7 +143,7 @@ declare
   own integer := generation_of(at);
   taken integer;
 begin
-  if exists (select from event_keys where key = any (keys) and generation < own and is_event(position)) then
+  if exists (select from event_keys where key = any (keys) and generation <> own and is_event(position)) then
     return false;
   end if;
   insert into event_keys (key, generation, position) select unnest(keys), own, at on conflict do nothing;
@@ -297,6 +297,7 @@ create function has_partition(parent text, name text) returns boolean language s
 $$;
 create function has_week(week integer) returns boolean language sql stable as $$
   select has_partition('events', name_of_week('events', week))
+    and has_partition('event_keys', 'event_keys_' || generation_of(first_position(week)))
 $$;
 
 -- Adds a partition to a table. Attaching an own table, unlike making it as a partition, does not make others wait.
@@ -317,8 +318,8 @@ declare
 begin
   -- Another instance may be making them.
   perform pg_advisory_xact_lock(position_lock(1024));
-  if has_week(week) then return; end if;
-  perform add_partition(parent, name_of_week(parent, week), bounds) from unnest(array['events', 'event_words']) as parent;
+  perform add_partition(parent, name_of_week(parent, week), bounds) from unnest(array['events', 'event_words']) as parent
+    where not has_partition(parent, name_of_week(parent, week));
   if not has_partition('event_keys', 'event_keys_' || generation) then
     perform add_partition('event_keys', 'event_keys_' || generation, format('in (%s)', generation));
   end if;
@@ -359,9 +360,9 @@ $$;
 create function sweep_week(week integer, most integer, now_ms bigint) returns table (kept integer, swept boolean)
 language plpgsql security definer set lock_timeout = '100ms' as $$
 declare
-  parent text;
-  key text;
   positions bigint[] := array(select kept_events(week, most));
+  rows events[];
+  words event_words[];
 begin
   kept := cardinality(positions);
   execute format('select exists (select from %I where position <> all ($1))', name_of_week('events', week))
@@ -375,12 +376,16 @@ begin
   -- Those that became undelivered until now.
   positions := array(select kept_events(week, most));
   kept := cardinality(positions);
-  for parent, key in values ('events', 'position'), ('event_words', 'rowid') loop
-    execute format('create temporary table kept_rows on commit drop as select * from %I where %I = any ($1)', name_of_week(parent, week), key) using positions;
-    execute format('truncate %I', name_of_week(parent, week));
-    execute format('insert into %I select * from pg_temp.kept_rows', name_of_week(parent, week));
-    drop table pg_temp.kept_rows;
-  end loop;
+  if kept > most then
+    swept := false;
+    return next;
+    return;
+  end if;
+  rows := array(select each from events as each where position = any (positions));
+  words := array(select each from event_words as each where rowid = any (positions));
+  execute format('truncate %I, %I', name_of_week('events', week), name_of_week('event_words', week));
+  insert into events select (each).* from unnest(rows) as each;
+  insert into event_words select (each).* from unnest(words) as each;
   if not exists (select from last_sweep as last where last.week > sweep_week.week) then
     delete from last_sweep;
     insert into last_sweep values (week, now_ms, kept);
@@ -413,10 +418,16 @@ create function drop_generations() returns void language plpgsql security define
 declare
   partition text;
 begin
+  -- Nobody makes a week meanwhile.
+  perform pg_advisory_xact_lock(position_lock(0));
+  perform pg_advisory_xact_lock(position_lock(1024));
   for partition in
     select relname from pg_inherits join pg_class on oid = inhrelid
     where inhparent = 'event_keys'::regclass
-    and substring(relname from '\d+$')::integer < (select generation_of(first_position(min(week))) from event_weeks() as week)
+    and substring(relname from '\d+$')::integer < (
+      select least(generation_of(first_position(min(week))), (select generation_of(last_value) from events_position))
+      from event_weeks() as week
+    )
   loop
     execute format('drop table %I', partition);
   end loop;

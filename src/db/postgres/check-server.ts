@@ -52,14 +52,15 @@ function inTime<Answer>(answer: Promise<Answer>, limits: ServerLimits): Promise<
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
   current_setting('synchronous_commit'), current_setting('fsync'), current_setting('server_encoding'),
-  pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
+  pg_is_in_recovery() or current_setting('transaction_read_only') = 'on',
+  current_setting('default_transaction_isolation')`;
 
 async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
-  const [row]: [string, string | null, string, string, string, boolean][] = await pool
+  const [row]: [string, string | null, string, string, string, boolean, string][] = await pool
     .unsafe(settingsText)
     .values();
   if (row === undefined) throw new Error("it does not answer as PostgreSQL does");
-  const [number, current, synchronousCommit, fsync, encoding, isReadOnly] = row;
+  const [number, current, synchronousCommit, fsync, encoding, isReadOnly, isolation] = row;
   const version = Math.floor(Number(number) / 10_000);
   if (version < leastVersion) {
     throw new Error(`it is PostgreSQL ${version}: use ${leastVersion} or newer`);
@@ -73,6 +74,12 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
   if (synchronousCommit === "off") {
     throw new Error(
       "its synchronous_commit is off, so a crash would lose acknowledged data: turn it on for this database",
+    );
+  }
+  // What waits for a lock must then see what was committed meanwhile.
+  if (isolation !== "read committed") {
+    throw new Error(
+      `its default_transaction_isolation is ${isolation}: set it to read committed for this database`,
     );
   }
   if (current === null) throw new Error("search_path names no existing schema: create it first");

@@ -47,7 +47,7 @@ const probeTexts = [
  * a table is new and small, and would read all of it from then on, however large it has become. What can only be read
  * as a whole, such as a sequence, looks expensive then, which is no reason to compile it for 20 ms.
  */
-const beginText = `begin; ${[
+const beginText = `begin isolation level read committed; ${[
   "enable_seqscan",
   "enable_hashjoin",
   "enable_mergejoin",

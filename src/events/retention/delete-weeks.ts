@@ -69,8 +69,13 @@ export function deletingWeeks(
       await storage.all(makeWeek, { week: weekAt(now) + ahead });
     }
     const weeks = await storage.all(weeksUntil, { until: firstPositionAt(until.getTime()) });
-    for (const { week } of weeks) await deleteWeek(week, now);
+    const errors: unknown[] = [];
+    for (const { week } of weeks) {
+      // One that cannot be deleted does not keep the others.
+      await deleteWeek(week, now).catch((error: unknown) => errors.push(error));
+    }
     if (weeks.length > 0) await storage.all(dropGenerations, {});
+    if (errors.length > 0) throw errors[0];
   };
 }
 

@@ -31,6 +31,12 @@ describe("postgres: a failed start says why in one line, without the password", 
     );
   });
 
+  test.skipIf(skips(noManyConnections))("when transactions are isolated otherwise", async () => {
+    const name = "default_transaction_isolation";
+    const url = at(({ searchParams }) => searchParams.set(name, "repeatable read"));
+    expect(await open(url)).toContain(`its ${name} is repeatable read: set it to read committed`);
+  });
+
   test.skipIf(skips(noManyConnections))("when synchronous_commit is off", async () => {
     const url = at(({ searchParams }) => searchParams.set("synchronous_commit", "off"));
     expect(await open(url)).toContain("its synchronous_commit is off");

@@ -281,6 +281,33 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await storage.close();
     });
 
+    test("keeps all if too many events must be kept once it has its lock", async () => {
+      const storage = await opened();
+      await stored(storage);
+      const sweep = "sweep_week(integer, integer, bigint)";
+      await shared.run(`alter function ${sweep} set lock_timeout = '10s'`);
+      await using client = new SQL(shared.url, { max: 1 });
+      await using sweeper = new SQL(shared.url, { max: 1 });
+      await client.unsafe("begin; update events set duplicates = 1 where tail = 5").simple();
+      const first = firstPositionAt(week * weekMs);
+      await client.unsafe(`insert into notifications (position, event, title, text, severity)
+        select ${first} + 9999, position, '', '', 'info' from events where tail = 5`);
+      const sweeping = sweeper
+        .unsafe(`select kept, swept from sweep_week(${week}, 4, 0)`)
+        .then((found: unknown) => found);
+      await until(async () => {
+        const waiting = await shared.run(
+          "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%sweep_week%'",
+        );
+        return waiting.length > 0;
+      });
+      await client.unsafe("commit");
+      expect(await sweeping).toEqual([{ kept: 5, swept: false }]);
+      expect(await left("events", "position")).toEqual([1, 2, 3, 4, 5, 6]);
+      await shared.run(`alter function ${sweep} set lock_timeout = '100ms'`);
+      await storage.close();
+    });
+
     test("deletes one by one where too many events must be kept", async () => {
       const storage = await opened();
       await stored(storage);
@@ -310,6 +337,10 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect(await partitions("event_keys")).not.toContain(names[0]);
       expect(await partitions("event_keys")).toContain(names[1]);
       expect(await left("events", "position")).toEqual([2]);
+      // If another one is lost, it is made again.
+      await shared.run(`drop table ${names[1]}`);
+      const [again] = await storage.atomically(write(insertEvent, row(3, atMs + 1), "stop"));
+      expect(again.changes).toBe(1);
       const ahead = await shared.run("select max(week)::int as week from event_weeks() as week");
       expect(ahead).toEqual([{ week: Math.floor((atMs + 104 * 86_400_000) / weekMs) }]);
       await storage.close();
