@@ -26,15 +26,20 @@ describe("memory of the server", () => {
     `{ n${number}: __typename ${`flights(first: 1) { nodes { ${fields} } } `.repeat(lists)} }`;
 
   /** Sends `count` different queries, each `times` times. Returns the memory growth in MiB. */
+  const growthOnce = async (first: number, count: number, times: number, lists: number) => {
+    const before = megabytes();
+    for (let number = first; number < first + count; number += 1) {
+      for (let time = 0; time < times; time += 1) await send(query(number, lists));
+    }
+    return megabytes() - before;
+  };
+  /** The less of two times: what is kept grows each time, unlike what the process happens not to have given back. */
   const growth = async (count: number, times: number, lists: number) => {
     // Warm up: memory pools of the process and machine code.
     for (let number = 0; number < 600 / lists; number += 1)
       await send(query(1_000_000 + number, lists));
-    const before = megabytes();
-    for (let number = 0; number < count; number += 1) {
-      for (let time = 0; time < times; time += 1) await send(query(number, lists));
-    }
-    return megabytes() - before;
+    const first = await growthOnce(0, count, times, lists);
+    return Math.min(first, await growthOnce(count, count, times, lists));
   };
 
   test("is bounded for many different queries sent a few times [API4-13]", async () => {
