@@ -100,6 +100,12 @@ function notificationColumns(t: Tables, dialect: Dialect) {
 const withEvent = <Row>(query: Select<Row>, { notifications, events }: Tables) =>
   query.innerJoin(events, eq(events.position, notifications.event));
 
+/** Joins a delivery to its notification and event. */
+const withSent = <Row>(query: Select<Row>, { notifications, deliveries, events }: Tables) =>
+  query
+    .innerJoin(notifications, eq(notifications.position, deliveries.notification))
+    .innerJoin(events, eq(events.position, deliveries.event));
+
 /** What is stored of a notification, of a stored event or of one that its transaction stores. */
 export interface PlacedNotification extends Omit<StoredNotification, "position" | "event"> {
   /** That of its event if it is stored with it, as the first one. Otherwise the storage assigns it. */
@@ -215,10 +221,7 @@ export const openNotificationPages = pagesOver(tables)<
   }),
   position: (t) => t.deliveries.notification,
   select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.deliveries),
-  join: (query, { notifications, deliveries, events }) =>
-    query
-      .innerJoin(notifications, eq(notifications.position, deliveries.notification))
-      .innerJoin(events, eq(events.position, deliveries.event)),
+  join: withSent,
   always: ({ deliveries }) => sql`${deliveries.ownerId} is null`,
   conditions: {
     severity: (t, least) => hasSeverity(t.notifications.severity, least),
@@ -262,10 +265,7 @@ export const sentNotificationPages = pagesOver(tables)<
   },
   key: (t) => t.deliveries.notification,
   select: (db, t, dialect) => db.select(notificationColumns(t, dialect)).from(t.deliveries),
-  join: (query, { notifications, deliveries, events }) =>
-    query
-      .innerJoin(notifications, eq(notifications.position, deliveries.notification))
-      .innerJoin(events, eq(events.position, deliveries.event)),
+  join: withSent,
   uncommon: { filter: "status", common: "delivered" },
   indexed: ["destination"],
 });
