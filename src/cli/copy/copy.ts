@@ -63,12 +63,13 @@ export async function copyDatabase(
   to: Storage,
   onProgress: (what: string, rows: number) => void,
 ): Promise<CopiedTable[]> {
+  const madeWeeks = new Set<number>();
   for (const table of copies) {
     let rows = 0;
     const [last] = await to.all(table.last, {});
     let page = await pageAfter(from, table, last);
     while (page.length > 0) {
-      if (table.name === "events") await prepareFor(page, to);
+      if (table.name === "events") await makeWeeksOf(page, to, madeWeeks);
       await to.atomically(
         ...(table.name === "notifications" ? await attemptWrites(from, page) : []),
         ...page.map((row) => write(table.insert, row)),
@@ -84,12 +85,15 @@ export async function copyDatabase(
   return copied;
 }
 
-/** Makes the partitions of events. */
-async function prepareFor(events: readonly Row[], to: Storage): Promise<void> {
+/** Makes the partitions of events, besides those that are `made`, and adds them there. */
+async function makeWeeksOf(events: readonly Row[], to: Storage, made: Set<number>): Promise<void> {
   if (to.dialect === "sqlite") return;
   const weeks = positionsOf(events).map((position) => weekAt(timeOfPosition(position).getTime()));
   // Each by itself: a page may span many.
-  for (const week of new Set(weeks)) await to.all(makeWeek, { week });
+  for (const week of new Set(weeks).difference(made)) {
+    await to.all(makeWeek, { week });
+    made.add(week);
+  }
 }
 
 /** Positions are times on SQLite, so deleted events do not matter. */
