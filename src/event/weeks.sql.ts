@@ -1,14 +1,13 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 
-import { rowsAs, statementsOver } from "../db/statement.ts";
+import { type Parameters, rowsAs, statementsOver } from "../db/statement.ts";
 import { defineTable } from "../db/table.ts";
 
 /** On PostgreSQL, events and their words are stored in a partition for each week. SQLite runs none of these statements. */
 const statement = statementsOver({
-  made: defineTable("made", { done: "text or null" }),
+  calls: defineTable("calls", { done: "text or null" }),
   weeks: defineTable("weeks", { week: "integer" }),
   sweeps: defineTable("sweeps", { kept: "integer", swept: "boolean" }),
-  drops: defineTable("drops", { dropped: "boolean" }),
   states: defineTable("states", {
     weeks: "integer",
     oldest: "integer or null",
@@ -18,12 +17,14 @@ const statement = statementsOver({
   }),
 });
 
+/** Calls a function whose result does not matter. */
+const calling = <Values extends object>(call: (p: Parameters<Values>) => SQL) =>
+  statement<Values>()((db, { calls }, p) =>
+    db.select({ done: calls.done }).from(rowsAs(calls, sql`(select ${call(p)}::text as done)`)),
+  );
+
 /** Makes the partitions of a week, unless they exist. */
-export const makeWeek = statement<{ week: number }>()((db, { made }, p) =>
-  db
-    .select({ done: made.done })
-    .from(rowsAs(made, sql`(select make_week(${p.week})::text as done)`)),
-);
+export const makeWeek = calling<{ week: number }>((p) => sql`make_week(${p.week})`);
 
 /** The weeks that have ended before a position, oldest first. */
 export const weeksUntil = statement<{ until: number }>()((db, { weeks }, p) =>
@@ -49,16 +50,10 @@ export const sweepWeek = statement<{ week: number; most: number; nowMs: number }
 );
 
 /** Drops the partitions of a week, unless it has events or is in use. */
-export const dropWeek = statement<{ week: number }>()((db, { drops }, p) =>
-  db
-    .select({ dropped: drops.dropped })
-    .from(rowsAs(drops, sql`(select drop_week(${p.week}) as dropped)`)),
-);
+export const dropWeek = calling<{ week: number }>((p) => sql`drop_week(${p.week})`);
 
 /** Drops the keys of the weeks that were dropped, unless they are in use. */
-export const dropGenerations = statement()((db, { made }) =>
-  db.select({ done: made.done }).from(rowsAs(made, sql`(select drop_generations()::text as done)`)),
-);
+export const dropGenerations = calling(() => sql`drop_generations()`);
 
 /** The partitions that exist, and what retention deleted last. */
 export const weeksState = statement()((db, { states }) => {

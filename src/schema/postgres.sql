@@ -117,8 +117,15 @@ create table event_keys (
   primary key (key, generation)
 ) partition by list (generation);
 
+-- The number of a position's week. The first one began with the epoch, on a Thursday.
+create function week_of(of_position bigint) returns integer language sql immutable as $$
+  select (of_position / 619315200000)::integer
+$$;
+create function first_position(of_week integer) returns bigint language sql immutable as $$
+  select of_week * 619315200000
+$$;
 create function generation_of(of_position bigint) returns integer language sql immutable as $$
-  select (of_position / 619315200000 / 13)::integer
+  select week_of(of_position) / 13
 $$;
 -- The key for an idempotency key, and that for the bytes of a provider's request. Text contains no NUL.
 create function event_key(idempotency_key text) returns bytea language sql stable as $$
@@ -281,13 +288,6 @@ create index event_words_words on event_words using gin (words);
 
 -- Weeks: events and their words are stored in a partition for each, so that retention drops old ones as a whole
 
--- The number of a position's week. The first one began with the epoch, on a Thursday.
-create function week_of(of_position bigint) returns integer language sql immutable as $$
-  select (of_position / 619315200000)::integer
-$$;
-create function first_position(of_week integer) returns bigint language sql immutable as $$
-  select of_week * 619315200000
-$$;
 -- A partition is named after the first day of its week.
 create function name_of_week(parent text, week integer) returns text language sql stable as $$
   select parent || '_' || to_char(date '1970-01-01' + 7 * week, 'YYYYMMDD')
@@ -300,9 +300,11 @@ create function has_week(week integer) returns boolean language sql stable as $$
     and has_partition('event_keys', 'event_keys_' || generation_of(first_position(week)))
 $$;
 
--- Adds a partition to a table. Attaching an own table, unlike making it as a partition, does not make others wait.
+-- Adds a partition to a table, unless it exists. Attaching an own table, unlike making it as a partition, does not make
+-- others wait.
 create function add_partition(parent text, name text, bounds text) returns void language plpgsql as $$
 begin
+  if has_partition(parent, name) then return; end if;
   execute format('create table %I (like %I including defaults including constraints including storage)', name, parent);
   execute format('alter table %I attach partition %I for values %s', parent, name, bounds);
 exception when duplicate_table or wrong_object_type or invalid_object_definition then
@@ -318,11 +320,8 @@ declare
 begin
   -- Another instance may be making them.
   perform pg_advisory_xact_lock(position_lock(1024));
-  perform add_partition(parent, name_of_week(parent, week), bounds) from unnest(array['events', 'event_words']) as parent
-    where not has_partition(parent, name_of_week(parent, week));
-  if not has_partition('event_keys', 'event_keys_' || generation) then
-    perform add_partition('event_keys', 'event_keys_' || generation, format('in (%s)', generation));
-  end if;
+  perform add_partition(parent, name_of_week(parent, week), bounds) from unnest(array['events', 'event_words']) as parent;
+  perform add_partition('event_keys', 'event_keys_' || generation, format('in (%s)', generation));
 end $$;
 
 -- Retention empties the partition of a week and then drops it. What must be kept is stored again, in the same transaction.
@@ -400,7 +399,7 @@ create function drop_week(week integer) returns boolean language plpgsql securit
 declare
   is_used boolean;
 begin
-  -- Nobody reserves positions meanwhile.
+  -- No instance reserves positions before this transaction ends.
   perform pg_advisory_xact_lock(position_lock(0));
   lock table only events, only event_words in access exclusive mode;
   execute format('select exists (select from %I)', name_of_week('events', week)) into is_used;
@@ -418,7 +417,7 @@ create function drop_generations() returns void language plpgsql security define
 declare
   partition text;
 begin
-  -- Nobody makes a week meanwhile.
+  -- No instance makes a week before this transaction ends.
   perform pg_advisory_xact_lock(position_lock(0));
   perform pg_advisory_xact_lock(position_lock(1024));
   for partition in
