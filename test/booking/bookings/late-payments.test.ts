@@ -10,7 +10,7 @@ import {
   insertWaitingNotice,
 } from "../../../src/booking/bookings/waiting-notices.sql.ts";
 import { Place } from "../../../src/db/place.ts";
-import { statementsOver, write } from "../../../src/db/statement.ts";
+import { statementsOver, type Write, write } from "../../../src/db/statement.ts";
 import { firstPosition } from "../../../src/event/event.sql.ts";
 import { emptyEvent, eventsTable } from "../../../src/event/event.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
@@ -252,7 +252,13 @@ payment: { kinds: { received: paid }, amount: /amount, currency: /currency, id: 
     // The first search of all times has ended.
     const first = await transfer(booking);
     expect(await effectOf(first)).toBe(`confirmed ${booking}`);
-    const stored = async (order: string, note: string, createdAt: Date) => {
+    /** `then`: what its transaction writes too. */
+    const stored = async (
+      order: string,
+      note: string,
+      createdAt: Date,
+      then: (place: Place) => readonly Write<unknown>[] = () => [],
+    ) => {
       const place = new Place(createdAt.getTime());
       const body = { kind: "received", note, amount: 49_950, currency: "USD", order };
       const event = { provider: "bank", type: "bank.paid", status: "accepted" } as const;
@@ -269,13 +275,16 @@ payment: { kinds: { received: paid }, amount: /amount, currency: /currency, id: 
           address: "127.0.0.1",
           body: new Uint8Array(Buffer.from(JSON.stringify(body))),
         }),
+        () => then(place),
       );
       return place;
     };
     const nowMs = app.clock.now();
     const received = new Date(nowMs - 500_000);
-    const { position, tail } = await stored("one", old, received);
-    await app.services.storage.atomically(write(setPosition, { position, received }));
+    // At once: the search must not see it as a new one.
+    const { tail } = await stored("one", old, received, ({ position }) => [
+      write(setPosition, { position, received }),
+    ]);
     const before = idAt("evt", firstPositionAt(received.getTime()), tail);
     const late = await hold();
     const { id } = await stored("other", late, new Date(nowMs));
