@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 
 import type { BunPlugin } from "bun";
 
-import { sourceCommit } from "../src/cli/program.ts";
+import { sourceCommit } from "../src/cli/kit/program.ts";
 
 import { signedAdHoc } from "./mach-o.ts";
 import { installedPackages } from "./packages.ts";

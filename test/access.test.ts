@@ -13,7 +13,7 @@ import {
 
 import type { Role } from "../src/base/context.ts";
 import { createSchema } from "../src/graphql-schema.ts";
-import { operatorGateway } from "../src/outbound/destination.ts";
+import { operatorGateway } from "../src/outbound/model/destination.ts";
 
 import { json, startApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeId } from "../../src/base/ids.ts";
-import { serve } from "../../src/cli/serve.ts";
+import { serve } from "../../src/cli/host/serve.ts";
 
 // `skyhook serve`, with retention every two seconds instead of every minute: its bursts are shorter, but take the same
 // share of the time.

@@ -1,5 +1,5 @@
 import { moneyOf, moneyText } from "../base/money.ts";
-import type { PaymentNotice } from "../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../inbound/model/payment-notice.ts";
 
 import type { BookingChange } from "./booking-change.ts";
 import type { Booking } from "./booking.ts";

@@ -1,4 +1,4 @@
-import type { PaymentNotice } from "../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../inbound/model/payment-notice.ts";
 
 import { hasCounted, type Payment, type PaymentOutcome } from "./payment.ts";
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 import { defineTable, personal, type Stored } from "../db/table.ts";
 import { eventFields } from "../event/event.ts";
-import type { PaymentNotice } from "../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../inbound/model/payment-notice.ts";
 
 /** Payments that name no booking, and refunds that name none, until another event says whose the payment is. */
 export const waitingNoticesTable = defineTable("waiting_notices", {

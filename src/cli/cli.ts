@@ -1,7 +1,7 @@
 import { Command, CommanderError, Help } from "commander";
 
-import { reportError } from "./errors.ts";
-import { fullVersion, programName } from "./program.ts";
+import { reportError } from "./kit/errors.ts";
+import { fullVersion, programName } from "./kit/program.ts";
 
 interface CommandFile {
   /**
@@ -13,35 +13,35 @@ interface CommandFile {
 
 /** One file per command, in the order of the help text. */
 const commands = new Map<string, () => Promise<CommandFile>>([
-  ["serve", () => import("./serve.ts")],
-  ["demo", () => import("./demo.ts")],
-  ["config", () => import("./config.ts")],
-  ["doctor", () => import("./doctor.ts")],
-  ["secrets", () => import("./secrets.ts")],
-  ["send", () => import("./send.ts")],
-  ["sign", () => import("./sign.ts")],
-  ["verify", () => import("./verify.ts")],
-  ["token", () => import("./token.ts")],
-  ["console", () => import("./console.ts")],
-  ["events", () => import("./events.ts")],
-  ["rejections", () => import("./rejections.ts")],
-  ["listen", () => import("./listen.ts")],
-  ["tail", () => import("./tail.ts")],
-  ["sessions", () => import("./sessions.ts")],
-  ["replay", () => import("./replay.ts")],
-  ["destination", () => import("./destination.ts")],
-  ["apply", () => import("./apply.ts")],
-  ["register", () => import("./register.ts")],
-  ["provider", () => import("./providers.ts")],
-  ["reconcile", () => import("./reconcile.ts")],
-  ["backup", () => import("./backup.ts")],
-  ["restore", () => import("./restore.ts")],
-  ["copy", () => import("./copy.ts")],
-  ["import", () => import("./import.ts")],
-  ["client", () => import("./client.ts")],
-  ["booking", () => import("./booking.ts")],
-  ["person", () => import("./person.ts")],
-  ["mcp", () => import("./mcp.ts")],
+  ["serve", () => import("./host/serve.ts")],
+  ["demo", () => import("./demo/demo.ts")],
+  ["config", () => import("./host/config.ts")],
+  ["doctor", () => import("./host/doctor.ts")],
+  ["secrets", () => import("./host/secrets.ts")],
+  ["send", () => import("./develop/send.ts")],
+  ["sign", () => import("./develop/sign.ts")],
+  ["verify", () => import("./develop/verify.ts")],
+  ["token", () => import("./develop/token.ts")],
+  ["console", () => import("./operate/console.ts")],
+  ["events", () => import("./operate/events.ts")],
+  ["rejections", () => import("./operate/rejections.ts")],
+  ["listen", () => import("./develop/listen.ts")],
+  ["tail", () => import("./develop/tail.ts")],
+  ["sessions", () => import("./operate/sessions.ts")],
+  ["replay", () => import("./operate/replay.ts")],
+  ["destination", () => import("./operate/destination.ts")],
+  ["apply", () => import("./operate/apply.ts")],
+  ["register", () => import("./develop/register.ts")],
+  ["provider", () => import("./develop/provider.ts")],
+  ["reconcile", () => import("./host/reconcile.ts")],
+  ["backup", () => import("./host/backup.ts")],
+  ["restore", () => import("./host/restore.ts")],
+  ["copy", () => import("./host/copy.ts")],
+  ["import", () => import("./host/import.ts")],
+  ["client", () => import("./host/client.ts")],
+  ["booking", () => import("./operate/booking.ts")],
+  ["person", () => import("./host/person.ts")],
+  ["mcp", () => import("./operate/mcp.ts")],
   ["completion", () => import("./completion.ts")],
 ]);
 

@@ -5,7 +5,7 @@ import { registeredProviders } from "../config/providers.ts";
 import { brandOf } from "../inbound/providers/brand.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 
-import { example } from "./arguments.ts";
+import { example } from "./kit/arguments.ts";
 
 /** Each script asks `skyhook complete`, so that it fits every version of the program. */
 const scripts = {

@@ -1,4 +1,4 @@
-import { reportError } from "./errors.ts";
+import { reportError } from "./kit/errors.ts";
 
 /** Runs the command line. `skyhook serve` without options skips the parser, to start sooner. */
 export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -9,7 +9,7 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
     return runCli(argv, env);
   }
   try {
-    const { serve } = await import("./serve.ts");
+    const { serve } = await import("./host/serve.ts");
     await serve(env);
   } catch (error) {
     reportError(error);

@@ -1,7 +1,7 @@
 import type { Filters, FiltersOf } from "../base/filters.ts";
 import { eventStatuses } from "../event/event-words.ts";
 import { severities } from "../event/new-notification.ts";
-import { deliveryStates } from "../outbound/notification-words.ts";
+import { deliveryStates } from "../outbound/model/notification-words.ts";
 
 /** The filters of the list of events. */
 export const eventFilters = {

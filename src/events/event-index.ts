@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
-import type { deliveryStates } from "../outbound/notification-words.ts";
-import type { Notification } from "../outbound/notification.ts";
+import type { deliveryStates } from "../outbound/model/notification-words.ts";
+import type { Notification } from "../outbound/model/notification.ts";
 
 export type DeliveryState = (typeof deliveryStates)[number];
 

@@ -8,9 +8,9 @@ import { interpretedFields, interpretStored } from "../inbound/providers/interpr
 import { isEcho } from "../inbound/providers/own-service.ts";
 import type { Notice, Provider } from "../inbound/providers/provider.ts";
 import type { Outbox, WriteOptions } from "../outbound/deliveries/outbox.ts";
-import { undeliveredStatuses } from "../outbound/notification-words.ts";
-import type { Notification } from "../outbound/notification.ts";
-import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
+import { undeliveredStatuses } from "../outbound/model/notification-words.ts";
+import type { Notification } from "../outbound/model/notification.ts";
+import { notificationsOfEvents } from "../outbound/model/notifications.sql.ts";
 
 import type { FieldChange } from "./replay.schema.ts";
 import type { ReplayFilters } from "./replay.ts";

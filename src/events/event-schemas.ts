@@ -2,7 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 
 import { eventFields } from "../event/event.ts";
 import { renderCloudevents, renderJson } from "../outbound/formats/json.ts";
-import { notificationSchema } from "../outbound/notification.ts";
+import { notificationSchema } from "../outbound/model/notification.ts";
 import { instant, text } from "../web/schema.ts";
 
 import type { DescribedEvent } from "./described-event.ts";

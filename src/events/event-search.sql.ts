@@ -7,10 +7,10 @@ import type { TablesOf } from "../db/table.ts";
 import { hasKey } from "../event/event-keys.sql.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
-import { deliveriesTable } from "../outbound/delivery.ts";
-import { numberOf } from "../outbound/destinations.sql.ts";
-import { notificationsTable } from "../outbound/notification.ts";
-import { hasSeverity, statusRank } from "../outbound/notifications.sql.ts";
+import { deliveriesTable } from "../outbound/model/delivery.ts";
+import { numberOf } from "../outbound/model/destinations.sql.ts";
+import { notificationsTable } from "../outbound/model/notification.ts";
+import { hasSeverity, statusRank } from "../outbound/model/notifications.sql.ts";
 
 import type { EventColumn } from "./event-filters.ts";
 import { eventVocabularyTable, eventWordsTable } from "./event-index.ts";

@@ -5,7 +5,7 @@ import { merged } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
-import { deliveryStates } from "../outbound/notification-words.ts";
+import { deliveryStates } from "../outbound/model/notification-words.ts";
 
 import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";

@@ -15,7 +15,7 @@ import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
+import { notificationsOfEvents } from "../outbound/model/notifications.sql.ts";
 import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
 
 import { type StreamFilters, streamFilters } from "./event-filters.ts";

@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { eventFields, receiptFields } from "../event/event.ts";
 import { severities } from "../event/new-notification.ts";
 import { filterExplanationSchema } from "../outbound/filters/filter.ts";
-import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
-import { attemptSchema, notificationSchema } from "../outbound/notification.ts";
+import { deliveryStates, notificationStatuses } from "../outbound/model/notification-words.ts";
+import { attemptSchema, notificationSchema } from "../outbound/model/notification.ts";
 import { filterParameters } from "../web/filters.schema.ts";
 import { pageOf } from "../web/page.schema.ts";
 import {

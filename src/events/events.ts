@@ -20,17 +20,17 @@ import { storedReceipt } from "../event/receipts.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { attemptsBy, attemptsOfEvent } from "../outbound/attempts.sql.ts";
-import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
 import type {
   CachedDestination,
   DestinationCache,
 } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { OutgoingDelivery } from "../outbound/delivery.ts";
-import { destinationNamed } from "../outbound/destination-named.ts";
-import type { Notification } from "../outbound/notification.ts";
-import { notificationsOfEvents } from "../outbound/notifications.sql.ts";
+import { attemptsBy, attemptsOfEvent } from "../outbound/model/attempts.sql.ts";
+import { deliveriesOfEvent } from "../outbound/model/deliveries.sql.ts";
+import type { OutgoingDelivery } from "../outbound/model/delivery.ts";
+import { destinationNamed } from "../outbound/model/destination-named.ts";
+import type { Notification } from "../outbound/model/notification.ts";
+import { notificationsOfEvents } from "../outbound/model/notifications.sql.ts";
 
 import type { EventFilters } from "./event-filters.ts";
 import { deliveryStateOf } from "./event-index.ts";

@@ -12,8 +12,8 @@ import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { receivedBy } from "../outbound/deliveries.sql.ts";
-import { destinationNamed } from "../outbound/destination-named.ts";
+import { receivedBy } from "../outbound/model/deliveries.sql.ts";
+import { destinationNamed } from "../outbound/model/destination-named.ts";
 
 import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";

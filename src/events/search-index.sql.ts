@@ -3,8 +3,8 @@ import { asc, desc, gt, sql } from "drizzle-orm";
 import { type Dialect, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventsTable } from "../event/event.ts";
-import { notificationsTable } from "../outbound/notification.ts";
-import { rankOf } from "../outbound/notifications.sql.ts";
+import { notificationsTable } from "../outbound/model/notification.ts";
+import { rankOf } from "../outbound/model/notifications.sql.ts";
 
 import { eventWordsTable, indexCommandsTable } from "./event-index.ts";
 

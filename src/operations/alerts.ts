@@ -13,10 +13,10 @@ import {
   exampleTimes,
 } from "../events/described-event.ts";
 import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
-import { deadCounts } from "../outbound/deliveries.sql.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { type Destination, nameInLogs } from "../outbound/destination.ts";
+import { deadCounts } from "../outbound/model/deliveries.sql.ts";
+import { type Destination, nameInLogs } from "../outbound/model/destination.ts";
 import type { Log } from "../telemetry/log.ts";
 import { count } from "../web/schema.ts";
 

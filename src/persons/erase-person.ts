@@ -6,7 +6,7 @@ import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Erasures } from "../identity/users/erasures.ts";
 import { changedMeanwhile, repeated } from "../inbound/receive/effects.ts";
-import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
+import { deleteDeliveriesTo } from "../outbound/model/deliveries.sql.ts";
 
 import type { TableName } from "./links.ts";
 import { batchSize, ownLinks, type Person, valuesOf } from "./person.ts";

@@ -13,7 +13,6 @@ import {
   destinationLatency,
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
-import { deleteDeliveriesTo, deleteFailuresTo } from "../outbound/deliveries.sql.ts";
 import { destinationCache, type IsOwnService } from "../outbound/deliveries/destination-cache.ts";
 import {
   destinationLabels,
@@ -33,6 +32,7 @@ import {
   resealDestinations,
   storeOperatorGateway,
 } from "../outbound/destinations/operator-gateway.ts";
+import { deleteDeliveriesTo, deleteFailuresTo } from "../outbound/model/deliveries.sql.ts";
 import type { Feed } from "../outbound/notifications/feed.ts";
 import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
 

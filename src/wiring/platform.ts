@@ -6,7 +6,7 @@ import type { SecretStore } from "../config/secrets.ts";
 import { databaseFile, openStorage } from "../db/open.ts";
 import { storageMetrics } from "../db/storage-metrics.ts";
 import type { Storage } from "../db/storage.ts";
-import { type Backlog, sharedBacklog } from "../outbound/backlog.ts";
+import { type Backlog, sharedBacklog } from "../outbound/model/backlog.ts";
 import { schema } from "../schema/schema.ts";
 import type { Log, ProgramLog } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-import { idIn } from "../../src/console/page/ids.ts";
+import { idIn } from "../../src/console/page/kit/ids.ts";
 
 test("finds the id in a pasted text and the view that shows it", () => {
   const id = "evt_019377b07d4070008000000000000001";

@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { prettyJson } from "../../src/base/json-text.ts";
-import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
-import { curlOf } from "../../src/console/page/events/curl.ts";
-import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/events/json.ts";
+import { ago, due, lastDelivery } from "../../src/console/page/kit/durations.ts";
+import { curlOf } from "../../src/console/page/kit/event/curl.ts";
+import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/kit/event/json.ts";
 import { forAll } from "../support/runs.ts";
 import { notInstalled, skips } from "../support/skips.ts";
 

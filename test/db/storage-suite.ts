@@ -24,7 +24,10 @@ import {
 import { eventPages } from "../../src/events/event-search.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { insertRejection, rejectionPages } from "../../src/inbound/rejections/rejections.sql.ts";
-import { insertNotification, newestNotification } from "../../src/outbound/notifications.sql.ts";
+import {
+  insertNotification,
+  newestNotification,
+} from "../../src/outbound/model/notifications.sql.ts";
 import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
 import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
 import { failure } from "../support/failure.ts";

@@ -9,14 +9,14 @@ import type { Storage } from "../../src/db/storage.ts";
 import type { Event } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { eventsMatching, needsIndex } from "../../src/events/event-search.ts";
-import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
-import { insertDestination } from "../../src/outbound/destinations.sql.ts";
-import { notificationStatuses } from "../../src/outbound/notification-words.ts";
-import type { Notification } from "../../src/outbound/notification.ts";
+import { insertDeliveries } from "../../src/outbound/model/deliveries.sql.ts";
+import { insertDestination } from "../../src/outbound/model/destinations.sql.ts";
+import { notificationStatuses } from "../../src/outbound/model/notification-words.ts";
+import type { Notification } from "../../src/outbound/model/notification.ts";
 import {
   openNotificationPages,
   sentNotificationPages,
-} from "../../src/outbound/notifications.sql.ts";
+} from "../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { json, jsonWith, type TestApp } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";

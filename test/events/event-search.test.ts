@@ -10,7 +10,10 @@ import type { StoredEvent } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { severities, type Severity } from "../../src/event/new-notification.ts";
 import { deleteSettledEvents } from "../../src/events/retention/retention.sql.ts";
-import { notificationsTable, type NotificationStatus } from "../../src/outbound/notification.ts";
+import {
+  notificationsTable,
+  type NotificationStatus,
+} from "../../src/outbound/model/notification.ts";
 import { json, jsonWith, until } from "../support/app.ts";
 import { testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import type { Context } from "../../src/base/context.ts";
 import { write } from "../../src/db/statement.ts";
-import { insertDeliveries } from "../../src/outbound/deliveries.sql.ts";
+import { insertDeliveries } from "../../src/outbound/model/deliveries.sql.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { endsAfterEach } from "../support/ends.ts";
 import { deliveryRow, destinationNumber, notificationRow } from "../support/rows.ts";

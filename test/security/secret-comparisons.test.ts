@@ -29,7 +29,7 @@ function comparesSecrets(line: string): boolean {
 /** Comparisons outside of requests, or by operators, who have the secrets anyway. */
 const harmless = [
   // `doctor` checks for surrounding white space.
-  'cli/checks/secrets.ts: [text !== secret, "has white space around it, which is part of the secret: remove it"],',
+  'cli/host/checks/secrets.ts: [text !== secret, "has white space around it, which is part of the secret: remove it"],',
   // The command line or an admin stores a new secret.
   'config/secrets.ts: if (kept === "current" && before !== "" && before !== secret) {',
   // A fingerprint that Skyhook computed.

@@ -6,17 +6,17 @@ import { Place } from "../../src/db/place.ts";
 import { type Write, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../src/event/event.ts";
-import type { StoredRejection } from "../../src/inbound/rejection.ts";
-import { insertDeliveries, type NewDelivery } from "../../src/outbound/deliveries.sql.ts";
-import { destinationDefaults } from "../../src/outbound/destination-fields.ts";
-import type { Destination, StoredDestination } from "../../src/outbound/destination.ts";
-import { destinationsByIds } from "../../src/outbound/destinations.sql.ts";
-import type { FailedAttempt } from "../../src/outbound/notification.ts";
+import type { StoredRejection } from "../../src/inbound/model/rejection.ts";
+import { insertDeliveries, type NewDelivery } from "../../src/outbound/model/deliveries.sql.ts";
+import { destinationDefaults } from "../../src/outbound/model/destination-fields.ts";
+import type { Destination, StoredDestination } from "../../src/outbound/model/destination.ts";
+import { destinationsByIds } from "../../src/outbound/model/destinations.sql.ts";
+import type { FailedAttempt } from "../../src/outbound/model/notification.ts";
 import {
   insertFailures,
   insertNotification,
   type PlacedNotification,
-} from "../../src/outbound/notifications.sql.ts";
+} from "../../src/outbound/model/notifications.sql.ts";
 
 /** The database of a running program, as another process opens it: it waits for the program's locks. */
 export function openedBeside(file: string): Database {

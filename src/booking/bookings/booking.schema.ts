@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { notificationSchema } from "../../outbound/notification.ts";
+import { notificationSchema } from "../../outbound/model/notification.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import {
   amount,

@@ -4,7 +4,7 @@ import {
   exampleNotification,
   exampleTimes,
 } from "../../events/described-event.ts";
-import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import type { BookingChange } from "../booking-change.ts";
 import { emptyBooking } from "../booking.ts";
 import {

@@ -3,7 +3,7 @@ import { moneyOf, moneyText } from "../../base/money.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
-import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import { changedMeanwhile, type Effect, type EffectOf } from "../../inbound/receive/effects.ts";
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../../base/context.ts";
 import { makeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Event, EventData, StoredEvent } from "../../event/event.ts";
-import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import { dataOf } from "../../inbound/providers/event-fields.ts";
 import { refundStatus } from "../booking-state.ts";
 import { bookingsProvider } from "../booking-words.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertEvent } from "../../event/events.sql.ts";
-import type { PaymentNotice } from "../../inbound/payment-notice.ts";
+import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import type { Effect } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { EventMaking } from "../own-event.ts";

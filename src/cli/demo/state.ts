@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { writePrivately } from "../../base/private-file.ts";
 import { settings } from "../../config/settings.ts";
-import { messageOf } from "../errors.ts";
-import { UsageError } from "../output.ts";
-import { programName } from "../program.ts";
+import { messageOf } from "../kit/errors.ts";
+import { UsageError } from "../kit/output.ts";
+import { programName } from "../kit/program.ts";
 
 /** What other commands need to work with the running demo. */
 interface DemoState {

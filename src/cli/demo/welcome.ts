@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
 import type { Services } from "../../services.ts";
-import { isInMemory } from "../database.ts";
-import { isCompiled, programName } from "../program.ts";
+import { isInMemory } from "../kit/database.ts";
+import { isCompiled, programName } from "../kit/program.ts";
 
 import { bookingOf, contextOf } from "./story.ts";
 

@@ -1,9 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { AdminsOnly } from "./admins-only.tsx";
 import { Agents } from "./agents/agents.tsx";
-import { type ApiError, callApi, sessionPath } from "./api.ts";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
 import { Flights } from "./bookings/flights.tsx";
@@ -13,20 +11,22 @@ import { Rejections } from "./events/rejections.tsx";
 import { Frame } from "./frame.tsx";
 import { HealthView } from "./health/health.tsx";
 import { Issues, useIssueCount } from "./health/issues.tsx";
-import { keys, listenToKeys } from "./keys.ts";
-import { Page } from "./layout.tsx";
-import { LiveContext, useFeed } from "./live.ts";
-import { toApiError } from "./load.ts";
-import { NamesContext, useProviderNames } from "./names.ts";
+import { AdminsOnly } from "./kit/admins-only.tsx";
+import { type ApiError, callApi, sessionPath } from "./kit/api.ts";
+import { keys, listenToKeys } from "./kit/keys.ts";
+import { Page } from "./kit/layout.tsx";
+import { LiveContext, useFeed } from "./kit/live.ts";
+import { toApiError } from "./kit/load.ts";
+import { NamesContext, useProviderNames } from "./kit/names.ts";
+import { useRoute, type View, writeRoute } from "./kit/route.ts";
+import { onOtherTab, onSession, session, signIn } from "./kit/session.ts";
+import { Empty, Notices, Waiting } from "./kit/ui.tsx";
+import { canOpen, titles, type ViewParts } from "./kit/views.ts";
+import type { SessionInfo } from "./kit/wire.ts";
 import { Palette } from "./palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
-import { useRoute, type View, writeRoute } from "./route.ts";
-import { onOtherTab, onSession, session, signIn } from "./session/session.ts";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
-import { Empty, Notices, Waiting } from "./ui.tsx";
-import { canOpen, titles, type ViewParts } from "./views.ts";
-import type { SessionInfo } from "./wire.ts";
 
 export function App() {
   const [current, setCurrent] = useState(session);

@@ -1,17 +1,17 @@
 import { auditFilters } from "../../identity/audit/audit-filters.ts";
-import { destinationFields } from "../../outbound/destination-fields.ts";
+import { destinationFields } from "../../outbound/model/destination-fields.ts";
 
-import { Actor } from "./actor.tsx";
-import { clockTime, dateAndTime, dayOf } from "./durations.ts";
-import { apiQuery, Filters } from "./filters.tsx";
-import { idIn } from "./ids.ts";
-import { listView } from "./list-view.tsx";
-import { writeRoute } from "./route.ts";
-import { type Of, Text, words } from "./text.tsx";
-import { TimeFilter } from "./time-filter.tsx";
-import { Time } from "./time.tsx";
-import { Empty, Source } from "./ui.tsx";
-import type { AuditItem } from "./wire.ts";
+import { Actor } from "./kit/actor.tsx";
+import { clockTime, dateAndTime, dayOf } from "./kit/durations.ts";
+import { idIn } from "./kit/ids.ts";
+import { apiQuery, Filters } from "./kit/list/filters.tsx";
+import { listView } from "./kit/list/list-view.tsx";
+import { TimeFilter } from "./kit/list/time-filter.tsx";
+import { writeRoute } from "./kit/route.ts";
+import { type Of, Text, words } from "./kit/text.tsx";
+import { Time } from "./kit/time.tsx";
+import { Empty, Source } from "./kit/ui.tsx";
+import type { AuditItem } from "./kit/wire.ts";
 
 /** Groups of actions, by what they begin with. */
 const groups: Readonly<Record<string, string>> = {

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../web/mark.ts";
 
-import { signedInAs } from "./actor.tsx";
-import { ago } from "./durations.ts";
-import { reconnect } from "./feed.ts";
-import { useLive } from "./live.ts";
-import { type View, viewGroups, writeRoute } from "./route.ts";
-import { leave } from "./session/sign-out.ts";
-import { Text } from "./text.tsx";
-import { canOpen, icons, titles } from "./views.ts";
-import type { SessionInfo } from "./wire.ts";
+import { signedInAs } from "./kit/actor.tsx";
+import { ago } from "./kit/durations.ts";
+import { reconnect } from "./kit/feed.ts";
+import { useLive } from "./kit/live.ts";
+import { type View, viewGroups, writeRoute } from "./kit/route.ts";
+import { leave } from "./kit/sign-out.ts";
+import { Text } from "./kit/text.tsx";
+import { canOpen, icons, titles } from "./kit/views.ts";
+import type { SessionInfo } from "./kit/wire.ts";
 
 interface FrameParts {
   readonly session: SessionInfo;

@@ -1,14 +1,14 @@
 import type { RefObject, TargetedKeyboardEvent } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 
-import { idIn } from "./ids.ts";
-import { NamesContext } from "./names.ts";
-import { addRoute } from "./providers/adding.ts";
-import { readRoute, views, writeRoute } from "./route.ts";
-import { isAdmin } from "./session/session.ts";
-import { leave } from "./session/sign-out.ts";
-import { counted, Text } from "./text.tsx";
-import { canOpen, titles } from "./views.ts";
+import { addRoute } from "./kit/add-route.ts";
+import { idIn } from "./kit/ids.ts";
+import { NamesContext } from "./kit/names.ts";
+import { readRoute, views, writeRoute } from "./kit/route.ts";
+import { isAdmin } from "./kit/session.ts";
+import { leave } from "./kit/sign-out.ts";
+import { counted, Text } from "./kit/text.tsx";
+import { canOpen, titles } from "./kit/views.ts";
 
 interface Command {
   readonly label: string;

@@ -2,8 +2,8 @@ import { firstPositionAt } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { linesOf } from "../../outbound/deliveries.sql.ts";
-import { nextInLine } from "../../outbound/delivery-order.sql.ts";
+import { linesOf } from "../../outbound/model/deliveries.sql.ts";
+import { nextInLine } from "../../outbound/model/delivery-order.sql.ts";
 
 import {
   deleteAttemptsOf,

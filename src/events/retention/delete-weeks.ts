@@ -10,8 +10,8 @@ import {
   weekAt,
   weeksUntil,
 } from "../../event/weeks.sql.ts";
-import { linesOf } from "../../outbound/deliveries.sql.ts";
-import { nextInLine } from "../../outbound/delivery-order.sql.ts";
+import { linesOf } from "../../outbound/model/deliveries.sql.ts";
+import { nextInLine } from "../../outbound/model/delivery-order.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 import {

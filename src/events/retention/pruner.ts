@@ -3,9 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
+import { minuteOf, spansMinutes } from "../../inbound/model/webhook-count.ts";
+import { deleteOldCounts } from "../../inbound/model/webhook-counts.sql.ts";
 import { deleteRejectedBodies } from "../../inbound/rejections/rejections.sql.ts";
-import { minuteOf, spansMinutes } from "../../inbound/webhook-count.ts";
-import { deleteOldCounts } from "../../inbound/webhook-counts.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { deleteReplayFailures } from "../replays.sql.ts";
 

@@ -4,8 +4,8 @@ import { type Dialect, encoded, type Parameters, statementsOver } from "../../db
 import type { TablesOf } from "../../db/table.ts";
 import { eventsTable } from "../../event/event.ts";
 import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
-import { deliveriesTable } from "../../outbound/delivery.ts";
-import { failedAttemptsTable, notificationsTable } from "../../outbound/notification.ts";
+import { deliveriesTable } from "../../outbound/model/delivery.ts";
+import { failedAttemptsTable, notificationsTable } from "../../outbound/model/notification.ts";
 import { eventWordsTable } from "../event-index.ts";
 
 const tables = {

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
-import { acknowledgementSchema } from "../webhook-request.ts";
+import { acknowledgementSchema } from "../model/webhook-request.ts";
 
 import {
   catalogueSchema,

@@ -8,14 +8,14 @@ import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { CallerLimiter } from "../../identity/limiter.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { SecretUse } from "../model/secret-use.ts";
+import type { Acknowledgement } from "../model/webhook-request.ts";
 import { removeProviderFile } from "../providers/files/folder.ts";
 import type { Provider } from "../providers/provider.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
 import type { Receive } from "../receive/receive.ts";
-import type { SecretUse } from "../secret-use.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
 import type { SecretRole } from "../signatures/signed-request.ts";
-import type { Acknowledgement } from "../webhook-request.ts";
 
 import { readCatalogue, secretKindOf, textsOf } from "./catalogue-entries.ts";
 import { chosenFile, notWritable, providerOf, storeFile, unavailable } from "./new-provider.ts";

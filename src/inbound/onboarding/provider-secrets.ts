@@ -1,9 +1,9 @@
 import { errorMessage } from "../../base/errors.ts";
 import { invalid } from "../../base/validation.ts";
+import type { SecretUse } from "../model/secret-use.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { weaknessOf } from "../providers/weak-secret.ts";
-import type { SecretUse } from "../secret-use.ts";
 import { developmentSecret } from "../signatures/development-secret.ts";
 import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets } from "../signatures/signed-request.ts";

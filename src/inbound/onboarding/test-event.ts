@@ -1,4 +1,5 @@
 import { invalid } from "../../base/validation.ts";
+import type { Acknowledgement } from "../model/webhook-request.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { signedSample } from "../providers/signed-sample.ts";
@@ -7,7 +8,6 @@ import { signingKeyWith } from "../signatures/development-secret.ts";
 import type { SigningKey } from "../signatures/keys.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
 import type { Secrets } from "../signatures/signed-request.ts";
-import type { Acknowledgement } from "../webhook-request.ts";
 
 import type { ProviderSecrets } from "./provider-secrets.ts";
 

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 
 import { count, flag, instant, listOf, nullable, resource, text } from "../../web/schema.ts";
-import { reconciliationSchema } from "../reconciliation.ts";
+import { reconciliationSchema } from "../model/reconciliation.ts";
 
 const currentSecretSchema = resource("CurrentSecret", "The current secret.", {
   present: flag("Whether it is set."),

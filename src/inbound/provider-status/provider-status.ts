@@ -2,11 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
 import { lastEventOf } from "../../event/events.sql.ts";
+import { reconciliationOf } from "../model/reconciliation.sql.ts";
+import { firstReconciliation, type ReconciliationStatus } from "../model/reconciliation.ts";
+import { activeHours, secretUsesOf } from "../model/webhook-counts.sql.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import { reconciliationOf } from "../reconciliation.sql.ts";
-import { firstReconciliation, type ReconciliationStatus } from "../reconciliation.ts";
-import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
 
 import type { ProviderStatus, ProviderStatuses } from "./provider-status.schema.ts";
 import { rotation } from "./rotation.ts";

@@ -1,5 +1,5 @@
+import type { SecretUse } from "../model/secret-use.ts";
 import type { Registered } from "../providers/registry.ts";
-import type { SecretUse } from "../secret-use.ts";
 
 import type { Rotation } from "./provider-status.schema.ts";
 

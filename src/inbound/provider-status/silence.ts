@@ -1,4 +1,4 @@
-import type { ActiveHour } from "../webhook-counts.sql.ts";
+import type { ActiveHour } from "../model/webhook-counts.sql.ts";
 
 import type { Silence } from "./provider-status.schema.ts";
 

@@ -1,5 +1,5 @@
 import type { PlaceSource } from "../../base/place.ts";
-import type { Acknowledgement } from "../webhook-request.ts";
+import type { Acknowledgement } from "../model/webhook-request.ts";
 
 /** A request by which a service tests the URL, before it sends events or while it does. */
 export interface Handshake {

@@ -1,9 +1,9 @@
 import { placeIn } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
 import { viaHeader } from "../../event/via.ts";
-import type { Destination } from "../../outbound/destination.ts";
 import { isSigned } from "../../outbound/formats/formats.ts";
-import { notificationsAt } from "../../outbound/notifications.sql.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
+import { notificationsAt } from "../../outbound/model/notifications.sql.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 
 import type { Provider } from "./provider.ts";

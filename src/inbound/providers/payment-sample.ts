@@ -1,6 +1,6 @@
 import { decimalsAt, decimalsOf, moneyOf } from "../../base/money.ts";
 import { pointerKeys } from "../../base/place.ts";
-import type { PaymentNotice } from "../payment-notice.ts";
+import type { PaymentNotice } from "../model/payment-notice.ts";
 
 import type { Provider, Sample } from "./provider.ts";
 import { setAt } from "./signed-sample.ts";

@@ -2,7 +2,7 @@ import { isNumber } from "../../base/json.ts";
 import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
-import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../payment-notice.ts";
+import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../model/payment-notice.ts";
 
 import type { Provider } from "./provider.ts";
 

@@ -1,7 +1,7 @@
 import { invalidParameter } from "../../base/parameters.ts";
 import type { Storage } from "../../db/storage.ts";
 import { lastEventOf } from "../../event/events.sql.ts";
-import { rejectionOf } from "../stored-provider.sql.ts";
+import { rejectionOf } from "../model/stored-provider.sql.ts";
 
 import { meantProvider } from "./brand.ts";
 import { catalogue } from "./catalogue.ts";

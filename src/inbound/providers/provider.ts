@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/payload.ts";
 import type { DataFields } from "../../event/data-fields.ts";
 import type { EventContent, EventData } from "../../event/event.ts";
 import type { NewNotification, Severity } from "../../event/new-notification.ts";
-import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
+import type { PaymentNotice, PaymentSource } from "../model/payment-notice.ts";
 import type { SignatureScheme } from "../signatures/scheme.ts";
 
 import type { Handshake } from "./handshake.ts";

@@ -1,5 +1,5 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
-import { secretFingerprint } from "../secret-use.ts";
+import { secretFingerprint } from "../model/secret-use.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import type { SecretRole, Secrets, Verify } from "../signatures/signed-request.ts";
 

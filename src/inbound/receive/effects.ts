@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { Write } from "../../db/statement.ts";
 import type { Event } from "../../event/event.ts";
-import type { PaymentNotice } from "../payment-notice.ts";
+import type { PaymentNotice } from "../model/payment-notice.ts";
 
 /** What an event changes outside the gateway, committed in the event's own transaction. */
 export interface Effect {

@@ -3,6 +3,7 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { PlaceSource } from "../../base/place.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { WebhookRequest } from "../model/webhook-request.ts";
 import type { ConfirmUrl, Handshake, HandshakeAnswer } from "../providers/handshake.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
@@ -10,7 +11,6 @@ import { type Weakness, weaknessOf } from "../providers/weak-secret.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 import { verifier } from "../signatures/signature.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
-import type { WebhookRequest } from "../webhook-request.ts";
 
 /**
  * Stores the first secret of a provider, which the service sends itself. Returns the secret that the provider has afterwards: another

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
 import { eventId, hasId } from "../../event/event.sql.ts";
 import { type Event, eventsTable, type StoredEvent } from "../../event/event.ts";
-import { type PaymentSearch, paymentSearchesTable } from "../payment-search.ts";
+import { type PaymentSearch, paymentSearchesTable } from "../model/payment-search.ts";
 
 const statement = statementsOver({
   events: eventsTable,

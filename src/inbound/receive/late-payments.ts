@@ -8,7 +8,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import { storedReceipt } from "../../event/receipts.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { PaymentSource } from "../payment-notice.ts";
+import type { PaymentSource } from "../model/payment-notice.ts";
 import { interpretStored } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";

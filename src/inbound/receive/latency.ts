@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import type { Clock } from "../../base/clock.ts";
 import { count, nullable, resource } from "../../web/schema.ts";
-import { minuteMs, minuteOf } from "../webhook-count.ts";
+import { minuteMs, minuteOf } from "../model/webhook-count.ts";
 
 const milliseconds = (description: string) =>
   nullable(Type.Number({ minimum: 0, description, examples: [1.4] }));

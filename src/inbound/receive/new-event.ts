@@ -3,11 +3,11 @@ import { Place } from "../../db/place.ts";
 import type { StoredEvent } from "../../event/event.ts";
 import { signaturePosition, withoutSecrets } from "../../event/stored-headers.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
+import type { WebhookRequest } from "../model/webhook-request.ts";
 import { interpretedFields } from "../providers/interpret.ts";
 import type { Interpreted, Notice, Provider } from "../providers/provider.ts";
 import { publicSignatureHeaders, signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
-import type { WebhookRequest } from "../webhook-request.ts";
 
 import { type EventIdentity, eventIdentity } from "./event-identity.ts";
 

@@ -11,6 +11,8 @@ import type { Log } from "../../telemetry/log.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import { requireUncompressed } from "../../web/body.ts";
+import type { Verdict } from "../model/webhook-count.ts";
+import type { Acknowledgement, WebhookRequest } from "../model/webhook-request.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret, payloadOf } from "../providers/interpret.ts";
 import { isEcho } from "../providers/own-service.ts";
@@ -27,8 +29,6 @@ import type {
   Verification,
   Verified,
 } from "../signatures/signed-request.ts";
-import type { Verdict } from "../webhook-count.ts";
-import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
 import type { EffectOf } from "./effects.ts";
 import {

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import type { Acknowledgement, LoggedRequest } from "../model/webhook-request.ts";
 import { interpret } from "../providers/interpret.ts";
 import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
-import type { Acknowledgement, LoggedRequest } from "../webhook-request.ts";
 
 import type { VerifiedBody } from "./new-event.ts";
 import { storeEvents, type StoreParts } from "./store-events.ts";

@@ -5,15 +5,15 @@ import { type Later, type Write, write, type WriteResult } from "../../db/statem
 import type { Storage } from "../../db/storage.ts";
 import { countDuplicate, insertEvent } from "../../event/events.sql.ts";
 import { viaHeader } from "../../event/via.ts";
-import { deadAmong } from "../../outbound/deliveries.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import type { Destination } from "../../outbound/destination.ts";
+import { deadAmong } from "../../outbound/model/deliveries.sql.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+import type { Acknowledgement, WebhookRequest } from "../model/webhook-request.ts";
 import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
-import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
 import { changedMeanwhile, type Effect, type EffectOf, repeated } from "./effects.ts";
 import type { First } from "./first-event.ts";

@@ -2,9 +2,9 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { SecretUse } from "../secret-use.ts";
-import { minuteOf, spansMinutes, type Verdict, type WebhookCount } from "../webhook-count.ts";
-import { addCounts, recordSecretUse } from "../webhook-counts.sql.ts";
+import type { SecretUse } from "../model/secret-use.ts";
+import { minuteOf, spansMinutes, type Verdict, type WebhookCount } from "../model/webhook-count.ts";
+import { addCounts, recordSecretUse } from "../model/webhook-counts.sql.ts";
 
 /**
  * Counts requests by verdict in memory and adds the counts to the database every few seconds. A request

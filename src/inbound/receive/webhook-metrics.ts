@@ -1,5 +1,5 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { type Verdict, verdicts } from "../webhook-count.ts";
+import { type Verdict, verdicts } from "../model/webhook-count.ts";
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 

@@ -7,6 +7,7 @@ import {
   objectAt,
   textAt,
 } from "../../base/payload.ts";
+import type { LoggedRequest } from "../model/webhook-request.ts";
 import { ApiError } from "../provider-api/api-error.ts";
 import { githubApi } from "../provider-api/github.ts";
 import {
@@ -17,7 +18,6 @@ import {
   type ProviderApi,
 } from "../provider-api/provider-api.ts";
 import { codeHost } from "../providers/code_host.ts";
-import type { LoggedRequest } from "../webhook-request.ts";
 
 import type { LogEntry, LogKind, ProviderLog } from "./provider-log.ts";
 

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { claimLog, releaseLog, renewLease } from "../reconciliation.sql.ts";
+import { claimLog, releaseLog, renewLease } from "../model/reconciliation.sql.ts";
 
 /** The right to read a provider's log. One process has it at a time. */
 export interface Lease {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import type { LoggedRequest } from "../model/webhook-request.ts";
 import type { ApiAccess } from "../provider-api/provider-api.ts";
-import type { LoggedRequest } from "../webhook-request.ts";
 
 /**
  * The port to a provider's own log of its requests. To add a provider, write one file that exports a

@@ -1,5 +1,5 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Reconciliation } from "../reconciliation.ts";
+import type { Reconciliation } from "../model/reconciliation.ts";
 
 /**
  * `complete`: everything that the log has is stored. `paused`: the API's rate limit is reached. `busy`:

@@ -3,16 +3,16 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { ApiError } from "../provider-api/api-error.ts";
-import type { Registry } from "../providers/registry.ts";
-import type { Recover } from "../receive/recover.ts";
 import {
   endRun,
   insertReconciliation,
   reconciliationOf,
   saveProgress,
-} from "../reconciliation.sql.ts";
-import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
+} from "../model/reconciliation.sql.ts";
+import { firstReconciliation, type Reconciliation } from "../model/reconciliation.ts";
+import { ApiError } from "../provider-api/api-error.ts";
+import type { Registry } from "../providers/registry.ts";
+import type { Recover } from "../receive/recover.ts";
 
 import { compareLog, type Counts, noCounts, type Report, sumOf } from "./compare-log.ts";
 import { type Lease, leaseLog } from "./lease.ts";

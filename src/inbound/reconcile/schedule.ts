@@ -2,9 +2,9 @@ import { type BackgroundTask, backgroundTask } from "../../base/background-task.
 import type { Clock } from "../../base/clock.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { reconciliationOf } from "../model/reconciliation.sql.ts";
 import { providerStatus } from "../provider-status/provider-status.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import { reconciliationOf } from "../reconciliation.sql.ts";
 
 import type { Reconciler } from "./reconciler.ts";
 

@@ -1,6 +1,6 @@
+import type { StoredRejection } from "../model/rejection.ts";
 import { meantProvider } from "../providers/brand.ts";
 import type { Registry } from "../providers/registry.ts";
-import type { StoredRejection } from "../rejection.ts";
 
 import { explain, type Known } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";

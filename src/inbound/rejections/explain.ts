@@ -1,8 +1,8 @@
 import { ownTurns } from "../../base/own-turn.ts";
 import { exactText, lookup } from "../../base/place.ts";
+import type { RejectionReason } from "../model/rejection.ts";
 import { isSignedForAnyone } from "../providers/provider-verifier.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
 import { sourceOf } from "../signatures/payload-reader.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { listOf, resource, text, word } from "../../web/schema.ts";
-import type { RejectionReason } from "../rejection.ts";
+import type { RejectionReason } from "../model/rejection.ts";
 
 /** The causes of a rejection. If no cause is found, it is the reason of the rejection. */
 export const causes = [

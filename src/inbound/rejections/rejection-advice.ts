@@ -1,7 +1,7 @@
 import { oneOrMore } from "../../base/place.ts";
+import type { RejectionReason } from "../model/rejection.ts";
 import { maxItems } from "../providers/interpret.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { RejectionReason } from "../rejection.ts";
 import {
   headerIn,
   isTextScheme,

@@ -1,5 +1,5 @@
 import type { Filters, FiltersOf } from "../../base/filters.ts";
-import { rejectionReasons } from "../rejection-reasons.ts";
+import { rejectionReasons } from "../model/rejection-reasons.ts";
 
 /** The filters of the list of rejections. */
 export const rejectionFilters = {

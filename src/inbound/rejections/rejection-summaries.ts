@@ -2,9 +2,9 @@ import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { nextTurn } from "../../base/own-turn.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { Rejection, StoredRejection } from "../model/rejection.ts";
 import { interpret } from "../providers/interpret.ts";
 import type { Registry } from "../providers/registry.ts";
-import type { Rejection, StoredRejection } from "../rejection.ts";
 
 import { explainStored } from "./explain-stored.ts";
 import type { ListedRejection } from "./rejection.schema.ts";

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
-import { rejectionSchema } from "../rejection.ts";
+import { rejectionSchema } from "../model/rejection.ts";
 
 import { causes, explanationSchema } from "./explanation.ts";
 

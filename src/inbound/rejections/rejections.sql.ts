@@ -8,7 +8,7 @@ import {
   rejectionSchema,
   rejectionsTable,
   type StoredRejection,
-} from "../rejection.ts";
+} from "../model/rejection.ts";
 
 const tables = { rejections: rejectionsTable };
 type Tables = TablesOf<typeof tables>;

@@ -13,9 +13,10 @@ import { withoutSecrets, withoutValues } from "../../event/stored-headers.ts";
 import type { Reveals } from "../../identity/audit/reveals.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { Rejection, RejectionReason, StoredRejection } from "../model/rejection.ts";
+import type { WebhookRequest } from "../model/webhook-request.ts";
 import type { CheckProvider } from "../providers/provider-filter.ts";
 import type { Registry } from "../providers/registry.ts";
-import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
 import {
   isWeak,
   readHeadersOf,
@@ -23,7 +24,6 @@ import {
   type SignatureScheme,
   signsUrl,
 } from "../signatures/scheme.ts";
-import type { WebhookRequest } from "../webhook-request.ts";
 
 import { explainStored } from "./explain-stored.ts";
 import type { RejectionFilters } from "./rejection-filters.ts";

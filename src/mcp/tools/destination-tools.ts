@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 
 import { isAdmin } from "../../base/context.ts";
 import { readFilters } from "../../base/filters.ts";
-import { destinationNamed } from "../../outbound/destination-named.ts";
 import { deliveryFilters } from "../../outbound/destinations/destination-filters.ts";
 import {
   deliveryPageSchema,
@@ -10,6 +9,7 @@ import {
   retriedSchema,
   testResultSchema,
 } from "../../outbound/destinations/destination.schema.ts";
+import { destinationNamed } from "../../outbound/model/destination-named.ts";
 import { listAnswer } from "../answer.ts";
 import { anyObject, membersOf, pageOf, shape, untrusted } from "../output.ts";
 import { type Agent, type AgentServices, tool } from "../tool.ts";

@@ -4,7 +4,7 @@ import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { ProviderStatus } from "../../inbound/provider-status/provider-status.schema.ts";
 import type { DestinationCache } from "../../outbound/deliveries/destination-cache.ts";
-import type { Destination } from "../../outbound/destination.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
 
 import {
   causeOf,

@@ -1,4 +1,4 @@
-import type { RejectionReason } from "../../inbound/rejection.ts";
+import type { RejectionReason } from "../../inbound/model/rejection.ts";
 
 /** What a failed delivery is grouped by: the answer without the text that differs from one to the next. */
 export function causeOf(lastError: string | null): string {

@@ -5,10 +5,10 @@ import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
-import { rejectionsTable } from "../../inbound/rejection.ts";
-import { deliveriesTable } from "../../outbound/delivery.ts";
-import type { Destination } from "../../outbound/destination.ts";
-import { numberOf } from "../../outbound/destinations.sql.ts";
+import { rejectionsTable } from "../../inbound/model/rejection.ts";
+import { deliveriesTable } from "../../outbound/model/delivery.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
+import { numberOf } from "../../outbound/model/destinations.sql.ts";
 
 import { type Mute, mutesTable } from "./issue.ts";
 

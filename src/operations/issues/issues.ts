@@ -6,7 +6,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { type Failed, retryDeadOf, retryWaitingOf } from "../../outbound/deliveries/retry-all.ts";
-import type { Destination } from "../../outbound/destination.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
 
 import { findIssues, type FoundIssue, type IssueParts } from "./find-issues.ts";
 import { causeOf } from "./issue-advice.ts";

@@ -1,10 +1,10 @@
 import { and, desc, eq, gte, lt } from "drizzle-orm";
 
 import { encoded, statementsOver } from "../../db/statement.ts";
-import { deliveriesTable } from "../../outbound/delivery.ts";
-import type { Destination } from "../../outbound/destination.ts";
-import { numberOf } from "../../outbound/destinations.sql.ts";
-import { failedAttemptsTable } from "../../outbound/notification.ts";
+import { deliveriesTable } from "../../outbound/model/delivery.ts";
+import type { Destination } from "../../outbound/model/destination.ts";
+import { numberOf } from "../../outbound/model/destinations.sql.ts";
+import { failedAttemptsTable } from "../../outbound/model/notification.ts";
 
 const statement = statementsOver({ failed: failedAttemptsTable, deliveries: deliveriesTable });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { verdicts } from "../../inbound/model/webhook-count.ts";
 import { acknowledgementsSchema } from "../../inbound/receive/latency.ts";
-import { verdicts } from "../../inbound/webhook-count.ts";
 import { count, instant, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 
 import { spanQuery } from "./span.schema.ts";

@@ -1,9 +1,9 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
+import { minuteOf } from "../../inbound/model/webhook-count.ts";
+import { countsBySteps } from "../../inbound/model/webhook-counts.sql.ts";
 import type { Latency } from "../../inbound/receive/latency.ts";
-import { minuteOf } from "../../inbound/webhook-count.ts";
-import { countsBySteps } from "../../inbound/webhook-counts.sql.ts";
-import type { Backlog } from "../../outbound/backlog.ts";
+import type { Backlog } from "../../outbound/model/backlog.ts";
 
 import type { Span } from "./span.ts";
 import type { DeliverySeries, DeliveryStatistics, HealthStatistics } from "./statistics.schema.ts";

@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, type Health, nameInLogs } from "../destination.ts";
-import { recordFailure, recordRecovery, recordSuccess } from "../destinations.sql.ts";
+import { type Destination, type Health, nameInLogs } from "../model/destination.ts";
+import { recordFailure, recordRecovery, recordSuccess } from "../model/destinations.sql.ts";
 
 import { retryWaitingOf } from "./retry-all.ts";
 

@@ -2,8 +2,8 @@ import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, type Health, isSameHealth } from "../destination.ts";
-import { destinationById } from "../destinations.sql.ts";
+import { type Destination, type Health, isSameHealth } from "../model/destination.ts";
+import { destinationById } from "../model/destinations.sql.ts";
 
 import { attempt, type AttemptParts, type Batch } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";

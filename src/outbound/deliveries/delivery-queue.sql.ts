@@ -3,12 +3,12 @@ import { asc, type Column, type SQL, sql } from "drizzle-orm";
 import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { createdAt } from "../../event/event.sql.ts";
-import { hasKeyOf, keyColumns } from "../deliveries.sql.ts";
-import { firstOfLine } from "../delivery-order.sql.ts";
-import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../delivery.ts";
-import { type Destination, destinationsTable } from "../destination.ts";
-import { healthIsContended } from "../destinations.sql.ts";
-import { notificationsTable } from "../notification.ts";
+import { hasKeyOf, keyColumns } from "../model/deliveries.sql.ts";
+import { firstOfLine } from "../model/delivery-order.sql.ts";
+import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../model/delivery.ts";
+import { type Destination, destinationsTable } from "../model/destination.ts";
+import { healthIsContended } from "../model/destinations.sql.ts";
+import { notificationsTable } from "../model/notification.ts";
 
 const tables = {
   deliveries: deliveriesTable,

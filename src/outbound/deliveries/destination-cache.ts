@@ -5,7 +5,8 @@ import type { Storage } from "../../db/storage.ts";
 import type { Event, EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { openSecrets } from "../destination-secrets.ts";
+import { compileFilter, type Filter, filterFor } from "../filters/filter.ts";
+import { openSecrets } from "../model/destination-secrets.ts";
 import {
   type Destination,
   type Health,
@@ -13,9 +14,8 @@ import {
   nameInLogs,
   type NumberedDestination,
   type StoredDestination,
-} from "../destination.ts";
-import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
-import { compileFilter, type Filter, filterFor } from "../filters/filter.ts";
+} from "../model/destination.ts";
+import { destinationsByIds, destinationVersions } from "../model/destinations.sql.ts";
 
 import { orderKeyOf } from "./order-key.ts";
 import { failed, type Sender, sender, type SendParts } from "./send.ts";

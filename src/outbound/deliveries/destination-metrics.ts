@@ -1,5 +1,5 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Destination } from "../destination.ts";
+import type { Destination } from "../model/destination.ts";
 
 import type { DestinationCache } from "./destination-cache.ts";
 

@@ -1,8 +1,8 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
-import type { Destination } from "../destination.ts";
-import { recordRecovery } from "../destinations.sql.ts";
+import type { Destination } from "../model/destination.ts";
+import { recordRecovery } from "../model/destinations.sql.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 

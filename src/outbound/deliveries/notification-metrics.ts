@@ -1,6 +1,6 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Backlog } from "../backlog.ts";
-import type { Destination } from "../destination.ts";
+import type { Backlog } from "../model/backlog.ts";
+import type { Destination } from "../model/destination.ts";
 
 import type { DestinationLabel } from "./destination-metrics.ts";
 

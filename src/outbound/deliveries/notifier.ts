@@ -1,8 +1,8 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
-import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../deliveries.sql.ts";
-import type { Destination, Health } from "../destination.ts";
-import { longestRetryAfterMs } from "../retry-delays.ts";
+import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../model/deliveries.sql.ts";
+import type { Destination, Health } from "../model/destination.ts";
+import { longestRetryAfterMs } from "../model/retry-delays.ts";
 
 import { followHealth } from "./circuit.ts";
 import { type DeliverParts, type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";

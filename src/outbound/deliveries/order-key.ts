@@ -1,5 +1,5 @@
 import type { Event, EventContent } from "../../event/event.ts";
-import type { Destination } from "../destination.ts";
+import type { Destination } from "../model/destination.ts";
 
 const maxOrderKeyLength = 200;
 

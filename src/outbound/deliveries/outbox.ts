@@ -4,11 +4,11 @@ import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
-import { type NewDelivery, storeDeliveries, undeliveredOf } from "../deliveries.sql.ts";
-import { linesAgain } from "../delivery-order.sql.ts";
-import type { Destination } from "../destination.ts";
-import { undeliveredStatuses } from "../notification-words.ts";
-import { insertNotification, type PlacedNotification } from "../notifications.sql.ts";
+import { type NewDelivery, storeDeliveries, undeliveredOf } from "../model/deliveries.sql.ts";
+import { linesAgain } from "../model/delivery-order.sql.ts";
+import type { Destination } from "../model/destination.ts";
+import { undeliveredStatuses } from "../model/notification-words.ts";
+import { insertNotification, type PlacedNotification } from "../model/notifications.sql.ts";
 
 import type { DestinationCache, Match } from "./destination-cache.ts";
 import { rescheduleDead, rescheduleUndelivered } from "./retry-all.sql.ts";

@@ -1,6 +1,6 @@
-import type { OutgoingDelivery } from "../delivery.ts";
-import type { Notification } from "../notification.ts";
-import { delaysIn, nextRetryMs } from "../retry-delays.ts";
+import type { OutgoingDelivery } from "../model/delivery.ts";
+import type { Notification } from "../model/notification.ts";
+import { delaysIn, nextRetryMs } from "../model/retry-delays.ts";
 
 import type { ClaimedDelivery } from "./delivery-queue.sql.ts";
 import type { SendResult } from "./send.ts";

@@ -2,17 +2,17 @@ import type { Clock } from "../../base/clock.ts";
 import { type Write, write, type WriteResult } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { nextInLine } from "../delivery-order.sql.ts";
+import { nextInLine } from "../model/delivery-order.sql.ts";
 import {
   type Destination,
   failedReason,
   goneReason,
   type Health,
   nameInLogs,
-} from "../destination.ts";
-import { disableDestination } from "../destinations.sql.ts";
-import type { Attempt, FailedAttempt } from "../notification.ts";
-import { insertFailures } from "../notifications.sql.ts";
+} from "../model/destination.ts";
+import { disableDestination } from "../model/destinations.sql.ts";
+import type { Attempt, FailedAttempt } from "../model/notification.ts";
+import { insertFailures } from "../model/notifications.sql.ts";
 
 import { healthWrite } from "./circuit.ts";
 import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";

@@ -2,13 +2,13 @@ import { lazy } from "../../base/lazy.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import { viaHeader } from "../../event/via.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
-import type { DestinationSecrets } from "../destination-secrets.ts";
-import type { Destination } from "../destination.ts";
 import { bodyTemplate } from "../formats/body-template.ts";
 import type { Rendering, SentNotification } from "../formats/format.ts";
 import { httpFormat } from "../formats/formats.ts";
 import { renderJsonBatch } from "../formats/json.ts";
 import { type OriginalOf, renderOriginal } from "../formats/original.ts";
+import type { DestinationSecrets } from "../model/destination-secrets.ts";
+import type { Destination } from "../model/destination.ts";
 import type { PostRequest } from "../transports/post.ts";
 
 /** One notification of a message. */

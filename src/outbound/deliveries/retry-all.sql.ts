@@ -2,12 +2,12 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 
 import { encoded, statementsOver } from "../../db/statement.ts";
 import { eventsTable } from "../../event/event.ts";
-import { hasKeyOf, keyColumns } from "../deliveries.sql.ts";
-import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../delivery.ts";
-import type { Destination } from "../destination.ts";
-import { numberOf } from "../destinations.sql.ts";
-import { undeliveredStatuses } from "../notification-words.ts";
-import type { NotificationStatus } from "../notification.ts";
+import { hasKeyOf, keyColumns } from "../model/deliveries.sql.ts";
+import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../model/delivery.ts";
+import type { Destination } from "../model/destination.ts";
+import { numberOf } from "../model/destinations.sql.ts";
+import { undeliveredStatuses } from "../model/notification-words.ts";
+import type { NotificationStatus } from "../model/notification.ts";
 
 const tables = { deliveries: deliveriesTable, events: eventsTable };
 const statement = statementsOver(tables);

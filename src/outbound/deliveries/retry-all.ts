@@ -3,9 +3,9 @@ import { inOwnTurn } from "../../db/in-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import { linesAgain } from "../delivery-order.sql.ts";
-import type { DeliveryKey, StoredDelivery } from "../delivery.ts";
-import type { Destination } from "../destination.ts";
+import { linesAgain } from "../model/delivery-order.sql.ts";
+import type { DeliveryKey, StoredDelivery } from "../model/delivery.ts";
+import type { Destination } from "../model/destination.ts";
 
 import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retry-all.sql.ts";
 

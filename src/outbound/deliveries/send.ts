@@ -5,11 +5,11 @@ import type { Resolve } from "../../base/public-address.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { contained } from "../../telemetry/uncaught.ts";
-import type { DestinationSecrets } from "../destination-secrets.ts";
-import { type Destination, rulesOf } from "../destination.ts";
 import { cloudEvent } from "../formats/cloud-event.ts";
 import { renderEmail } from "../formats/email.ts";
 import { MissingOriginal, type OriginalOf } from "../formats/original.ts";
+import type { DestinationSecrets } from "../model/destination-secrets.ts";
+import { type Destination, rulesOf } from "../model/destination.ts";
 import {
   addressLookup,
   type AddressRules,

@@ -1,9 +1,14 @@
 import type { KeyRing } from "../../base/sealing.ts";
-import { headersIn, linesOf, namesOf } from "../destination-headers.ts";
-import { keptSecrets, readSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
-import { operatorGateway, type StoredDestination } from "../destination.ts";
 import { formatInfo, givenSecretOf, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
+import { headersIn, linesOf, namesOf } from "../model/destination-headers.ts";
+import {
+  keptSecrets,
+  readSecrets,
+  sealSecrets,
+  shownAddress,
+} from "../model/destination-secrets.ts";
+import { operatorGateway, type StoredDestination } from "../model/destination.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 import type { TransportName } from "../transports/transports.ts";
 

@@ -7,13 +7,13 @@ import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { CallerLimiter } from "../../identity/limiter.ts";
-import { attemptsBy, attemptsTo } from "../attempts.sql.ts";
-import { deliveryPages } from "../deliveries.sql.ts";
 import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retry-all.ts";
-import type { DeliveryWithTitle } from "../delivery.ts";
-import { type Destination, nameInLogs } from "../destination.ts";
+import { attemptsBy, attemptsTo } from "../model/attempts.sql.ts";
+import { deliveryPages } from "../model/deliveries.sql.ts";
+import type { DeliveryWithTitle } from "../model/delivery.ts";
+import { type Destination, nameInLogs } from "../model/destination.ts";
 
 import type { DeliveryFilters } from "./destination-filters.ts";
 import type { ListedDelivery, TestResult } from "./destination.schema.ts";

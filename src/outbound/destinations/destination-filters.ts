@@ -1,5 +1,5 @@
 import type { Filters, FiltersOf } from "../../base/filters.ts";
-import { notificationStatuses } from "../notification-words.ts";
+import { notificationStatuses } from "../model/notification-words.ts";
 
 /** The filters of the list of destinations. */
 export const destinationFilters = {

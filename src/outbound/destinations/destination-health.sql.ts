@@ -2,9 +2,9 @@ import { sql } from "drizzle-orm";
 
 import { timeOfPosition } from "../../base/ids.ts";
 import { statementsOver } from "../../db/statement.ts";
-import { deliveriesTable } from "../delivery.ts";
-import { destinationsTable } from "../destination.ts";
-import { failedAttemptsTable } from "../notification.ts";
+import { deliveriesTable } from "../model/delivery.ts";
+import { destinationsTable } from "../model/destination.ts";
+import { failedAttemptsTable } from "../model/notification.ts";
 
 const statement = statementsOver({
   destinations: destinationsTable,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage } from "../../db/storage.ts";
 import { isCircuitOpen } from "../deliveries/circuit.ts";
-import type { Destination } from "../destination.ts";
+import type { Destination } from "../model/destination.ts";
 
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
 import type { DestinationHealth } from "./destination.schema.ts";

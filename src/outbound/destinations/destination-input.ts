@@ -5,9 +5,6 @@ import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { changesSchema, inputSchema } from "../../web/input.ts";
 import { orderByPattern } from "../deliveries/order-key.ts";
-import { destinationFields, stateField } from "../destination-fields.ts";
-import { headersIn } from "../destination-headers.ts";
-import { operatorGateway } from "../destination.ts";
 import { compileFilter, FilterError } from "../filters/filter.ts";
 import { bodyTemplate } from "../formats/body-template.ts";
 import {
@@ -17,7 +14,10 @@ import {
   givenSecretOf,
   isSigned,
 } from "../formats/formats.ts";
-import { delaysIn } from "../retry-delays.ts";
+import { destinationFields, stateField } from "../model/destination-fields.ts";
+import { headersIn } from "../model/destination-headers.ts";
+import { operatorGateway } from "../model/destination.ts";
+import { delaysIn } from "../model/retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { brokers } from "../transports/brokers.ts";
 import type { TransportName } from "../transports/transports.ts";

@@ -11,9 +11,9 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { deliveryFields } from "../delivery.ts";
-import { destinationSchema } from "../destination.ts";
-import { attemptSchema } from "../notification.ts";
+import { deliveryFields } from "../model/delivery.ts";
+import { destinationSchema } from "../model/destination.ts";
+import { attemptSchema } from "../model/notification.ts";
 
 export const destinationWithSecretSchema = resource(
   "DestinationWithSecret",

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { choices } from "../../base/parameters.ts";
 import { type Callers, routes } from "../../web/rest/route.ts";
-import { destinationSchema } from "../destination.ts";
+import { destinationSchema } from "../model/destination.ts";
 
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
 import { deliveryFilters, destinationFilters } from "./destination-filters.ts";

@@ -18,13 +18,15 @@ import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { type Creation, once, reserveKey } from "../../identity/idempotency/idempotent.ts";
-import { overlapMs, readSecrets, sealSecrets } from "../destination-secrets.ts";
+import { isSigned } from "../formats/formats.ts";
+import { makeSecret } from "../formats/standard-webhooks.ts";
+import { overlapMs, readSecrets, sealSecrets } from "../model/destination-secrets.ts";
 import {
   type Destination,
   type DestinationState,
   nameInLogs,
   type StoredDestination,
-} from "../destination.ts";
+} from "../model/destination.ts";
 import {
   deleteDestination,
   destinationById,
@@ -33,9 +35,7 @@ import {
   operatorsDestinationPages,
   recordRecovery,
   updateDestination,
-} from "../destinations.sql.ts";
-import { isSigned } from "../formats/formats.ts";
-import { makeSecret } from "../formats/standard-webhooks.ts";
+} from "../model/destinations.sql.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
 import { changedDestination } from "./changed-destination.ts";

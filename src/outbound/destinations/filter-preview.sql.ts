@@ -3,7 +3,7 @@ import { desc, eq } from "drizzle-orm";
 import { statementsOver } from "../../db/statement.ts";
 import { createdAt, eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
-import { notificationsTable } from "../notification.ts";
+import { notificationsTable } from "../model/notification.ts";
 
 const statement = statementsOver({ notifications: notificationsTable, events: eventsTable });
 

@@ -7,14 +7,14 @@ import type { Event } from "../../event/event.ts";
 import { inputSchema } from "../../web/input.ts";
 import { count, flag, listOf, nullable, prefixedId, resource, text } from "../../web/schema.ts";
 import type { IsOwnService } from "../deliveries/destination-cache.ts";
-import { destinationFields } from "../destination-fields.ts";
 import {
   compileFilter,
   type Filter,
   filterExplanationSchema,
   filterFor,
 } from "../filters/filter.ts";
-import { type Notification, notificationSchema } from "../notification.ts";
+import { destinationFields } from "../model/destination-fields.ts";
+import { type Notification, notificationSchema } from "../model/notification.ts";
 
 import { filterError } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";

@@ -4,13 +4,13 @@ import type { KeyRing } from "../../base/sealing.ts";
 import { invalid } from "../../base/validation.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { destinationDefaults } from "../destination-fields.ts";
-import { headersIn, namesOf } from "../destination-headers.ts";
-import { sealSecrets, shownAddress } from "../destination-secrets.ts";
-import type { StoredDestination } from "../destination.ts";
-import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
 import { formats, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
+import { destinationDefaults } from "../model/destination-fields.ts";
+import { headersIn, namesOf } from "../model/destination-headers.ts";
+import { sealSecrets, shownAddress } from "../model/destination-secrets.ts";
+import type { StoredDestination } from "../model/destination.ts";
+import { countOfOwner, insertIfRoom } from "../model/destinations.sql.ts";
 
 import type { CheckedInput } from "./destination-input.ts";
 

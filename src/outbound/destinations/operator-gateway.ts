@@ -2,21 +2,21 @@ import { keyIds, type KeyRing, MissingKeyError, sealingKey } from "../../base/se
 import { invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { destinationDefaults } from "../destination-fields.ts";
+import { secretOf } from "../formats/standard-webhooks.ts";
+import { destinationDefaults } from "../model/destination-fields.ts";
 import {
   type DestinationSecrets,
   openSecrets,
   sealSecrets,
   shownAddress,
-} from "../destination-secrets.ts";
-import { type Destination, operatorGateway, type StoredDestination } from "../destination.ts";
+} from "../model/destination-secrets.ts";
+import { type Destination, operatorGateway, type StoredDestination } from "../model/destination.ts";
 import {
   allDestinations,
   destinationById,
   insertDestination,
   updateDestination,
-} from "../destinations.sql.ts";
-import { secretOf } from "../formats/standard-webhooks.ts";
+} from "../model/destinations.sql.ts";
 
 import type { DestinationChanges } from "./destination-input.ts";
 

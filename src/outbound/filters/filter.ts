@@ -7,7 +7,7 @@ import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../../event/event.ts";
 import type { Severity } from "../../event/new-notification.ts";
 import { mapOf, resource, scalar, text } from "../../web/schema.ts";
-import { maxFilterCharacters } from "../destination-fields.ts";
+import { maxFilterCharacters } from "../model/destination-fields.ts";
 
 import { calledBy, operands, pathOf, walk } from "./filter-syntax.ts";
 

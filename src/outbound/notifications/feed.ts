@@ -3,8 +3,12 @@ import { type Followers, followers } from "../../db/followers.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Notification } from "../notification.ts";
-import { feedAfter, newestNotification, newestStoredNotification } from "../notifications.sql.ts";
+import type { Notification } from "../model/notification.ts";
+import {
+  feedAfter,
+  newestNotification,
+  newestStoredNotification,
+} from "../model/notifications.sql.ts";
 
 /** A notification in the feed. `seq` is the position to resume after. */
 export interface FeedEntry extends Pick<

@@ -1,6 +1,6 @@
 import type { Filters, FiltersOf } from "../../base/filters.ts";
 import { severities } from "../../event/new-notification.ts";
-import { notificationStatuses } from "../notification-words.ts";
+import { notificationStatuses } from "../model/notification-words.ts";
 
 /** The filters of the list of notifications. */
 export const notificationFilters = {

@@ -19,7 +19,7 @@ import {
 } from "../../web/rest/sse.ts";
 import { documented } from "../../web/schema.ts";
 import { urlOf } from "../../web/url.ts";
-import { notificationSchema } from "../notification.ts";
+import { notificationSchema } from "../model/notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
 import { feedFilters, notificationFilters } from "./notification-filters.ts";

@@ -4,13 +4,13 @@ import { merged } from "../../db/merge.ts";
 import { paginate, type Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { severities } from "../../event/new-notification.ts";
-import { destinationNamed } from "../destination-named.ts";
-import type { Notification } from "../notification.ts";
+import { destinationNamed } from "../model/destination-named.ts";
+import type { Notification } from "../model/notification.ts";
 import {
   notificationPages,
   openNotificationPages,
   sentNotificationPages,
-} from "../notifications.sql.ts";
+} from "../model/notifications.sql.ts";
 
 import type { NotificationFilters } from "./notification-filters.ts";
 

@@ -9,9 +9,9 @@ import { deleteSettledEvents } from "../../../src/events/retention/retention.sql
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
-import { deleteOrphan } from "../../../src/outbound/deliveries.sql.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
-import { notificationsOfEvents } from "../../../src/outbound/notifications.sql.ts";
+import { deleteOrphan } from "../../../src/outbound/model/deliveries.sql.ts";
+import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
+import { notificationsOfEvents } from "../../../src/outbound/model/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";

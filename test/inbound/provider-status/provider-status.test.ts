@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
+import { secretFingerprint } from "../../../src/inbound/model/secret-use.ts";
+import { type ActiveHour, recordSecretUse } from "../../../src/inbound/model/webhook-counts.sql.ts";
 import { rotation } from "../../../src/inbound/provider-status/rotation.ts";
 import { silence } from "../../../src/inbound/provider-status/silence.ts";
 import { countWrites } from "../../../src/inbound/receive/tally.ts";
-import { secretFingerprint } from "../../../src/inbound/secret-use.ts";
-import { type ActiveHour, recordSecretUse } from "../../../src/inbound/webhook-counts.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { listed } from "../../support/operator.ts";

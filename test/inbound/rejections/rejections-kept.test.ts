@@ -4,8 +4,8 @@ import { asc, sql } from "drizzle-orm";
 
 import { makeId } from "../../../src/base/ids.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
+import { rejectionsTable } from "../../../src/inbound/model/rejection.ts";
 import { registry } from "../../../src/inbound/providers/registry.ts";
-import { rejectionsTable } from "../../../src/inbound/rejection.ts";
 import { insertRejection } from "../../../src/inbound/rejections/rejections.sql.ts";
 import { rejections } from "../../../src/inbound/rejections/rejections.ts";
 import { rejectionRow } from "../../support/rows.ts";

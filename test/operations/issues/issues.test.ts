@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { ne, sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
 import { json, jsonWith, startApp, until } from "../../support/app.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";

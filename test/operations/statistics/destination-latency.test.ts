@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
 import { firstPositionAt } from "../../../src/base/ids.ts";
-import type { Destination } from "../../../src/outbound/destination.ts";
+import type { Destination } from "../../../src/outbound/model/destination.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

@@ -8,7 +8,7 @@ import {
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { eventsByKeys, insertEvent } from "../../../src/event/events.sql.ts";
-import type { WebhookCount } from "../../../src/inbound/webhook-count.ts";
+import type { WebhookCount } from "../../../src/inbound/model/webhook-count.ts";
 import {
   activeHours,
   addCounts,
@@ -16,7 +16,7 @@ import {
   deleteOldCounts,
   recordSecretUse,
   secretUsesOf,
-} from "../../../src/inbound/webhook-counts.sql.ts";
+} from "../../../src/inbound/model/webhook-counts.sql.ts";
 import { eventRow } from "../../support/rows.ts";
 
 /** Conformance tests for the operators' queries in every SQL dialect. `open` returns a new, empty database. */

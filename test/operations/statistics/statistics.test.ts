@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 import { openStorage } from "../../../src/db/open.ts";
 import type { Storage } from "../../../src/db/storage.ts";
+import { spansMinutes } from "../../../src/inbound/model/webhook-count.ts";
+import { activeHours, countsBySteps } from "../../../src/inbound/model/webhook-counts.sql.ts";
 import { latency } from "../../../src/inbound/receive/latency.ts";
 import { countWrites, type MinuteCount, tally } from "../../../src/inbound/receive/tally.ts";
-import { spansMinutes } from "../../../src/inbound/webhook-count.ts";
-import { activeHours, countsBySteps } from "../../../src/inbound/webhook-counts.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, until } from "../../support/app.ts";

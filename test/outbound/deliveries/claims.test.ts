@@ -6,7 +6,7 @@ import { isNotNull } from "drizzle-orm";
 import { placeIn } from "../../../src/base/ids.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { statementsOver } from "../../../src/db/statement.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";

@@ -4,7 +4,6 @@ import { SQL } from "bun";
 import { asc } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { orphanedDestinations } from "../../../src/outbound/deliveries.sql.ts";
 import {
   claimDue,
   claimFirst,
@@ -13,8 +12,9 @@ import {
   takeProbe,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { waitingBefore } from "../../../src/outbound/deliveries/retry-all.sql.ts";
-import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { orphanedDestinations } from "../../../src/outbound/model/deliveries.sql.ts";
+import { linesAgain } from "../../../src/outbound/model/delivery-order.sql.ts";
+import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";

@@ -4,12 +4,6 @@ import { firstPositionAt, positionIn, timeOfPosition } from "../../../src/base/i
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { attemptsBy, attemptsTo } from "../../../src/outbound/attempts.sql.ts";
-import {
-  deliveriesOfEvent,
-  insertDeliveries,
-  storeDeliveries,
-} from "../../../src/outbound/deliveries.sql.ts";
 import {
   claimDue,
   nextDue,
@@ -22,17 +16,23 @@ import {
   rescheduleDead,
   rescheduleUndelivered,
 } from "../../../src/outbound/deliveries/retry-all.sql.ts";
-import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
-import type { DeliveryKey } from "../../../src/outbound/delivery.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
-import type { NotificationStatus } from "../../../src/outbound/notification.ts";
+import { attemptsBy, attemptsTo } from "../../../src/outbound/model/attempts.sql.ts";
+import {
+  deliveriesOfEvent,
+  insertDeliveries,
+  storeDeliveries,
+} from "../../../src/outbound/model/deliveries.sql.ts";
+import { linesAgain, nextInLine } from "../../../src/outbound/model/delivery-order.sql.ts";
+import type { DeliveryKey } from "../../../src/outbound/model/delivery.ts";
+import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
+import type { NotificationStatus } from "../../../src/outbound/model/notification.ts";
 import {
   feedAfter,
   insertFailures,
   insertNotification,
   notificationsOfEvents,
   undelivered,
-} from "../../../src/outbound/notifications.sql.ts";
+} from "../../../src/outbound/model/notifications.sql.ts";
 import {
   deliveryRow,
   destinationRow,

@@ -10,7 +10,7 @@ import {
   destinationById,
   recordFailure,
   updateDestination,
-} from "../../../src/outbound/destinations.sql.ts";
+} from "../../../src/outbound/model/destinations.sql.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { type TestApp, until } from "../../support/app.ts";
 import { valueOf } from "../../support/exposition.ts";

@@ -13,9 +13,9 @@ import {
 } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retry-all.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
-import { notificationsOfEvents } from "../../../src/outbound/notifications.sql.ts";
+import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
+import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
+import { notificationsOfEvents } from "../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";

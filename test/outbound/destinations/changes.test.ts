@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import type { Role } from "../../../src/base/context.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { insertDeliveries, type NewDelivery } from "../../../src/outbound/deliveries.sql.ts";
-import type { Destination } from "../../../src/outbound/destination.ts";
 import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
+import { insertDeliveries, type NewDelivery } from "../../../src/outbound/model/deliveries.sql.ts";
+import type { Destination } from "../../../src/outbound/model/destination.ts";
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 
 import type { Role } from "../../../src/base/context.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
 import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
+import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";

@@ -3,8 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { isNotNull } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { destinationsTable, type StoredDestination } from "../../../src/outbound/destination.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
+import {
+  destinationsTable,
+  type StoredDestination,
+} from "../../../src/outbound/model/destination.ts";
+import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { post } from "../../support/flights.ts";

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { maxFilterCharacters } from "../../../src/outbound/destination-fields.ts";
 import {
   compileFilter,
   type FilteredEvent,
   FilterError,
 } from "../../../src/outbound/filters/filter.ts";
+import { maxFilterCharacters } from "../../../src/outbound/model/destination-fields.ts";
 import { thrown } from "../../support/failure.ts";
 import { forAll } from "../../support/runs.ts";
 

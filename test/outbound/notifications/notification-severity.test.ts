@@ -5,10 +5,13 @@ import { SQL } from "bun";
 import { type Statement, write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { severities } from "../../../src/event/new-notification.ts";
-import { insertDeliveries } from "../../../src/outbound/deliveries.sql.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
-import { notificationStatuses } from "../../../src/outbound/notification-words.ts";
-import { insertNotification, notificationPages } from "../../../src/outbound/notifications.sql.ts";
+import { insertDeliveries } from "../../../src/outbound/model/deliveries.sql.ts";
+import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
+import { notificationStatuses } from "../../../src/outbound/model/notification-words.ts";
+import {
+  insertNotification,
+  notificationPages,
+} from "../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";

@@ -2,7 +2,7 @@ import { describe, expect, setSystemTime, test } from "bun:test";
 
 import { Webhook } from "standardwebhooks";
 
-import { delaysIn, nextRetryMs } from "../../../src/outbound/retry-delays.ts";
+import { delaysIn, nextRetryMs } from "../../../src/outbound/model/retry-delays.ts";
 import { json, sample, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";

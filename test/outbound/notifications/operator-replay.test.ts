@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import { placeIn } from "../../../src/base/ids.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
-import { notificationsTable } from "../../../src/outbound/notification.ts";
+import { notificationsTable } from "../../../src/outbound/model/notification.ts";
 import { json, type TestApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import {

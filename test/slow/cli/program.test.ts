@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { parseDuration } from "../../../src/base/duration.ts";
 import { at, itemsAt, textAt } from "../../../src/base/payload.ts";
-import { ago } from "../../../src/cli/durations.ts";
+import { ago } from "../../../src/cli/kit/durations.ts";
 import { besideServer, everything, oneLine } from "../../support/cli.ts";
 
 const { running, skyhook, newFolder } = besideServer();

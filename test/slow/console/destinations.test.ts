@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { delaysIn } from "../../../src/outbound/retry-delays.ts";
+import { delaysIn } from "../../../src/outbound/model/retry-delays.ts";
 import { until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";

@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { replaysTable } from "../../../src/events/replay.ts";
-import { rejectionsTable } from "../../../src/inbound/rejection.ts";
+import { rejectionsTable } from "../../../src/inbound/model/rejection.ts";
 import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, pastClock, signIn } from "../../support/console.ts";

@@ -1,4 +1,4 @@
-import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 
 import type { CrashDatabase, Left, Row } from "./databases.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, sample, signed, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { readFeed } from "../../support/feed.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type { Passenger } from "../../../src/booking/booking.ts";
 import { personalDataOpener } from "../../../src/booking/personal-data/personal-data.ts";
-import { openDatabase } from "../../../src/cli/database.ts";
+import { openDatabase } from "../../../src/cli/kit/database.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { secretStore } from "../../../src/config/secrets.ts";
 import { onSqlite } from "../crash/ids-in-sql.ts";

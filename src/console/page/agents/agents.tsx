@@ -1,12 +1,12 @@
-import { attempt, Confirmed } from "../action.tsx";
-import { Actor } from "../actor.tsx";
-import { callApi } from "../api.ts";
-import { listView } from "../list-view.tsx";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import { Time } from "../time.tsx";
-import { Empty, notify } from "../ui.tsx";
-import type { SessionInfo } from "../wire.ts";
+import { attempt, Confirmed } from "../kit/action.tsx";
+import { Actor } from "../kit/actor.tsx";
+import { callApi } from "../kit/api.ts";
+import { listView } from "../kit/list/list-view.tsx";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import { Time } from "../kit/time.tsx";
+import { Empty, notify } from "../kit/ui.tsx";
+import type { SessionInfo } from "../kit/wire.ts";
 
 import { NewToken } from "./new-token.tsx";
 

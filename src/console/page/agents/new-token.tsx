@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
-import { callApi } from "../api.ts";
-import { CopyButton, SecretOnce } from "../copy.tsx";
-import { Fields, Form, valuesIn } from "../form.tsx";
-import { Detail } from "../layout.tsx";
-import { type Of, Text } from "../text.tsx";
-import type { AgentToken, Allowance } from "../wire.ts";
+import { callApi } from "../kit/api.ts";
+import { CopyButton, SecretOnce } from "../kit/copy.tsx";
+import { Fields, Form, valuesIn } from "../kit/form.tsx";
+import { Detail } from "../kit/layout.tsx";
+import { type Of, Text } from "../kit/text.tsx";
+import type { AgentToken, Allowance } from "../kit/wire.ts";
 
 interface Parts {
   readonly close: string;

@@ -1,10 +1,10 @@
-import { attempt, Confirmed, useAction } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { writeRoute } from "../route.ts";
-import { counted, money, type Of, Text } from "../text.tsx";
-import { Time, TimeLeft } from "../time.tsx";
-import { notify, Status } from "../ui.tsx";
-import type { BookingChange, BookingDetail } from "../wire.ts";
+import { attempt, Confirmed, useAction } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, money, type Of, Text } from "../kit/text.tsx";
+import { Time, TimeLeft } from "../kit/time.tsx";
+import { notify, Status } from "../kit/ui.tsx";
+import type { BookingChange, BookingDetail } from "../kit/wire.ts";
 
 import { dayText, localText } from "./days.tsx";
 

@@ -1,9 +1,9 @@
-import { useName } from "../names.ts";
-import { writeRoute } from "../route.ts";
-import { Mono, type Of, Text } from "../text.tsx";
-import { ExactTime, TimeLeft } from "../time.tsx";
-import { Status } from "../ui.tsx";
-import type { BookingDetail, HistoryEntry } from "../wire.ts";
+import { useName } from "../kit/names.ts";
+import { writeRoute } from "../kit/route.ts";
+import { Mono, type Of, Text } from "../kit/text.tsx";
+import { ExactTime, TimeLeft } from "../kit/time.tsx";
+import { Status } from "../kit/ui.tsx";
+import type { BookingDetail, HistoryEntry } from "../kit/wire.ts";
 
 interface LifeParts {
   readonly booking: BookingDetail;

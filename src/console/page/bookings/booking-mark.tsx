@@ -1,6 +1,6 @@
-import { type Of, words } from "../text.tsx";
-import { Mark } from "../ui.tsx";
-import type { BookingStatus } from "../wire.ts";
+import { type Of, words } from "../kit/text.tsx";
+import { Mark } from "../kit/ui.tsx";
+import type { BookingStatus } from "../kit/wire.ts";
 
 /** Each status has a shape of its own, so that a list can be scanned without telling red from green. */
 const glyphs: Readonly<Record<BookingStatus, string>> = {

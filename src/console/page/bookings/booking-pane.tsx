@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
-import { CopyButton } from "../copy.tsx";
-import { LoadedDetail } from "../layout.tsx";
-import { useInterval, useNews } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { useName } from "../names.ts";
-import { writeRoute } from "../route.ts";
-import { counted, money, Mono, type Of, Text, words } from "../text.tsx";
-import { Time } from "../time.tsx";
-import type { BookingDetail, User } from "../wire.ts";
+import { CopyButton } from "../kit/copy.tsx";
+import { LoadedDetail } from "../kit/layout.tsx";
+import { useInterval, useNews } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { useName } from "../kit/names.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, money, Mono, type Of, Text, words } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import type { BookingDetail, User } from "../kit/wire.ts";
 
 import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";
 import { BookingLife } from "./booking-life.tsx";

@@ -1,13 +1,13 @@
 import { bookingFilters } from "../../../booking/bookings/booking-filters.ts";
-import { apiQuery, Filters } from "../filters.tsx";
-import { listView } from "../list-view.tsx";
-import { type Route, writeRoute } from "../route.ts";
-import { Count, timeColumn } from "../rows.tsx";
-import { money, Mono, Text } from "../text.tsx";
-import { TimeFilter } from "../time-filter.tsx";
-import { TimeLeft } from "../time.tsx";
-import { Empty } from "../ui.tsx";
-import type { BookingItem } from "../wire.ts";
+import { apiQuery, Filters } from "../kit/list/filters.tsx";
+import { listView } from "../kit/list/list-view.tsx";
+import { Count, timeColumn } from "../kit/list/rows.tsx";
+import { TimeFilter } from "../kit/list/time-filter.tsx";
+import { type Route, writeRoute } from "../kit/route.ts";
+import { money, Mono, Text } from "../kit/text.tsx";
+import { TimeLeft } from "../kit/time.tsx";
+import { Empty } from "../kit/ui.tsx";
+import type { BookingItem } from "../kit/wire.ts";
 
 import { BookingMark } from "./booking-mark.tsx";
 import { BookingPane } from "./booking-pane.tsx";

@@ -1,4 +1,4 @@
-import { filter, filterAll, type Route } from "../route.ts";
+import { filter, filterAll, type Route } from "../kit/route.ts";
 
 const format = { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" } as const;
 const thisYear = new Intl.DateTimeFormat("en-GB", format);

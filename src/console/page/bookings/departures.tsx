@@ -1,12 +1,12 @@
 import { flightFilters } from "../../../booking/flights/flight-filters.ts";
-import { apiQuery } from "../filters.tsx";
-import { Detail } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import { counted, type Of, words } from "../text.tsx";
-import { Empty, Waiting, Wide } from "../ui.tsx";
-import type { DayDepartures } from "../wire.ts";
+import { Detail } from "../kit/layout.tsx";
+import { apiQuery } from "../kit/list/filters.tsx";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import { counted, type Of, words } from "../kit/text.tsx";
+import { Empty, Waiting, Wide } from "../kit/ui.tsx";
+import type { DayDepartures } from "../kit/wire.ts";
 
 import { dayText, startOf } from "./days.tsx";
 import { Meter, percentSold, SoldMark, soldText } from "./seats-sold.tsx";

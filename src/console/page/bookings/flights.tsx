@@ -1,15 +1,15 @@
 import { useMemo } from "preact/hooks";
 
 import { flightFilters } from "../../../booking/flights/flight-filters.ts";
-import { apiQuery, Filters, SelectFilter } from "../filters.tsx";
-import { Chart } from "../health/chart.tsx";
-import { Split } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { go, type Route, writeRoute } from "../route.ts";
-import { Count, ItemRow, RowList, type Rows } from "../rows.tsx";
-import { counted } from "../text.tsx";
-import { Empty, Waiting } from "../ui.tsx";
-import type { FlightLoad, LoadDay } from "../wire.ts";
+import { Chart } from "../kit/chart.tsx";
+import { Split } from "../kit/layout.tsx";
+import { apiQuery, Filters, SelectFilter } from "../kit/list/filters.tsx";
+import { Count, ItemRow, RowList, type Rows } from "../kit/list/rows.tsx";
+import { useLoad } from "../kit/load.ts";
+import { go, type Route, writeRoute } from "../kit/route.ts";
+import { counted } from "../kit/text.tsx";
+import { Empty, Waiting } from "../kit/ui.tsx";
+import type { FlightLoad, LoadDay } from "../kit/wire.ts";
 
 import { dayText, FromDay } from "./days.tsx";
 import { DeparturesPane } from "./departures.tsx";

@@ -1,8 +1,8 @@
-import { ApiError, callApi } from "../api.ts";
-import { Fields, Form, type FormFields, valuesIn } from "../form.tsx";
-import { type Of, Text } from "../text.tsx";
-import { notify } from "../ui.tsx";
-import type { BookingChange, BookingDetail } from "../wire.ts";
+import { ApiError, callApi } from "../kit/api.ts";
+import { Fields, Form, type FormFields, valuesIn } from "../kit/form.tsx";
+import { type Of, Text } from "../kit/text.tsx";
+import { notify } from "../kit/ui.tsx";
+import type { BookingChange, BookingDetail } from "../kit/wire.ts";
 
 import { isOpen } from "./booking-changes.tsx";
 

@@ -1,7 +1,7 @@
-import { type Of, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Wide } from "../ui.tsx";
-import type { BookingDetail } from "../wire.ts";
+import { type Of, Text } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Wide } from "../kit/ui.tsx";
+import type { BookingDetail } from "../kit/wire.ts";
 
 type Passenger = BookingDetail["passengers"][number];
 

@@ -1,9 +1,9 @@
-import { attempt, Confirmed, useAction } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { Fields, Form, type FormFields, valuesIn } from "../form.tsx";
-import { money, type Of } from "../text.tsx";
-import { notify } from "../ui.tsx";
-import type { BookingDetail } from "../wire.ts";
+import { attempt, Confirmed, useAction } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { Fields, Form, type FormFields, valuesIn } from "../kit/form.tsx";
+import { money, type Of } from "../kit/text.tsx";
+import { notify } from "../kit/ui.tsx";
+import type { BookingDetail } from "../kit/wire.ts";
 
 interface Parts extends Of<BookingDetail> {
   /** Called after the booking was changed. */

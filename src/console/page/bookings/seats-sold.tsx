@@ -1,5 +1,5 @@
-import type { Of } from "../text.tsx";
-import { Mark } from "../ui.tsx";
+import type { Of } from "../kit/text.tsx";
+import { Mark } from "../kit/ui.tsx";
 
 interface Load {
   readonly seats: number;

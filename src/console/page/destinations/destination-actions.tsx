@@ -1,13 +1,18 @@
 import { useState } from "preact/hooks";
 
 import { isSigned } from "../../../outbound/formats/formats.ts";
-import { ActionButton, attempt, Confirmed } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { CopyButton } from "../copy.tsx";
-import { milliseconds } from "../durations.ts";
-import { type Of, Text } from "../text.tsx";
-import { Badge, notify } from "../ui.tsx";
-import type { Destination, DestinationDetail, DestinationSecret, TestOutcome } from "../wire.ts";
+import { ActionButton, attempt, Confirmed } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { CopyButton } from "../kit/copy.tsx";
+import { milliseconds } from "../kit/durations.ts";
+import { type Of, Text } from "../kit/text.tsx";
+import { Badge, notify } from "../kit/ui.tsx";
+import type {
+  Destination,
+  DestinationDetail,
+  DestinationSecret,
+  TestOutcome,
+} from "../kit/wire.ts";
 
 interface Parts {
   readonly destination: DestinationDetail;

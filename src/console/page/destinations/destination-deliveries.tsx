@@ -1,14 +1,14 @@
-import { ActionButton } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { span } from "../durations.ts";
-import { Attempts } from "../events/notification.tsx";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import { counted, type Of, Text } from "../text.tsx";
-import { DueTime, Time } from "../time.tsx";
-import { Empty, ErrorMessage, notify, Status } from "../ui.tsx";
-import type { DeliveryItem, Page } from "../wire.ts";
+import { ActionButton } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { span } from "../kit/durations.ts";
+import { Attempts } from "../kit/event/notification.tsx";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import { counted, type Of, Text } from "../kit/text.tsx";
+import { DueTime, Time } from "../kit/time.tsx";
+import { Empty, ErrorMessage, notify, Status } from "../kit/ui.tsx";
+import type { DeliveryItem, Page } from "../kit/wire.ts";
 
 const shown = 20;
 

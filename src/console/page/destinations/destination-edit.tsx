@@ -1,12 +1,19 @@
 import { useState } from "preact/hooks";
 
-import { destinationFields } from "../../../outbound/destination-fields.ts";
+import { destinationFields } from "../../../outbound/model/destination-fields.ts";
 import type { FormField } from "../../../web/input.ts";
-import { ApiError, callApi } from "../api.ts";
-import { changesIn, Fields, Form, type FormFields, type FormValues, MoreFields } from "../form.tsx";
-import { Text } from "../text.tsx";
-import { notify } from "../ui.tsx";
-import type { Destination } from "../wire.ts";
+import { ApiError, callApi } from "../kit/api.ts";
+import {
+  changesIn,
+  Fields,
+  Form,
+  type FormFields,
+  type FormValues,
+  MoreFields,
+} from "../kit/form.tsx";
+import { Text } from "../kit/text.tsx";
+import { notify } from "../kit/ui.tsx";
+import type { Destination } from "../kit/wire.ts";
 
 import { operatorGateway } from "./destination-actions.tsx";
 import { fieldsOfFormat, optionsOf } from "./destination-fields.ts";

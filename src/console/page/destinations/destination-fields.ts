@@ -1,5 +1,5 @@
-import { destinationFields } from "../../../outbound/destination-fields.ts";
 import { formatInfo, givenSecretOf, isSigned } from "../../../outbound/formats/formats.ts";
+import { destinationFields } from "../../../outbound/model/destination-fields.ts";
 import { type TransportName, transports } from "../../../outbound/transports/transports.ts";
 import type { FormField } from "../../../web/input.ts";
 

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
-import { destinationFields } from "../../../outbound/destination-fields.ts";
-import { AdminsOnly } from "../admins-only.tsx";
-import { callApi } from "../api.ts";
-import { keepSecret } from "../copy.tsx";
-import { Fields, Form, MoreFields, valuesIn } from "../form.tsx";
-import { Detail } from "../layout.tsx";
-import { go, type Route } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import type { DestinationSecret } from "../wire.ts";
+import { destinationFields } from "../../../outbound/model/destination-fields.ts";
+import { AdminsOnly } from "../kit/admins-only.tsx";
+import { callApi } from "../kit/api.ts";
+import { keepSecret } from "../kit/copy.tsx";
+import { Fields, Form, MoreFields, valuesIn } from "../kit/form.tsx";
+import { Detail } from "../kit/layout.tsx";
+import { go, type Route } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import type { DestinationSecret } from "../kit/wire.ts";
 
 import { fieldsOfFormat, optionsOf } from "./destination-fields.ts";
 import { FilterFields, useFilterInput } from "./filter-fields.tsx";

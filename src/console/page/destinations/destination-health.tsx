@@ -1,6 +1,6 @@
-import { counted, type Of } from "../text.tsx";
-import { Badge, type Tone } from "../ui.tsx";
-import type { DestinationDetail } from "../wire.ts";
+import { counted, type Of } from "../kit/text.tsx";
+import { Badge, type Tone } from "../kit/ui.tsx";
+import type { DestinationDetail } from "../kit/wire.ts";
 
 type Health = DestinationDetail["health"];
 

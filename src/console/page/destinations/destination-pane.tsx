@@ -2,23 +2,23 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
-import { SecretOnce, takeSecret } from "../copy.tsx";
-import { milliseconds, span } from "../durations.ts";
-import { Figure } from "../health/figures.tsx";
-import { DestinationLatency } from "../health/latency.tsx";
-import { Detail, LoadedDetail } from "../layout.tsx";
-import { useInterval, useNews } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { isAdmin } from "../session/session.ts";
-import { counted, Mono, Text } from "../text.tsx";
-import { DueTime, ExactTime } from "../time.tsx";
-import { Badge, Facts } from "../ui.tsx";
-import type { DestinationDetail } from "../wire.ts";
+import { SecretOnce, takeSecret } from "../kit/copy.tsx";
+import { milliseconds, span } from "../kit/durations.ts";
+import { Detail, LoadedDetail } from "../kit/layout.tsx";
+import { useInterval, useNews } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { isAdmin } from "../kit/session.ts";
+import { Stat } from "../kit/stat.tsx";
+import { counted, Mono, Text } from "../kit/text.tsx";
+import { DueTime, ExactTime } from "../kit/time.tsx";
+import { Badge, Facts } from "../kit/ui.tsx";
+import type { DestinationDetail } from "../kit/wire.ts";
 
 import { Actions } from "./destination-actions.tsx";
 import { DeadDeliveries, LastDeliveries, useDeliveries } from "./destination-deliveries.tsx";
 import { DestinationEdit } from "./destination-edit.tsx";
 import { countText, HealthBadge, Outcomes, percent } from "./destination-health.tsx";
+import { DestinationLatency } from "./destination-latency.tsx";
 
 const pollIntervalMs = 5_000;
 /** Used while deliveries wait. */
@@ -154,7 +154,7 @@ function HealthFigures({ health }: { readonly health: DestinationDetail["health"
   const { successRate, outcomes, p50Ms, p95Ms, waiting, oldestSeconds, dead } = health;
   return (
     <dl class="figures inner">
-      <Figure
+      <Stat
         name="Success rate"
         value={successRate === null ? "–" : percent(successRate)}
         more={
@@ -168,17 +168,17 @@ function HealthFigures({ health }: { readonly health: DestinationDetail["health"
         }
         tone={successRate !== null && successRate < 0.9 ? "warn" : undefined}
       />
-      <Figure
+      <Stat
         name="Response time"
         value={p50Ms === null ? "–" : milliseconds(p50Ms)}
         more={p95Ms === null ? "No successful deliveries" : `Median · p95 ${milliseconds(p95Ms)}`}
       />
-      <Figure
+      <Stat
         name="Waiting"
         value={countText(waiting)}
         more={oldestSeconds === null ? "Queue empty" : `Oldest ${span(oldestSeconds)}`}
       />
-      <Figure
+      <Stat
         name="Dead letters"
         value={countText(dead)}
         more={dead === 0 ? "No dead letters" : "Delivery failed; see below"}

@@ -1,13 +1,13 @@
 import { formatInfo } from "../../../outbound/formats/formats.ts";
-import { milliseconds } from "../durations.ts";
-import { Controls, SelectFilter } from "../filters.tsx";
-import { listView } from "../list-view.tsx";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import { Time } from "../time.tsx";
-import { Empty } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
-import type { DestinationDetail } from "../wire.ts";
+import { milliseconds } from "../kit/durations.ts";
+import { Controls, SelectFilter } from "../kit/list/filters.tsx";
+import { listView } from "../kit/list/list-view.tsx";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import { Time } from "../kit/time.tsx";
+import { Empty } from "../kit/ui.tsx";
+import type { ViewParts } from "../kit/views.ts";
+import type { DestinationDetail } from "../kit/wire.ts";
 
 import { DestinationForm } from "./destination-form.tsx";
 import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";

@@ -1,9 +1,9 @@
 import { useContext, useId } from "preact/hooks";
 
 import { severities } from "../../../event/new-notification.ts";
-import { useNewestTypes } from "../events/event-filters.tsx";
-import { nameIn, NamesContext, ownSources } from "../names.ts";
-import { words } from "../text.tsx";
+import { useNewestTypes } from "../kit/event/event-filters.tsx";
+import { nameIn, NamesContext, ownSources } from "../kit/names.ts";
+import { words } from "../kit/text.tsx";
 
 import {
   type Choices,

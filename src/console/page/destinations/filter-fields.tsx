@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
-import { Fields } from "../form.tsx";
+import { Fields } from "../kit/form.tsx";
 
 import { FilterBuilder } from "./filter-builder.tsx";
 import { FilterPreview } from "./filter-preview.tsx";

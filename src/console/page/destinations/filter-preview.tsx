@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { counted, type Of, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Badge } from "../ui.tsx";
-import type { Preview, PreviewItem } from "../wire.ts";
+import { Explanation } from "../kit/event/explanation.tsx";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, type Of, Text } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Badge } from "../kit/ui.tsx";
+import type { Preview, PreviewItem } from "../kit/wire.ts";
 
 /** The filter is tried when typing has paused for this long. */
 const pauseMs = 300;
@@ -81,29 +82,5 @@ function Line({ of: each }: Of<PreviewItem>) {
         </p>
       )}
     </li>
-  );
-}
-
-/** The clause of a filter that does not match, and the values that it read. */
-export function Explanation({
-  of: { clause, values },
-}: Of<NonNullable<PreviewItem["explanation"]>>) {
-  const read = Object.entries(values);
-  return (
-    <span>
-      <code>
-        <Text of={clause} />
-      </code>
-      {read.length > 0 && " is false: "}
-      {read.map(([name, value], index) => (
-        <>
-          {index > 0 && ", "}
-          <code>{name}</code> is{" "}
-          <code>
-            <Text of={JSON.stringify(value)} />
-          </code>
-        </>
-      ))}
-    </span>
   );
 }

@@ -1,20 +1,20 @@
 import { useState } from "preact/hooks";
 
-import { Effect, WithBooking } from "../bookings/booking-link.tsx";
-import { CopyButton } from "../copy.tsx";
-import { LoadedDetail } from "../layout.tsx";
-import { useInterval, useNews } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { Replay } from "../replays/replay.tsx";
-import { writeRoute } from "../route.ts";
-import { counted, ExternalLink, Mono, type Of, Text, words } from "../text.tsx";
-import { ExactTime, Time } from "../time.tsx";
-import { Delivery, Facts, Source, Status } from "../ui.tsx";
-import type { EventDetail } from "../wire.ts";
+import { Effect, WithBooking } from "../kit/booking-link.tsx";
+import { CopyButton } from "../kit/copy.tsx";
+import { Body, Headers } from "../kit/event/body.tsx";
+import { curlOf } from "../kit/event/curl.ts";
+import { NotificationEntry } from "../kit/event/notification.tsx";
+import { LoadedDetail } from "../kit/layout.tsx";
+import { useInterval, useNews } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, ExternalLink, Mono, type Of, Text, words } from "../kit/text.tsx";
+import { ExactTime, Time } from "../kit/time.tsx";
+import { Delivery, Facts, Source, Status } from "../kit/ui.tsx";
+import type { EventDetail } from "../kit/wire.ts";
 
-import { Body, Headers } from "./body.tsx";
-import { curlOf } from "./curl.ts";
-import { NotificationEntry } from "./notification.tsx";
+import { Replay } from "./replay.tsx";
 
 /** Used while notifications are still being delivered. */
 const pollIntervalMs = 3_000;

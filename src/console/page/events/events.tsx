@@ -1,15 +1,15 @@
 import { eventFilters } from "../../../events/event-filters.ts";
-import { apiQuery, Filters } from "../filters.tsx";
-import { idIn } from "../ids.ts";
-import { listView } from "../list-view.tsx";
-import { writeRoute } from "../route.ts";
-import { providerColumn, timeColumn } from "../rows.tsx";
-import { type Of, Text, words } from "../text.tsx";
-import { Delivery, Empty } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
-import type { EventItem } from "../wire.ts";
+import { eventControls, useNewestTypes, whileTyping } from "../kit/event/event-filters.tsx";
+import { idIn } from "../kit/ids.ts";
+import { apiQuery, Filters } from "../kit/list/filters.tsx";
+import { listView } from "../kit/list/list-view.tsx";
+import { providerColumn, timeColumn } from "../kit/list/rows.tsx";
+import { writeRoute } from "../kit/route.ts";
+import { type Of, Text, words } from "../kit/text.tsx";
+import { Delivery, Empty } from "../kit/ui.tsx";
+import type { ViewParts } from "../kit/views.ts";
+import type { EventItem } from "../kit/wire.ts";
 
-import { eventControls, useNewestTypes, whileTyping } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
 
 /** New events are highlighted for this long. */

@@ -1,13 +1,12 @@
-import { CopyButton } from "../copy.tsx";
-import { LoadedDetail } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { counted, Mono, type Of, Text, words } from "../text.tsx";
-import { ExactTime, Time } from "../time.tsx";
-import { Badge, Facts, Source } from "../ui.tsx";
-import type { RejectionDetail } from "../wire.ts";
-
-import { Body, Headers } from "./body.tsx";
-import { curlOf } from "./curl.ts";
+import { CopyButton } from "../kit/copy.tsx";
+import { Body, Headers } from "../kit/event/body.tsx";
+import { curlOf } from "../kit/event/curl.ts";
+import { LoadedDetail } from "../kit/layout.tsx";
+import { useLoad } from "../kit/load.ts";
+import { counted, Mono, type Of, Text, words } from "../kit/text.tsx";
+import { ExactTime, Time } from "../kit/time.tsx";
+import { Badge, Facts, Source } from "../kit/ui.tsx";
+import type { RejectionDetail } from "../kit/wire.ts";
 
 /** A rejected delivery: why it failed verification, then what was received. */
 export function RejectionPane({ id, close }: { readonly id: string; readonly close: string }) {

@@ -1,12 +1,12 @@
 import { rejectionFilters } from "../../../inbound/rejections/rejection-filters.ts";
-import { apiQuery, Filters, ProviderFilter } from "../filters.tsx";
-import { listView } from "../list-view.tsx";
-import { type Route, writeRoute } from "../route.ts";
-import { providerColumn, timeColumn } from "../rows.tsx";
-import { counted, words } from "../text.tsx";
-import { TimeFilter } from "../time-filter.tsx";
-import { Badge, Empty } from "../ui.tsx";
-import type { RejectionItem } from "../wire.ts";
+import { apiQuery, Filters, ProviderFilter } from "../kit/list/filters.tsx";
+import { listView } from "../kit/list/list-view.tsx";
+import { providerColumn, timeColumn } from "../kit/list/rows.tsx";
+import { TimeFilter } from "../kit/list/time-filter.tsx";
+import { type Route, writeRoute } from "../kit/route.ts";
+import { counted, words } from "../kit/text.tsx";
+import { Badge, Empty } from "../kit/ui.tsx";
+import type { RejectionItem } from "../kit/wire.ts";
 
 import { RejectionPane } from "./rejection-pane.tsx";
 

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { useInterval, useNews } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { addRoute } from "../providers/adding.ts";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import type { Destination, EventItem, Page, Providers } from "../wire.ts";
+import { addRoute } from "../kit/add-route.ts";
+import { useInterval, useNews } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import type { Destination, EventItem, Page, Providers } from "../kit/wire.ts";
 
 /** Set in a browser for which the checklist is done or hidden. */
 const doneKey = "skyhook.started";

@@ -1,18 +1,18 @@
 import { useMemo } from "preact/hooks";
 
-import { Controls, SelectFilter } from "../filters.tsx";
-import { Page } from "../layout.tsx";
-import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
-import { words } from "../text.tsx";
-import { Empty, ErrorMessage, Loading } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
-import type { Deliveries, Health } from "../wire.ts";
+import { Chart, type Series } from "../kit/chart.tsx";
+import { Page } from "../kit/layout.tsx";
+import { Controls, SelectFilter } from "../kit/list/filters.tsx";
+import { useInterval } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../kit/ranges.ts";
+import { words } from "../kit/text.tsx";
+import { Empty, ErrorMessage, Loading } from "../kit/ui.tsx";
+import type { ViewParts } from "../kit/views.ts";
+import type { Deliveries, Health } from "../kit/wire.ts";
 
-import { Chart, type Series } from "./chart.tsx";
-import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency.tsx";
+import { Stats } from "./stats.tsx";
 
 const pollIntervalMs = 5_000;
 
@@ -35,7 +35,7 @@ export function HealthView({ route }: ViewParts) {
         <ErrorMessage key={error.message} error={error} retry={reload} />
       ))}
       {health.value === null && health.error === null && <Loading what="health" />}
-      {health.value !== null && <Figures health={health.value} />}
+      {health.value !== null && <Stats health={health.value} />}
       <section class="panel" aria-labelledby="deliveries">
         <header class="panel-bar">
           <h2 id="deliveries">Deliveries</h2>

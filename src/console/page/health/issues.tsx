@@ -1,13 +1,13 @@
-import { attempt } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { Page } from "../layout.tsx";
-import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { counted, type Of, Text, words } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Badge, Empty, notify, Source, Waiting } from "../ui.tsx";
-import type { Issue, IssueList } from "../wire.ts";
+import { attempt } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { Page } from "../kit/layout.tsx";
+import { useInterval } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, type Of, Text, words } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Badge, Empty, notify, Source, Waiting } from "../kit/ui.tsx";
+import type { Issue, IssueList } from "../kit/wire.ts";
 
 import { FirstSteps, useChecklist } from "./checklist.tsx";
 

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { type ApiError, callApi } from "../api.ts";
-import { keepSecret } from "../copy.tsx";
-import { Fields, Form, valuesIn } from "../form.tsx";
-import { Page } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { go, writeRoute } from "../route.ts";
-import { counted, ExternalLink, type Of } from "../text.tsx";
-import { Empty, notify, Waiting } from "../ui.tsx";
-import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
+import { addRoute, pasted } from "../kit/add-route.ts";
+import { type ApiError, callApi } from "../kit/api.ts";
+import { keepSecret } from "../kit/copy.tsx";
+import { Fields, Form, valuesIn } from "../kit/form.tsx";
+import { Page } from "../kit/layout.tsx";
+import { useLoad } from "../kit/load.ts";
+import { go, writeRoute } from "../kit/route.ts";
+import { counted, ExternalLink, type Of } from "../kit/text.tsx";
+import { Empty, notify, Waiting } from "../kit/ui.tsx";
+import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../kit/wire.ts";
 
-import { addRoute, pasted } from "./adding.ts";
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 
 /** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */

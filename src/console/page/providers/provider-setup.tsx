@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
-import { callApi } from "../api.ts";
-import { CopyButton, SecretOnce, takeSecret } from "../copy.tsx";
-import { Form } from "../form.tsx";
-import { Page } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { ExternalLink, Mono } from "../text.tsx";
-import { Badge, Facts, notify, Waiting } from "../ui.tsx";
-import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
+import { callApi } from "../kit/api.ts";
+import { CopyButton, SecretOnce, takeSecret } from "../kit/copy.tsx";
+import { Form } from "../kit/form.tsx";
+import { Page } from "../kit/layout.tsx";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { ExternalLink, Mono } from "../kit/text.tsx";
+import { Badge, Facts, notify, Waiting } from "../kit/ui.tsx";
+import type { ProviderSetup, ProviderSetupWithSecret } from "../kit/wire.ts";
 
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 import { TestEvent } from "./test-event.tsx";

@@ -1,18 +1,18 @@
 import { brandOf } from "../../../inbound/providers/brand.ts";
-import { lastDelivery } from "../durations.ts";
-import { Page } from "../layout.tsx";
-import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { isAdmin } from "../session/session.ts";
-import { Mono, type Of } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Badge, Empty, Facts, Source, Waiting } from "../ui.tsx";
-import type { ViewParts } from "../views.ts";
-import type { Provider, Providers } from "../wire.ts";
+import { addRoute } from "../kit/add-route.ts";
+import { lastDelivery } from "../kit/durations.ts";
+import { Page } from "../kit/layout.tsx";
+import { useInterval } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { isAdmin } from "../kit/session.ts";
+import { Mono, type Of } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Badge, Empty, Facts, Source, Waiting } from "../kit/ui.tsx";
+import type { ViewParts } from "../kit/views.ts";
+import type { Provider, Providers } from "../kit/wire.ts";
 
 import { AddProvider } from "./add-provider.tsx";
-import { addRoute } from "./adding.ts";
 import { ProviderSetupView } from "./provider-setup.tsx";
 
 const pollIntervalMs = 10_000;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
-import { Fields } from "../form.tsx";
-import type { CatalogueEntry } from "../wire.ts";
+import { Fields } from "../kit/form.tsx";
+import type { CatalogueEntry } from "../kit/wire.ts";
 
 /** The members of a request that the form gives. */
 export function givenSecret(form: FormData): Record<string, unknown> {

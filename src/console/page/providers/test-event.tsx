@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
-import { Problem, useAction } from "../action.tsx";
-import { callApi } from "../api.ts";
-import { useInterval, useNews } from "../live.ts";
-import { type Loaded, useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { type Of, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { notify, Status, Waiting } from "../ui.tsx";
-import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../wire.ts";
+import { Problem, useAction } from "../kit/action.tsx";
+import { callApi } from "../kit/api.ts";
+import { useInterval, useNews } from "../kit/live.ts";
+import { type Loaded, useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { type Of, Text } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { notify, Status, Waiting } from "../kit/ui.tsx";
+import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../kit/wire.ts";
 
 /** The feed carries only events with notifications; polling finds the others. */
 const pollIntervalMs = 2_000;

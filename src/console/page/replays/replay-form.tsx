@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
 
 import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
-import { callApi } from "../api.ts";
-import { eventControls, useNewestTypes } from "../events/event-filters.tsx";
-import { Controls, FilterControls, filtersIn } from "../filters.tsx";
-import { Fields, Form, valuesIn } from "../form.tsx";
-import { Detail } from "../layout.tsx";
-import { useLoad } from "../load.ts";
-import { filterAll, go, type Route, writeRoute } from "../route.ts";
-import { counted } from "../text.tsx";
-import { useTimeRange } from "../time-filter.tsx";
-import { Empty, FilterHint, Loading } from "../ui.tsx";
-import type { Replay, ReplayPreview } from "../wire.ts";
+import { callApi } from "../kit/api.ts";
+import { eventControls, useNewestTypes } from "../kit/event/event-filters.tsx";
+import { Fields, Form, valuesIn } from "../kit/form.tsx";
+import { Detail } from "../kit/layout.tsx";
+import { Controls, FilterControls, filtersIn } from "../kit/list/filters.tsx";
+import { useTimeRange } from "../kit/list/time-filter.tsx";
+import { useLoad } from "../kit/load.ts";
+import { filterAll, go, type Route, writeRoute } from "../kit/route.ts";
+import { counted } from "../kit/text.tsx";
+import { Empty, FilterHint, Loading } from "../kit/ui.tsx";
+import type { Replay, ReplayPreview } from "../kit/wire.ts";
 
 import { given, ReplayError } from "./replay-parts.tsx";
 import { Differences, Samples, Summary } from "./replay-preview.tsx";

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "preact/hooks";
 
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { type Of, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Mark, Waiting } from "../ui.tsx";
-import type { Page, Replay, ReplayFailure } from "../wire.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { type Of, Text } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Mark, Waiting } from "../kit/ui.tsx";
+import type { Page, Replay, ReplayFailure } from "../kit/wire.ts";
 
 import { doneOf, outcomes } from "./replay-parts.tsx";
 

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { replayFilters } from "../../../events/event-filters.ts";
-import { ActionButton } from "../action.tsx";
-import { Actor } from "../actor.tsx";
-import { type ApiError, callApi } from "../api.ts";
-import { CopyButton } from "../copy.tsx";
-import { span } from "../durations.ts";
-import { LoadedDetail } from "../layout.tsx";
-import { toApiError, useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { counted, Mono, type Of } from "../text.tsx";
-import { ExactTime, Time } from "../time.tsx";
-import { ErrorMessage, Facts } from "../ui.tsx";
-import type { Replay } from "../wire.ts";
+import { ActionButton } from "../kit/action.tsx";
+import { Actor } from "../kit/actor.tsx";
+import { type ApiError, callApi } from "../kit/api.ts";
+import { CopyButton } from "../kit/copy.tsx";
+import { span } from "../kit/durations.ts";
+import { LoadedDetail } from "../kit/layout.tsx";
+import { toApiError, useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, Mono, type Of } from "../kit/text.tsx";
+import { ExactTime, Time } from "../kit/time.tsx";
+import { ErrorMessage, Facts } from "../kit/ui.tsx";
+import type { Replay } from "../kit/wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";
 import { doneOf, given, ReplayError, ReplayStatus, useDestinationName } from "./replay-parts.tsx";

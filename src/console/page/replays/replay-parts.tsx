@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 
-import type { ApiError } from "../api.ts";
-import { dateAndTime } from "../durations.ts";
-import { useLoad } from "../load.ts";
-import { writeRoute } from "../route.ts";
-import { type Of, Text, words } from "../text.tsx";
-import { Mark } from "../ui.tsx";
-import type { Page, Replay, ReplayOutcome } from "../wire.ts";
+import type { ApiError } from "../kit/api.ts";
+import { dateAndTime } from "../kit/durations.ts";
+import { useLoad } from "../kit/load.ts";
+import { writeRoute } from "../kit/route.ts";
+import { type Of, Text, words } from "../kit/text.tsx";
+import { Mark } from "../kit/ui.tsx";
+import type { Page, Replay, ReplayOutcome } from "../kit/wire.ts";
 
 /** What became of an event, in the order of the page. Each has a shape of its own. */
 export const outcomes = [

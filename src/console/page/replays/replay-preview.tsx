@@ -1,10 +1,10 @@
 import { type ComponentChildren, Fragment } from "preact";
 
-import { writeRoute } from "../route.ts";
-import { counted, Mono, type Of, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
-import { Source } from "../ui.tsx";
-import type { ReplayPreview } from "../wire.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, Mono, type Of, Text } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Source } from "../kit/ui.tsx";
+import type { ReplayPreview } from "../kit/wire.ts";
 
 interface SummaryParts extends Of<ReplayPreview> {
   readonly children: ComponentChildren;

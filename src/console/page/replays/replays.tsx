@@ -1,11 +1,11 @@
-import { Actor } from "../actor.tsx";
-import { listView } from "../list-view.tsx";
-import { useName } from "../names.ts";
-import { writeRoute } from "../route.ts";
-import { timeColumn } from "../rows.tsx";
-import { counted, type Of, Text } from "../text.tsx";
-import { Empty } from "../ui.tsx";
-import type { Replay } from "../wire.ts";
+import { Actor } from "../kit/actor.tsx";
+import { listView } from "../kit/list/list-view.tsx";
+import { timeColumn } from "../kit/list/rows.tsx";
+import { useName } from "../kit/names.ts";
+import { writeRoute } from "../kit/route.ts";
+import { counted, type Of, Text } from "../kit/text.tsx";
+import { Empty } from "../kit/ui.tsx";
+import type { Replay } from "../kit/wire.ts";
 
 import { ReplayForm } from "./replay-form.tsx";
 import { ReplayPane } from "./replay-pane.tsx";

@@ -1,11 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../../web/mark.ts";
-import { ApiError, callApi, sessionPath } from "../api.ts";
-import { CopyButton } from "../copy.tsx";
-import type { SessionInfo } from "../wire.ts";
-
-import { signIn, signOutReason } from "./session.ts";
+import { ApiError, callApi, sessionPath } from "../kit/api.ts";
+import { CopyButton } from "../kit/copy.tsx";
+import { signIn, signOutReason } from "../kit/session.ts";
+import type { SessionInfo } from "../kit/wire.ts";
 
 const reasons = {
   "signed-out": "You have signed out.",

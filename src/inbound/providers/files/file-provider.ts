@@ -4,7 +4,7 @@ import type { DataFields } from "../../../event/data-fields.ts";
 import type { EventContent } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import { text } from "../../../web/schema.ts";
-import type { PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
+import type { PaymentPlaces, PaymentSource } from "../../model/payment-notice.ts";
 import {
   coversBodyPlaces,
   headerIn,

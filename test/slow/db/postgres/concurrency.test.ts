@@ -27,15 +27,15 @@ import { pruner } from "../../../../src/events/retention/pruner.ts";
 import { eventsToIndex } from "../../../../src/events/search-index.sql.ts";
 import { erasedCaller, erasures, notErased } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
-import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { nextInLine } from "../../../../src/outbound/delivery-order.sql.ts";
-import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
+import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
+import { nextInLine } from "../../../../src/outbound/model/delivery-order.sql.ts";
+import { recordFailure } from "../../../../src/outbound/model/destinations.sql.ts";
 import {
   feedAfter,
   insertNotification,
   newestNotification,
-} from "../../../../src/outbound/notifications.sql.ts";
+} from "../../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { createLog } from "../../../../src/telemetry/log.ts";
 import { until } from "../../../support/app.ts";

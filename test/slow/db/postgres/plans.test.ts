@@ -6,16 +6,16 @@ import { sql } from "drizzle-orm";
 import { openStorage } from "../../../../src/db/open.ts";
 import { statementsOver, write } from "../../../../src/db/statement.ts";
 import { eventsAt } from "../../../../src/event/events.sql.ts";
-import { insertDeliveries } from "../../../../src/outbound/deliveries.sql.ts";
 import {
   claimDue,
   notificationsToSend,
   type Settled,
   settleDeliveries,
 } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
-import { deliveriesTable } from "../../../../src/outbound/delivery.ts";
-import { notificationsTable } from "../../../../src/outbound/notification.ts";
-import { insertNotification } from "../../../../src/outbound/notifications.sql.ts";
+import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
+import { deliveriesTable } from "../../../../src/outbound/model/delivery.ts";
+import { notificationsTable } from "../../../../src/outbound/model/notification.ts";
+import { insertNotification } from "../../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { noManyConnections } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";

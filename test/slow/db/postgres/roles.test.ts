@@ -11,7 +11,7 @@ import { insertEvent } from "../../../../src/event/events.sql.ts";
 import {
   insertNotification,
   newestNotification,
-} from "../../../../src/outbound/notifications.sql.ts";
+} from "../../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 
 import { firstPositionAt } from "../../../../src/base/ids.ts";
-import { checkWeeks } from "../../../../src/cli/checks/weeks.ts";
-import { copyDatabase } from "../../../../src/cli/copy/copy.ts";
+import { checkWeeks } from "../../../../src/cli/host/checks/weeks.ts";
+import { copyDatabase } from "../../../../src/cli/host/table-copy.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { Place } from "../../../../src/db/place.ts";
 import { write } from "../../../../src/db/statement.ts";

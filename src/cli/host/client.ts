@@ -1,0 +1,78 @@
+import { type Command, Option } from "commander";
+
+import { systemClock } from "../../base/clock.ts";
+import { type Role, roles } from "../../base/context.ts";
+import { makeId } from "../../base/ids.ts";
+import { readConfig } from "../../config/config.ts";
+import { tokenKey } from "../../config/secrets.ts";
+import { write } from "../../db/statement.ts";
+import { allClients, deleteClient } from "../../identity/auth/clients.sql.ts";
+import { clients } from "../../identity/auth/clients.ts";
+import { tokens } from "../../identity/auth/token.ts";
+import { argument, example, parseLine } from "../kit/arguments.ts";
+import { useDatabase } from "../kit/database.ts";
+import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
+import { programName } from "../kit/program.ts";
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const client = program
+    .command("client")
+    .description("manage OAuth 2.0 clients, which request their own tokens");
+  client
+    .command("add")
+    .description("create a client; prints its id and, once, its secret")
+    .requiredOption("--name <name>", "what the client is for", argument(parseLine))
+    .addOption(new Option("--role <role>", "role of its tokens").choices(roles).default("user"))
+    .addHelpText("after", example("skyhook client add --name ci --role operator"))
+    .action((options: { name: string; role: Role }) => addClient(options, env));
+  client
+    .command("list")
+    .description("list all clients")
+    .addOption(jsonOption())
+    .addHelpText("after", example("skyhook client list"))
+    .action((options: ListOptions) => listClients(options, env));
+  client
+    .command("remove")
+    .description("remove a client")
+    .argument("<client id>")
+    .addHelpText("after", example("skyhook client remove cli_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
+    .action((id: string) => removeClient(id, env));
+}
+
+/** `skyhook client add`: creates a client for the client-credentials grant and prints its secret once. */
+async function addClient(
+  { name, role }: { readonly name: string; readonly role: Role },
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, dataDir } = config;
+  await useDatabase(config, async (storage) => {
+    const minting = tokens({ key: tokenKey(jwtSecret, dataDir), issuer, audience }, systemClock);
+    const made = await clients(storage, minting, systemClock, makeId).add(name, [role]);
+    console.log(`client_id=${made.client.id}`);
+    console.log(`client_secret=${made.secret}`);
+    console.error("Store the secret now: it cannot be shown again.");
+  });
+}
+
+/** `skyhook client list`. */
+async function listClients(options: ListOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  await useDatabase(readConfig(env), async (storage) => {
+    const rows = await storage.all(allClients, {});
+    // Without the hash of the secret.
+    const shown = rows.map(({ id, name, roles, createdAt }) => ({ id, name, roles, createdAt }));
+    const columns = { client_id: "id", name: "name", roles: "roles", created: "createdAt" };
+    printList(shown, columns, options);
+  });
+}
+
+/** `skyhook client remove`: the client gets no more tokens. Tokens it already has stay valid until they expire. */
+async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await useDatabase(readConfig(env), async (storage) => {
+    if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
+    const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));
+    if (removed.changes === 0)
+      throw new Error(`There is no client ${id}: list them with \`${programName} client list\``);
+    console.log(`removed ${id}; its tokens stay valid for up to an hour`);
+  });
+}

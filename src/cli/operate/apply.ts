@@ -1,0 +1,151 @@
+import type { Command } from "commander";
+
+import { type JsonObject, textAt } from "../../base/payload.ts";
+import { formats } from "../../outbound/formats/formats.ts";
+import { destinationDefaults } from "../../outbound/model/destination-fields.ts";
+import { headersIn, namesOf } from "../../outbound/model/destination-headers.ts";
+import { shownAddress } from "../../outbound/model/destination-secrets.ts";
+import { operatorGateway } from "../../outbound/model/destination.ts";
+import { example } from "../kit/arguments.ts";
+import { counted, painter } from "../kit/output.ts";
+import { allOf, type Call, calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
+
+import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
+
+interface ApplyOptions extends ServerOptions {
+  readonly dryRun?: true;
+  readonly prune?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("apply")
+    .description("create and change destinations from a file (through the running server)")
+    .argument("<file>", "YAML or JSON")
+    .option("--dry-run", "print the difference and change nothing")
+    .option("--prune", "also remove destinations that are not in the file")
+    .addOption(serverOption())
+    .addHelpText("after", example("skyhook apply destinations.yaml --dry-run"))
+    .action((file: string, options: ApplyOptions) => apply(file, options, env));
+}
+
+/** One difference between the file and the server. */
+interface Change {
+  readonly sign: "+" | "~" | "-";
+  readonly name: string;
+  readonly details: readonly string[];
+  make(call: Call): Promise<void>;
+}
+
+/** `skyhook apply`: prints the difference, then makes it so. */
+export async function apply(
+  file: string,
+  options: ApplyOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const wanted = readDestinationsFile(file, await Bun.file(file).text(), env);
+  const call = calling(options, env);
+  const all = await allOf(call);
+  // A file describes the operators' destinations. Users have their own.
+  const there = all.filter((each) => textAt(each, "ownerId") === null);
+  const changes = changesTo(wanted, there, options.prune === true);
+  const paint = painter(env);
+  const colours = { "+": "green", "~": "yellow", "-": "red" } as const;
+  for (const { sign, name, details } of changes) {
+    console.log(paint(colours[sign], `${sign} ${name}`));
+    for (const detail of details) console.log(`    ${detail}`);
+  }
+  if (changes.length === 0) return console.log("nothing to change");
+  if (options.dryRun === true)
+    return console.log(`${counted(changes.length, "change")} not made (--dry-run)`);
+  for (const change of changes) await change.make(call);
+  console.log(`${counted(changes.length, "change")} made`);
+}
+
+function changesTo(
+  wanted: readonly DestinationEntry[],
+  there: readonly JsonObject[],
+  prunes: boolean,
+): readonly Change[] {
+  const named = (name: string) => there.find((each) => textAt(each, "name") === name);
+  const names = new Set<string | null>(wanted.map(({ name }) => name));
+  const removed = prunes
+    ? there.filter((each) => {
+        const name = textAt(each, "name");
+        return name !== operatorGateway.name && !names.has(name);
+      })
+    : [];
+  return [
+    ...wanted.flatMap((entry) => {
+      const found = named(entry.name);
+      return found === undefined ? [creation(entry)] : difference(entry, found);
+    }),
+    ...removed.map(removal),
+  ];
+}
+
+function creation(entry: DestinationEntry): Change {
+  const { state = "active", ...body } = entry;
+  return {
+    sign: "+",
+    name: entry.name,
+    details: Object.entries(fieldsOf(entry)).flatMap(([field, value]) =>
+      value === null ? [] : [`${field}: ${String(value)}`],
+    ),
+    async make(call) {
+      const made = await call("POST", "", body);
+      const secret = textAt(made, "secret");
+      if (secret !== null) console.log(`${entry.name} secret=${secret}`);
+      if (state !== "active") await call("POST", `/${textAt(made, "id")}/${verbFor[state]}`);
+    },
+  };
+}
+
+const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as const;
+
+/** The fields that can be compared: the server shows addresses without their secret parts. */
+function fieldsOf(entry: DestinationEntry) {
+  const { name: _, url, secret: __, headers = null, ...others } = entry;
+  return {
+    address: shownAddress(url),
+    transport: formats[entry.format].transport,
+    ...destinationDefaults,
+    state: "active",
+    ...others,
+    headerNames: namesOf(headersIn(headers)),
+  };
+}
+
+function difference(entry: DestinationEntry, found: JsonObject): readonly Change[] {
+  const fields = fieldsOf(entry);
+  const changed = Object.entries(fields).filter(([field, value]) => found[field] !== value);
+  if (changed.length === 0) return [];
+  const path = `/${textAt(found, "id")}`;
+  const { name: _, url, secret, headers = null } = entry;
+  return [
+    {
+      sign: "~",
+      name: entry.name,
+      details: changed.map(
+        ([field, value]) => `${field}: ${String(found[field])} → ${String(value)}`,
+      ),
+      async make(call) {
+        const names = changed.map(([field]) => field);
+        const { address: _, headerNames: __, ...rest } = fields;
+        const body = { ...rest, headers, ...(secret !== undefined && { secret }) };
+        await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
+      },
+    },
+  ];
+}
+
+function removal(found: JsonObject): Change {
+  return {
+    sign: "-",
+    name: textAt(found, "name") ?? "",
+    details: [],
+    async make(call) {
+      await call("DELETE", `/${textAt(found, "id")}`);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { milliseconds, span } from "../kit/durations.ts";
+import { writeRoute } from "../kit/route.ts";
+import { Stat } from "../kit/stat.tsx";
+import type { Health } from "../kit/wire.ts";
+
+const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
+
+/** The key figures. */
+export function Stats({ health }: { readonly health: Health }) {
+  const { acknowledgements, outbox } = health;
+  const { p50Ms, p95Ms, p99Ms, count, windowSeconds } = acknowledgements;
+  const [median = "", p95, p99] = [p50Ms, p95Ms, p99Ms].map((ms) =>
+    ms === null ? "–" : milliseconds(ms),
+  );
+  const queued = outbox.pending + outbox.retrying;
+  return (
+    <dl class="figures">
+      <Stat
+        name="Acknowledgement time"
+        value={median}
+        more={
+          p50Ms === null
+            ? `No deliveries in the last ${span(windowSeconds)}`
+            : `Median · p95 ${p95} · p99 ${p99}`
+        }
+      />
+      <Stat
+        name="Deliveries"
+        value={count.toLocaleString("en")}
+        more={`Acknowledged in the last ${span(windowSeconds)}`}
+      />
+      <Stat
+        name="Outbox"
+        value={queued.toLocaleString("en")}
+        more={
+          outbox.oldestSeconds === null
+            ? "Queue empty"
+            : `${outbox.retrying.toLocaleString("en")} retrying · oldest ${span(outbox.oldestSeconds)}`
+        }
+        tone={outbox.retrying > 0 ? "warn" : undefined}
+      />
+      <Stat
+        name="Dead letters"
+        value={outbox.dead.toLocaleString("en")}
+        more={
+          outbox.dead === 0 ? (
+            "No dead letters"
+          ) : (
+            <a href={writeRoute("events", null, new URLSearchParams({ delivery: "dead" }))}>
+              Events that were not delivered
+            </a>
+          )
+        }
+        tone={outbox.dead > 0 ? "bad" : undefined}
+      />
+      <Stat
+        name="Uptime"
+        value={span(health.uptimeSeconds)}
+        more={`Skyhook ${health.version}, ${databaseNames[health.database]}`}
+      />
+    </dl>
+  );
+}

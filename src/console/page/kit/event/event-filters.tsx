@@ -1,0 +1,35 @@
+import { useMemo } from "preact/hooks";
+
+import { DestinationFilter, ProviderFilter } from "../list/filters.tsx";
+import { TimeFilter } from "../list/time-filter.tsx";
+import { useLoad } from "../load.ts";
+import { words } from "../text.tsx";
+import type { EventItem, Page } from "../wire.ts";
+
+/** The controls of the filters of events, for a list and for a replay, with the types on offer. */
+export const eventControls = (types: readonly string[]) => ({
+  q: { placeholder: "Title, actor, data", whileTyping },
+  delivery: { all: "Any", options: ["dead", "retrying", "pending"] },
+  severity: { all: "Any", options: ["error", "warning"], labelOf: orHigher },
+  destination: DestinationFilter,
+  provider: ProviderFilter,
+  time: TimeFilter,
+  type: { options: types },
+  status: { all: "All statuses" },
+});
+
+function orHigher(severity: string): string {
+  return severity === "error" ? words(severity) : `${words(severity)} or higher`;
+}
+
+/** The types of the newest events. */
+export function useNewestTypes(): readonly string[] {
+  const { value } = useLoad<Page<EventItem>>("v1/events?limit=100");
+  return useMemo(() => [...new Set(value?.data.map(({ type }) => type))].toSorted(), [value]);
+}
+
+/** The search for what a person types: its last word is a prefix until a space follows it. */
+export function whileTyping(typed: string): string {
+  const isPart = /[\p{L}\p{N}]$/u.test(typed) && !typed.includes('"');
+  return isPart ? `${typed.trimStart()}*` : typed.trim();
+}
