@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { AppError, isServerError } from "./base/errors.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
-import { changesRest } from "./booking/bookings/changes.rest.ts";
+import { changesRest } from "./booking/changes/changes.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";

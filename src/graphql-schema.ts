@@ -1,6 +1,6 @@
 import { nextTurn } from "./base/own-turn.ts";
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
-import { changesGraphql } from "./booking/bookings/changes.graphql.ts";
+import { changesGraphql } from "./booking/changes/changes.graphql.ts";
 import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";

@@ -1,4 +1,4 @@
-import { bookingsProvider } from "../booking/booking-words.ts";
+import { bookingsProvider } from "../booking/model/booking-words.ts";
 import type { EventTimeline, ListedEvent } from "../events/event.schema.ts";
 import type { Replay, ReplayFailure } from "../events/replay.ts";
 import type { ListedRejection } from "../inbound/rejections/rejection.schema.ts";

@@ -1,7 +1,7 @@
 import { MissingKeyError } from "../base/sealing.ts";
-import type { Passenger } from "../booking/booking.ts";
-import { isBookingId } from "../booking/bookings/booking-details.ts";
-import { bookingsByIds } from "../booking/bookings/bookings.sql.ts";
+import type { Passenger } from "../booking/model/booking.ts";
+import { bookingsByIds } from "../booking/model/bookings.sql.ts";
+import { isBookingId } from "../booking/model/find-booking.ts";
 import { maskedPassport, type PersonalDataOpener } from "../booking/personal-data/personal-data.ts";
 import type { Storage } from "../db/storage.ts";
 import { columnsOf } from "../db/table.ts";

@@ -56,6 +56,11 @@ export const linkedTables = {
     ],
   ),
   payments: linked(tables.payments, ["eventId"], [{ ...ofBooking, erase: "keep" }]),
+  seatHolds: linked(
+    tables.seatHolds,
+    ["bookingId", "purpose"],
+    [{ ...ofBooking, erase: { userId: "pseudonym" } }],
+  ),
   bookingChanges: linked(
     tables.bookingChanges,
     ["id"],

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type Context, requireAdmin } from "../base/context.ts";
 import type { MakeId } from "../base/ids.ts";
-import { isBookingId } from "../booking/bookings/booking-details.ts";
+import { isBookingId } from "../booking/model/find-booking.ts";
 import { insertDisclosure } from "../booking/personal-data/personal-data.sql.ts";
 import type { PersonalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { write } from "../db/statement.ts";

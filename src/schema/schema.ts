@@ -1,9 +1,10 @@
-import { bookingChangesTable } from "../booking/booking-change.ts";
-import { bookingsTable, passengersTable } from "../booking/booking.ts";
-import { flightEventsTable, flightsTable } from "../booking/flight.ts";
-import { paymentsTable } from "../booking/payment.ts";
+import { bookingChangesTable } from "../booking/model/booking-change.ts";
+import { bookingsTable, passengersTable } from "../booking/model/booking.ts";
+import { flightEventsTable, flightsTable } from "../booking/model/flight.ts";
+import { paymentsTable } from "../booking/model/payment.ts";
+import { seatHoldsTable } from "../booking/model/seat-hold.ts";
+import { waitingNoticesTable } from "../booking/payments/waiting-notice.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
-import { waitingNoticesTable } from "../booking/waiting-notice.ts";
 import type { Schema } from "../db/schema.ts";
 import { eventsTable } from "../event/event.ts";
 import { replayFailuresTable, replaysTable } from "../events/replay.ts";
@@ -39,6 +40,7 @@ export const tables = {
   flightEvents: flightEventsTable,
   bookings: bookingsTable,
   passengers: passengersTable,
+  seatHolds: seatHoldsTable,
   bookingChanges: bookingChangesTable,
   idempotency: idempotencyTable,
   clients: clientsTable,

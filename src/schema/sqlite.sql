@@ -418,8 +418,6 @@ create unique index bookings_reference on bookings (reference);
 create index bookings_newest on bookings (created_at, id);
 create index bookings_of_user on bookings (user_id, created_at, id);
 create index bookings_of_flight on bookings (flight_id);
-create index bookings_expiring on bookings (expires_at) where status = 'held';
-create index bookings_held on bookings (flight_id, user_id) where status = 'held';
 -- Operators look for bookings by the contact's address; a person's are all found by it.
 create index bookings_of_contact on bookings (lower(contact_email), created_at, id);
 
@@ -441,6 +439,21 @@ create table passengers (
 -- Admins search bookings by a passenger's last name.
 create index passengers_last_name on passengers (coalesce(last_name_folded, lower(last_name)), booking_id);
 create index passengers_email on passengers (lower(email));
+
+-- Seats that are held, and when what holds them ends.
+create table seat_holds (
+  booking_id text not null,
+  -- booking: until it is paid; change: while an offer to change it is open.
+  purpose text not null,
+  flight_id integer not null,
+  seats integer not null check (seats >= 0),
+  user_id text not null,
+  expires_at integer not null,
+  primary key (booking_id, purpose)
+) strict, without rowid;
+create index seat_holds_expiring on seat_holds (expires_at);
+-- A user can have few holds on a flight.
+create index seat_holds_of_user on seat_holds (flight_id, user_id);
 
 -- Offers to change bookings, and the changes made.
 create table booking_changes (
@@ -470,8 +483,6 @@ create table booking_changes (
 create index booking_changes_of_booking on booking_changes (booking_id, created_at, id);
 -- A booking has one open offer at a time.
 create unique index booking_changes_open on booking_changes (booking_id) where status in ('offered', 'pending');
-create index booking_changes_expiring on booking_changes (expires_at) where status in ('offered', 'pending');
-create index booking_changes_held on booking_changes (new_flight_id, user_id) where status in ('offered', 'pending');
 
 -- What providers' events and admins said about the payment of bookings, and what came of it.
 create table payments (

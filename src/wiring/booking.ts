@@ -1,16 +1,19 @@
 import { urlHere } from "../base/loopback.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
-import { type Changes, changes } from "../booking/bookings/changes.ts";
-import { type Corrections, corrections } from "../booking/bookings/corrections.ts";
-import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
-import { paymentEffects } from "../booking/bookings/payment-effects.ts";
-import { makeReference } from "../booking/bookings/reference.ts";
-import { flightChangeSending } from "../booking/flights/flight-change-sending.ts";
+import { endExpiredHolds } from "../booking/bookings/expired-holds.ts";
+import { bookingHooks } from "../booking/changes/booking-hooks.ts";
+import { type Changes, changes } from "../booking/changes/changes.ts";
+import { type Corrections, corrections } from "../booking/changes/corrections.ts";
+import { endExpiredOffers } from "../booking/changes/ended-offers.ts";
 import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
 import { type Flights, flights } from "../booking/flights/flights.ts";
+import { flightChangeSending } from "../booking/flights/import/flight-change-sending.ts";
 import type { Seats } from "../booking/flights/seats.ts";
+import { makeReference } from "../booking/model/reference.ts";
+import { paymentEffects } from "../booking/payments/payment-effects.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
+import { holdExpiry } from "../booking/seats/hold-expiry.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
@@ -38,7 +41,14 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const consoleUrl = `${config.publicUrl ?? urlHere(config.host, config.port)}/console`;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
-  const expiring = holdExpiry({ storage, outbox, clock, log, consoleUrl, seatsChanged });
+  const changesOfBookings = bookingHooks({ storage, outbox, consoleUrl });
+  const ending = { storage, outbox, log, consoleUrl, seatsChanged };
+  const expiring = holdExpiry({
+    storage,
+    clock,
+    log,
+    ending: { booking: endExpiredHolds(ending), change: endExpiredOffers(ending) },
+  });
   const sending = flightChangeSending({ storage, outbox, clock, log });
   const testMode = config.paymentProcessorTestMode;
   const payments = paymentEffects({
@@ -47,6 +57,7 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
     clock,
     log,
     consoleUrl,
+    changes: changesOfBookings,
     testMode,
     seatsChanged,
   });
@@ -59,7 +70,17 @@ export function bookingServices(platform: Platform, { seats, outbox, audit, hash
   const holdMs = config.holdMinutes * 60_000;
   const held = () => expiring.wake();
   const making = { makeId, consoleUrl };
-  const common = { storage, outbox, clock, ...making, refundPolicy, holdMs, seatsChanged, held };
+  const common = {
+    storage,
+    outbox,
+    clock,
+    ...making,
+    changes: changesOfBookings,
+    refundPolicy,
+    holdMs,
+    seatsChanged,
+    held,
+  };
   const seal = personalDataSeal(keys);
   const services: BookingServices = {
     changes: changes({ ...common, changePolicy }),

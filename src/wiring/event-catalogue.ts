@@ -1,4 +1,4 @@
-import { bookingEvents, flightChangeEvents } from "../booking/bookings/described-booking-events.ts";
+import { bookingEvents, flightChangeEvents } from "../booking/events/described-events.ts";
 import { type DescribedEvent, eventsOf, exampleNotification } from "../events/described-event.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { alertData, alertEvents } from "../operations/alerts.ts";

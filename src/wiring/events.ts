@@ -1,6 +1,6 @@
-import { bookingsProvider } from "../booking/booking-words.ts";
-import { bookingNotification } from "../booking/bookings/booking-event.ts";
-import { flightNotification, isFlightEvent } from "../booking/flights/flight-change-event.ts";
+import { bookingNotification } from "../booking/events/booking-event.ts";
+import { flightNotification, isFlightEvent } from "../booking/events/flight-change-event.ts";
+import { bookingsProvider } from "../booking/model/booking-words.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";

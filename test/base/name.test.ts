@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
 import { isName } from "../../src/base/name.ts";
-import { readRefundRequest } from "../../src/booking/bookings/recorded-refund.ts";
-import { readFlightPlan } from "../../src/booking/flights/flight-plan.ts";
+import { readFlightPlan } from "../../src/booking/flights/import/flight-plan.ts";
+import { readRefundRequest } from "../../src/booking/payments/recorded-refund.ts";
 import { parseLine } from "../../src/cli/kit/arguments.ts";
 import { parseName } from "../../src/cli/operate/console.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";

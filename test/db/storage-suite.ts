@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { decodeCursor } from "../../src/base/cursor.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Page, Position } from "../../src/base/page.ts";
-import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
 import { flightById, giveSeatsBack, insertFlight } from "../../src/booking/flights/flights.sql.ts";
+import { insertPassenger } from "../../src/booking/model/bookings.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { paginate, type Source } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
@@ -189,7 +189,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     expect(await left()).toBe(100);
     for (const seats of [1, -101]) {
       const [outcome] = await Promise.allSettled([
-        storage.atomically(write(giveSeatsBack, { id: 1, seats })),
+        storage.atomically(write(giveSeatsBack, { id: 1, seats, revision: null })),
       ]);
       expect([outcome.status, await left()]).toEqual(["rejected", 100]);
     }

@@ -279,13 +279,13 @@ describe("sqlite: schema", () => {
     ],
     [
       "holds that have expired",
-      "select id from bookings where bookings.status = 'held' and bookings.expires_at <= 1 order by bookings.expires_at limit 9",
-      "bookings_expiring (expires_at<?)",
+      "select booking_id from seat_holds where expires_at <= 1 order by expires_at limit 9",
+      "seat_holds_expiring (expires_at<?)",
     ],
     [
       "a user's holds on a flight",
-      "select count(*) from bookings where flight_id = 1 and user_id = 'a' and status = 'held'",
-      "bookings_held (flight_id=? AND user_id=?)",
+      "select count(*) from seat_holds where flight_id = 1 and user_id = 'a' and seats > 0",
+      "seat_holds_of_user (flight_id=? AND user_id=?)",
     ],
     [
       "a page of events with dead notifications",

@@ -2,10 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { millionTable, sizingTable } from "../../bench/sizing.ts";
-import {
-  bookingEvents,
-  flightChangeEvents,
-} from "../../src/booking/bookings/described-booking-events.ts";
+import { bookingEvents, flightChangeEvents } from "../../src/booking/events/described-events.ts";
 import type { Event } from "../../src/event/event.ts";
 import type { NewNotification } from "../../src/event/new-notification.ts";
 import { schemasOf } from "../../src/events/event-schemas.ts";

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
-import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
-import { flightEventTypes } from "../../src/booking/flight.ts";
-import { paymentProblems } from "../../src/booking/payment-decision.ts";
+import { bookingEventTypes } from "../../src/booking/events/booking-event.ts";
+import { flightEventTypes } from "../../src/booking/model/flight.ts";
+import { paymentProblems } from "../../src/booking/model/payment.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-import { transitions } from "../../src/booking/booking-state.ts";
+import { transitions } from "../../src/booking/model/booking-state.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
 import { columnsOf } from "../../src/db/table.ts";

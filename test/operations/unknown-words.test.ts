@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { eq, sql } from "drizzle-orm";
 
-import { bookingsTable } from "../../src/booking/booking.ts";
+import { bookingsTable } from "../../src/booking/model/booking.ts";
 import { statementsOver, write } from "../../src/db/statement.ts";
 import { eventsTable } from "../../src/event/event.ts";
 import { replaysTable } from "../../src/events/replay.ts";

@@ -1,5 +1,6 @@
-import type { Flight, FlightPlan } from "../../src/booking/flight.ts";
-import { importFlights } from "../../src/booking/flights/import-flights.ts";
+import { endOutdatedOffers } from "../../src/booking/changes/ended-offers.ts";
+import { importFlights } from "../../src/booking/flights/import/import-flights.ts";
+import type { Flight, FlightPlan } from "../../src/booking/model/flight.ts";
 
 import type { TestApp } from "./app.ts";
 
@@ -22,7 +23,11 @@ export async function changeFlight(
     ...(isCancelled && { isCancelled }),
   };
   const now = new Date(app.clock.now());
-  await importFlights(app.services.storage, [line], now);
+  await importFlights(
+    { storage: app.services.storage, endOutdated: endOutdatedOffers },
+    [line],
+    now,
+  );
   return { ...flight, ...plan };
 }
 

@@ -1,5 +1,5 @@
-import type { Flight, FlightPlan } from "../../src/booking/flight.ts";
 import { insertFlight, searchFlights } from "../../src/booking/flights/flights.sql.ts";
+import type { Flight, FlightPlan } from "../../src/booking/model/flight.ts";
 import { write } from "../../src/db/statement.ts";
 
 import type { TestApp } from "./app.ts";

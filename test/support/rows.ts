@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 
 import { firstPositionAt, placeIn } from "../../src/base/ids.ts";
-import type { FlightPlan } from "../../src/booking/flight.ts";
+import type { FlightPlan } from "../../src/booking/model/flight.ts";
 import { Place } from "../../src/db/place.ts";
 import { type Write, write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";

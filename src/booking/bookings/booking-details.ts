@@ -2,14 +2,14 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { MissingKeyError } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import type { Passenger, PersonalData } from "../model/booking.ts";
+import type { BookingOnFlight } from "../model/bookings.sql.ts";
+import { moneyView, paymentsOf } from "../payments/payment-view.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
 import { bookingDetails, passengerView } from "./booking-view.ts";
 import type { BookingDetails, PassengerView } from "./booking.schema.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
-import { moneyView, paymentsOf } from "./payment-view.ts";
 
 interface DetailsParts {
   readonly storage: Storage;
@@ -62,8 +62,4 @@ export function openedPassenger(
     const detail = "The passengers of this booking are temporarily unavailable. Try again later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds, cause: error });
   }
-}
-
-export function isBookingId(id: string): id is Booking["id"] {
-  return /^bk_[0-9a-f]{1,64}$/.test(id);
 }

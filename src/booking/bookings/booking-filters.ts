@@ -1,7 +1,7 @@
 import { maxActorIdLength } from "../../base/context.ts";
 import type { Filters, FiltersOf } from "../../base/filters.ts";
-import { bookingStatuses, paymentStates } from "../booking-words.ts";
 import { flightFilters } from "../flights/flight-filters.ts";
+import { bookingStatuses, paymentStates } from "../model/booking-words.ts";
 
 /** The filters of the list of bookings. */
 export const bookingFilters = {

@@ -5,24 +5,26 @@ import type { Event } from "../../event/event.ts";
 import { eventsAt, eventsByKeys } from "../../event/events.sql.ts";
 import type { Notification } from "../../outbound/model/notification.ts";
 import { notificationsOfEvents } from "../../outbound/model/notifications.sql.ts";
-import { isFlightChanged } from "../booking-state.ts";
-import { bookingsProvider } from "../booking-words.ts";
-import type { Booking } from "../booking.ts";
-import { seatsText } from "../flight.ts";
-import { flightChangeKey, flightChangeText } from "../flights/flight-change-event.ts";
-import { paymentProblems } from "../payment-decision.ts";
-import type { Payment, PaymentOutcome } from "../payment.ts";
+import {
+  bookingEventKey,
+  type BookingEventType,
+  bookingEventTypes,
+} from "../events/booking-event.ts";
+import { correctionKeys } from "../events/correction-event.ts";
+import { flightChangeKey, flightChangeText } from "../events/flight-change-event.ts";
+import { paymentEventKey } from "../events/payment-event.ts";
+import { isFlightChanged } from "../model/booking-state.ts";
+import { bookingsProvider } from "../model/booking-words.ts";
+import type { Booking } from "../model/booking.ts";
+import type { BookingOnFlight } from "../model/bookings.sql.ts";
+import type { ChangeHistory, ChangesOfBookings } from "../model/changes-of-bookings.ts";
+import { seatsText } from "../model/flight.ts";
+import { type Payment, type PaymentOutcome, paymentProblems } from "../model/payment.ts";
+import { paymentsOf } from "../payments/payment-view.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf, passengersOf } from "../personal-data/personal-data.sql.ts";
 
-import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
 import type { HistoryEntry, Webhook } from "./booking.schema.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
-import { changeEventKey } from "./change-event.ts";
-import { correctionKeys } from "./correction-event.ts";
-import { asSold, changesMade, madeTitle } from "./made-changes.ts";
-import { paymentEventKey } from "./payment-event.ts";
-import { paymentsOf } from "./payment-view.ts";
 
 /** The stored records that belong to a booking. */
 interface BookingRecords {
@@ -30,27 +32,32 @@ interface BookingRecords {
   readonly notifications: readonly Notification[];
   readonly disclosures: readonly Disclosure[];
   readonly payments: readonly Payment[];
-  readonly changes: Awaited<ReturnType<typeof changesMade>>;
+  readonly changes: ChangeHistory;
   /** The ids of the payments' events that retention has not deleted. */
   readonly kept: ReadonlySet<Event["id"]>;
 }
 
+interface HistoryParts {
+  readonly storage: Storage;
+  readonly changes: Pick<ChangesOfBookings, "history">;
+}
+
 /** Returns a booking's history, oldest first. Entries remain after retention has deleted their events. */
 export async function readHistory(
-  storage: Storage,
+  { storage, changes: { history } }: HistoryParts,
   booking: BookingOnFlight,
 ): Promise<readonly HistoryEntry[]> {
   const { id } = booking;
   const [payments, changes, passengers] = await Promise.all([
     paymentsOf(storage, booking),
-    changesMade(storage, booking),
+    history(booking),
     storage.all(passengersOf, { bookingId: id }),
   ]);
   const keys = [
     ...bookingEventTypes.map((type) => bookingEventKey(type, id)),
     ...payments.flatMap(({ eventId }) => keysCausedBy(eventId, id)),
     flightChangeKey(booking.flight),
-    ...changes.map((change) => changeEventKey(id, change.id)),
+    ...changes.made.map(({ key }) => key),
     ...correctionKeys(id, passengers),
   ];
   const [own, reports, disclosures] = await Promise.all([
@@ -126,13 +133,7 @@ function sale(booking: Booking, records: BookingRecords): HistoryEntry {
   const { createdAt, expiresAt, userId } = booking;
   const type = expiresAt === null ? "booking.confirmed" : "booking.held";
   const verb = expiresAt === null ? "Booked" : "Held";
-  const entry = own(
-    booking,
-    records,
-    type,
-    createdAt,
-    `${verb}: ${saleOf(asSold(booking, records.changes))}`,
-  );
+  const entry = own(booking, records, type, createdAt, `${verb}: ${saleOf(records.changes.sold)}`);
   return { ...entry, actor: entry.actor ?? userId };
 }
 
@@ -182,12 +183,10 @@ function confirmation(booking: Booking, records: BookingRecords): readonly Histo
 /** The changes that were made, one that cost more with the payment that made it. */
 function changed(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
   const payments = records.payments.filter(({ outcome }) => outcome === "changed");
-  return records.changes.map((change) => {
-    const at = change.confirmedAt ?? change.updatedAt;
-    const key = changeEventKey(booking.id, change.id);
-    const entry = own(booking, records, "booking.changed", at, madeTitle(change), key);
+  return records.changes.made.map(({ at, title, key, isPaid }) => {
+    const entry = own(booking, records, "booking.changed", at, title, key);
     const payer = payments.find(({ createdAt }) => createdAt.getTime() === at.getTime());
-    if (change.changeTotalMinor <= 0 || payer === undefined) return entry;
+    if (!isPaid || payer === undefined) return entry;
     return { ...byNobody(entry), webhook: webhookOf(payer, records.kept) };
   });
 }

@@ -3,13 +3,11 @@ import { eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { pagesOver } from "../../db/keyset.ts";
 import { columnsOf, encoded } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import type { paymentStates } from "../booking-words.ts";
-import { bookingsTable, passengersTable } from "../booking.ts";
-import { flightsTable } from "../flight.ts";
-import { paymentProblems } from "../payment-decision.ts";
-import { paymentsTable } from "../payment.ts";
-
-import { bookingColumns, type BookingOnFlight } from "./bookings.sql.ts";
+import type { paymentStates } from "../model/booking-words.ts";
+import { bookingsTable, passengersTable } from "../model/booking.ts";
+import { bookingColumns, type BookingOnFlight } from "../model/bookings.sql.ts";
+import { flightsTable } from "../model/flight.ts";
+import { paymentProblems, paymentsTable } from "../model/payment.ts";
 
 const tables = {
   bookings: bookingsTable,

@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { calendarDate } from "../../base/calendar-date.ts";
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
-import { paymentMethods } from "../booking.ts";
-import { flightIdSchema, maxPassengers } from "../flight.ts";
+import { paymentMethods } from "../model/booking.ts";
+import { flightIdSchema, maxPassengers } from "../model/flight.ts";
 
 import { expectedPriceErrors, expectedPriceSchema } from "./expected-price.ts";
 

@@ -1,8 +1,11 @@
 import { moneyOf } from "../../base/money.ts";
-import { isFlightChanged, refundStatus } from "../booking-state.ts";
-import type { Booking, Passenger, PersonalData } from "../booking.ts";
-import { departed, type FlightChange } from "../flight.ts";
 import { flightView } from "../flights/flight-view.ts";
+import { isFlightChanged, refundStatus } from "../model/booking-state.ts";
+import type { Booking, Passenger, PersonalData } from "../model/booking.ts";
+import type { BookingOnFlight } from "../model/bookings.sql.ts";
+import { departed, type FlightChange } from "../model/flight.ts";
+import type { MoneyView } from "../payments/payment-view.ts";
+import type { Refund } from "../payments/refund.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
 
 import type {
@@ -14,9 +17,6 @@ import type {
   PassengerView,
   RefundView,
 } from "./booking.schema.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
-import type { MoneyView } from "./payment-view.ts";
-import type { Refund } from "./refund.ts";
 
 /** A booking as it was when it was made. */
 export interface BookingMade extends BookingSummary {

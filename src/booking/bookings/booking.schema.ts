@@ -17,13 +17,12 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { refundStatuses } from "../booking-state.ts";
-import { bookingStatuses } from "../booking-words.ts";
-import { paymentMethods } from "../booking.ts";
-import { flightChangeSchema, flightSchema } from "../flight.ts";
-
-import { bookingChangeSchema } from "./change.schema.ts";
-import { paymentSchema, refundProgressSchema } from "./payment.schema.ts";
+import { bookingChangeSchema } from "../model/booking-change.ts";
+import { refundStatuses } from "../model/booking-state.ts";
+import { bookingStatuses } from "../model/booking-words.ts";
+import { paymentMethods } from "../model/booking.ts";
+import { flightChangeSchema, flightSchema } from "../model/flight.ts";
+import { paymentSchema, refundProgressSchema } from "../payments/payment.schema.ts";
 
 const bookingId = prefixedId("bk_", "The booking's id.");
 

@@ -15,9 +15,12 @@ import {
 } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { paymentMethods } from "../booking.ts";
-import { flightChangeSchema, maxPassengers } from "../flight.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
+import { paymentMethods } from "../model/booking.ts";
+import { flightChangeSchema, maxPassengers } from "../model/flight.ts";
+import type { BookingMoney } from "../payments/payment-view.ts";
+import { paymentSchema, payoutSchema, refundProgressSchema } from "../payments/payment.schema.ts";
+import { refundRequestSchema } from "../payments/recorded-refund.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
 import { bookingRequestSchema, passengerRequestSchema } from "./booking-request.ts";
@@ -31,9 +34,6 @@ import {
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 import { expectedPriceSchema } from "./expected-price.ts";
-import type { BookingMoney } from "./payment-view.ts";
-import { paymentSchema, payoutSchema, refundProgressSchema } from "./payment.schema.ts";
-import { refundRequestSchema } from "./recorded-refund.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(

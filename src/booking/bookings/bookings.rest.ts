@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
 
 import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
+import { refundProgressSchema } from "../payments/payment.schema.ts";
+import { refundRequestSchema } from "../payments/recorded-refund.ts";
 
 import { bookingFilters } from "./booking-filters.ts";
 import { bookingRequestSchema } from "./booking-request.ts";
@@ -15,8 +17,6 @@ import {
 } from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 import { refusePart } from "./own-booking.ts";
-import { refundProgressSchema } from "./payment.schema.ts";
-import { refundRequestSchema } from "./recorded-refund.ts";
 
 const path = "/v1/api/bookings";
 

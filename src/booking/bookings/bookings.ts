@@ -5,9 +5,22 @@ import { paginate } from "../../db/paginate.ts";
 import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
 import { repeated } from "../../inbound/receive/effects.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
-import type { Booking } from "../booking.ts";
+import type { BookingChangeView } from "../model/booking-change.ts";
+import type { Booking } from "../model/booking.ts";
+import {
+  bookingById,
+  type BookingOnFlight,
+  bookingsByIds,
+  passengersOfBookings,
+} from "../model/bookings.sql.ts";
+import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
+import { isBookingId } from "../model/find-booking.ts";
+import { type BookingMoney, moneyView } from "../payments/payment-view.ts";
+import type { RefundProgress } from "../payments/payment.schema.ts";
+import { paymentsOfBookings } from "../payments/payments.sql.ts";
+import { readRefundRequest, recordRefund, type RefundParts } from "../payments/recorded-refund.ts";
 
-import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
+import { detailsOf, passengersShown } from "./booking-details.ts";
 import type { BookingFilters } from "./booking-filters.ts";
 import { readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
@@ -27,21 +40,8 @@ import type {
   CancellationQuote,
   PassengerView,
 } from "./booking.schema.ts";
-import {
-  bookingById,
-  type BookingOnFlight,
-  bookingsByIds,
-  passengersOfBookings,
-} from "./bookings.sql.ts";
 import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
-import { changesShown } from "./change-view.ts";
-import type { BookingChangeView } from "./change.schema.ts";
-import { readAsSold } from "./made-changes.ts";
 import { accessibleTo, ownBooking, refusePart } from "./own-booking.ts";
-import { type BookingMoney, moneyView } from "./payment-view.ts";
-import type { RefundProgress } from "./payment.schema.ts";
-import { paymentsOfBookings } from "./payments.sql.ts";
-import { readRefundRequest, recordRefund, type RefundParts } from "./recorded-refund.ts";
 import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {
@@ -95,6 +95,7 @@ export interface Bookings {
 }
 
 interface Parts extends SaleParts, CancellationParts, RefundParts {
+  readonly changes: ChangesOfBookings;
   /** Keys for the hashes of requests, because requests hold personal data. */
   readonly hashKeys: KeyedRequest["hashKeys"];
   /** Null where traces are off. */
@@ -139,17 +140,17 @@ export function bookings(parts: Parts): Bookings {
           if (booking.expiresAt !== null) parts.held();
           return bookingMade(booking);
         },
-        async (id) => bookingMade(await readAsSold(storage, await find(id))),
+        async (id) => bookingMade((await parts.changes.history(await find(id))).sold),
       );
     },
     async read(ctx, id) {
       const booking = await findOwn(ctx, id);
       const [details, changes] = await Promise.all([
         detailsOf(parts, booking),
-        changesShown(storage, booking),
+        parts.changes.shown(booking),
       ]);
       const shown = changes.length === 0 ? details : { ...details, changes };
-      return isAdmin(ctx) ? { ...shown, history: await readHistory(storage, booking) } : shown;
+      return isAdmin(ctx) ? { ...shown, history: await readHistory(parts, booking) } : shown;
     },
     async find(ctx, ids) {
       const found = await storage.all(bookingsByIds, among(ctx, ids));
@@ -176,7 +177,7 @@ export function bookings(parts: Parts): Bookings {
     async changes(ctx, ids) {
       const found = await storage.all(bookingsByIds, among(ctx, ids));
       const shown = async (booking: Booking) =>
-        [booking.id, await changesShown(storage, booking)] as const;
+        [booking.id, await parts.changes.shown(booking)] as const;
       return new Map(await Promise.all(found.map(shown)));
     },
     async list(ctx, request, filters) {

@@ -5,25 +5,26 @@ import type { Storage } from "../../db/storage.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { isFlightChanged } from "../booking-state.ts";
-import type { Booking } from "../booking.ts";
-import { giveSeatsBackAt } from "../flights/flights.sql.ts";
-import type { EventMaking } from "../own-event.ts";
+import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
+import type { EventMaking } from "../events/own-event.ts";
+import { refundData } from "../events/payment-event.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
+import { isFlightChanged } from "../model/booking-state.ts";
+import type { Booking } from "../model/booking.ts";
+import { type BookingOnFlight, cancelBooking, releaseHold } from "../model/bookings.sql.ts";
+import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
+import { paymentsOf } from "../payments/payment-view.ts";
+import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "../payments/refund.ts";
+import { deleteHold } from "../seats/seat-holds.sql.ts";
 
-import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
-import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
-import { endingOf } from "./change-making.ts";
-import { openChangeOf } from "./changes.sql.ts";
 import { requireOpen } from "./own-booking.ts";
-import { refundData } from "./payment-event.ts";
-import { paymentsOf } from "./payment-view.ts";
-import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts extends EventMaking {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly refundPolicy: RefundPolicy;
   readonly clock: Clock;
+  readonly changes: Pick<ChangesOfBookings, "settled">;
   /** Called after a commit that changed the number of seats left on a flight. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
@@ -61,20 +62,18 @@ export async function cancelNow(
   booking: BookingOnFlight,
   offered?: Refund,
 ): Promise<void> {
-  const { storage, outbox, refundPolicy, clock, seatsChanged } = parts;
+  const { storage, outbox, refundPolicy, clock, changes, seatsChanged } = parts;
   const now = new Date(clock.now());
   const current = refundNow(refundPolicy, booking, now);
   const { minor, percent, reason } = offered ?? current;
-  const [change] = await storage.all(openChangeOf, { bookingId: booking.id });
-  const status = offered === undefined ? "withdrawn" : "confirmed";
-  const [ended, ...held] = change === undefined ? [] : endingOf(change, status, now);
+  const offer = await changes.settled(booking, offered !== undefined, now);
   const { id, refundDueMinor } = booking;
   const made = bookingEvent("booking.cancelled", booking, ctx.actor, parts, now);
   const due = { ...booking, refundDueMinor: refundDueMinor + minor };
   const refund = refundData(due, await paymentsOf(storage, booking));
   const event = { ...made, data: { ...made.data, ...refund } };
   await storage.atomically(
-    ...(ended === undefined ? [] : [ended]),
+    ...(offer?.ended ?? []),
     write(
       booking.status === "held" ? releaseHold : cancelBooking,
       {
@@ -88,13 +87,16 @@ export async function cancelNow(
       },
       changedMeanwhile,
     ),
-    ...held,
+    ...(booking.status === "held"
+      ? [write(deleteHold, { bookingId: id, purpose: "booking" })]
+      : []),
+    ...(offer?.givenBack ?? []),
     // The refund depends on the flight's revision.
-    write(giveSeatsBackAt, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
+    write(giveSeatsBack, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
     ...bookingEventWrites(outbox, event, booking.userId),
     notErased(ctx),
   );
   outbox.committed(event);
   seatsChanged(booking.flightId);
-  if (change?.newFlightId) seatsChanged(change.newFlightId);
+  if (offer?.flightId) seatsChanged(offer.flightId);
 }

@@ -1,4 +1,4 @@
-import type { Passenger } from "../booking.ts";
+import type { Passenger } from "../model/booking.ts";
 
 /**
  * A name without regard to case, also of letters beyond ASCII, which SQLite's `lower` does not change. Upper case

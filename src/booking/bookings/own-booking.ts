@@ -2,11 +2,10 @@ import { type Context, isAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { invalid } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Booking } from "../booking.ts";
-import { departed } from "../flight.ts";
-
-import { isBookingId } from "./booking-details.ts";
-import { bookingById, type BookingOnFlight } from "./bookings.sql.ts";
+import type { Booking } from "../model/booking.ts";
+import { bookingById, type BookingOnFlight } from "../model/bookings.sql.ts";
+import { isBookingId } from "../model/find-booking.ts";
+import { departed } from "../model/flight.ts";
 
 /**
  * A booking that the caller may access. Throws `booking-not-found`. The query filters by owner, so that a booking of

@@ -8,18 +8,19 @@ import type { Storage } from "../../db/storage.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { transitions } from "../booking-state.ts";
-import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
-import { closesAfter, closesAt, type Flight, isOnSale, seatsLeft } from "../flight.ts";
-import { flightById, takeSeatsAt } from "../flights/flights.sql.ts";
-import type { EventMaking } from "../own-event.ts";
+import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
+import type { EventMaking } from "../events/own-event.ts";
+import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import { transitions } from "../model/booking-state.ts";
+import { type Booking, emptyBooking, type Passenger } from "../model/booking.ts";
+import { type BookingOnFlight, insertBooking, insertPassenger } from "../model/bookings.sql.ts";
+import { closesAfter, closesAt, type Flight, isOnSale, seatsLeft } from "../model/flight.ts";
+import type { SeatHold } from "../model/seat-hold.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
+import { holding } from "../seats/holding.ts";
 
-import { bookingEvent, bookingEventWrites } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
-import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
 import { requirePrice } from "./expected-price.ts";
-import { maxHoldsPerFlight, tooManyHolds } from "./hold-limit.ts";
 import { storedFolding } from "./name-folding.ts";
 
 export interface SaleParts extends EventMaking {
@@ -67,10 +68,8 @@ export async function sell(
     const event = bookingEvent(type, { ...booking, flight }, ctx.actor, parts, now);
     try {
       const [taken] = await storage.atomically(
-        write(takeSeatsAt, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),
-        ...(isHold
-          ? [write(mayHold, { ...booking, limit: maxHoldsPerFlight }, tooManyHolds("/hold"))]
-          : []),
+        write(takeSeats, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),
+        ...holdOf(booking).flatMap((hold) => holding(hold, "/hold")),
         write(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
           write(insertPassenger, passenger),
@@ -142,6 +141,13 @@ function newBooking(
     expiresAt: isHold ? holdEnds(flight, now, holdMs) : null,
     confirmedAt: isHold ? null : now,
   };
+}
+
+/** The hold of a booking that is not confirmed. */
+function holdOf({ id, userId, flightId, seats, expiresAt }: Booking): readonly SeatHold[] {
+  return expiresAt === null
+    ? []
+    : [{ bookingId: id, purpose: "booking", flightId, seats, userId, expiresAt }];
 }
 
 /** A hold ends before sales do, so that it can still be paid and its seats still be sold. */

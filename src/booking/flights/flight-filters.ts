@@ -1,5 +1,5 @@
 import type { Filters, FiltersOf } from "../../base/filters.ts";
-import { flightNumberIn } from "../flight-number.ts";
+import { flightNumberIn } from "../model/flight-number.ts";
 
 const upperCase = (text: string) => text.toUpperCase();
 

@@ -11,7 +11,7 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { cabinClasses, flightIdSchema } from "../flight.ts";
+import { cabinClasses, flightIdSchema } from "../model/flight.ts";
 
 import { flightFilters } from "./flight-filters.ts";
 

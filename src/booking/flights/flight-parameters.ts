@@ -1,7 +1,7 @@
 import { calendarDate } from "../../base/calendar-date.ts";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
-import { type CabinClass, cabinClasses, maxPassengers } from "../flight.ts";
+import { type CabinClass, cabinClasses, maxPassengers } from "../model/flight.ts";
 
 /** Parameters before validation, by name. In a query string, numbers are text. */
 export type RawParameters = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { CabinClass } from "../flight.ts";
+import type { CabinClass } from "../model/flight.ts";
 
 import { flightParameters, type RawParameters } from "./flight-parameters.ts";
 

@@ -1,5 +1,5 @@
 import { moneyOf } from "../../base/money.ts";
-import { type Flight, type FlightView, seatsLeft } from "../flight.ts";
+import { type Flight, type FlightView, seatsLeft } from "../model/flight.ts";
 
 import { airport, localTime } from "./airports.ts";
 

@@ -16,7 +16,7 @@ import {
   flightIdSchema,
   flightSchema,
   maxPassengers,
-} from "../flight.ts";
+} from "../model/flight.ts";
 
 import { maxCalendarDays } from "./flight-search.ts";
 

@@ -6,7 +6,7 @@ import { connectionOf } from "../../web/graphql/connection.ts";
 import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { moneySchema } from "../../web/schema.ts";
-import { type Flight, flightSchema, type FlightView } from "../flight.ts";
+import { type Flight, flightSchema, type FlightView } from "../model/flight.ts";
 
 import type { Flights } from "./flights.ts";
 import type { Seats } from "./seats.ts";

@@ -9,7 +9,7 @@ import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import type { Callers } from "../../web/rest/route.ts";
 import { urlOf } from "../../web/url.ts";
-import { flightSchema } from "../flight.ts";
+import { flightSchema } from "../model/flight.ts";
 
 import type { RawParameters } from "./flight-parameters.ts";
 import {

@@ -6,11 +6,10 @@ import {
   encoded,
   type Parameters,
   rowsAs,
-  type Sql,
   statementsOver,
 } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
+import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../model/flight.ts";
 
 const tables = { flights: flightsTable };
 type Tables = TablesOf<typeof tables>;
@@ -155,7 +154,7 @@ export const departuresBetween = statement<Departing & { limit: number }>()((db,
     .limit(p.limit);
 });
 
-/** Takes seats if enough are left and sales have not ended. */
+/** Seats of a flight to take. */
 interface Seating {
   readonly id: Flight["id"];
   readonly seats: number;
@@ -163,42 +162,37 @@ interface Seating {
   readonly closesAfter: Date;
 }
 
+/** What was read of a flight, and must still be so; null: whatever it is. */
+type Read<Names extends keyof Flight> = { readonly [Name in Names]: Flight[Name] | null };
+
 const contended = ({ id }: Pick<Flight, "id">) => ({ table: flightsTable, ids: [id] });
 
 /**
- * Takes seats, whatever they cost, and returns the number left. Touches no row if too few are left, sales have ended or the
- * flight is cancelled. One statement checks and updates, so that the database resolves concurrent bookings.
+ * Takes seats, and returns the number left. Touches no row if too few are left, sales have ended, the flight is cancelled, or its
+ * price, times or airports are not those that were read. One statement checks and updates, so that the database resolves
+ * concurrent bookings.
  */
-export const takeSeats = statement<Seating>()((db, t, p) => taking(db, t, p), { contended });
-
-/** The sale that was read. */
-type Sale = Pick<Flight, "priceMinor" | "currency" | "revision">;
-
-/** As `takeSeats`. Touches no row either if the price, the times or the airports are not those that were read. */
-export const takeSeatsAt = statement<Seating & Sale>()(
-  (db, t, p) => {
-    const { priceMinor, currency, revision } = t.flights;
-    const isSame = [eq(currency, p.currency), eq(revision, p.revision)];
-    return taking(db, t, p, eq(priceMinor, p.priceMinor), ...isSame);
+export const takeSeats = statement<Seating & Read<"priceMinor" | "currency" | "revision">>()(
+  (db, { flights }, p) => {
+    const { priceMinor, currency, revision } = flights;
+    return db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
+      .where(
+        and(
+          eq(flights.id, p.id),
+          gte(flights.seatsAvailable, p.seats),
+          isNull(flights.cancelledAt),
+          gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
+          sql`coalesce(${p.priceMinor}, ${priceMinor}) = ${priceMinor}`,
+          sql`coalesce(${p.currency}, ${currency}) = ${currency}`,
+          sql`coalesce(${p.revision}, ${revision}) = ${revision}`,
+        ),
+      )
+      .returning({ seatsAvailable: flights.seatsAvailable });
   },
   { contended },
 );
-
-function taking(db: Sql, { flights }: Tables, p: Parameters<Seating>, ...guards: SQL[]) {
-  return db
-    .update(flights)
-    .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
-    .where(
-      and(
-        eq(flights.id, p.id),
-        gte(flights.seatsAvailable, p.seats),
-        isNull(flights.cancelledAt),
-        gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
-        ...guards,
-      ),
-    )
-    .returning({ seatsAvailable: flights.seatsAvailable });
-}
 
 /** Returns a row unless the flight was moved or cancelled since it was read. An import waits for its transaction. */
 export const flightAt = statement<Pick<Flight, "id" | "revision">>()(
@@ -210,21 +204,17 @@ export const flightAt = statement<Pick<Flight, "id" | "revision">>()(
   { contended },
 );
 
-export const giveSeatsBack = statement<{ id: number; seats: number }>()(
+/** Touches no row if the flight was moved or cancelled since it was read. */
+export const giveSeatsBack = statement<Pick<Flight, "id" | "seats"> & Read<"revision">>()(
   (db, { flights }, p) =>
     db
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
-      .where(eq(flights.id, p.id)),
-  { contended },
-);
-
-/** As `giveSeatsBack`. Touches no row if the flight was moved or cancelled since it was read. */
-export const giveSeatsBackAt = statement<Pick<Flight, "id" | "seats" | "revision">>()(
-  (db, { flights }, p) =>
-    db
-      .update(flights)
-      .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
-      .where(and(eq(flights.id, p.id), eq(flights.revision, p.revision))),
+      .where(
+        and(
+          eq(flights.id, p.id),
+          sql`coalesce(${p.revision}, ${flights.revision}) = ${flights.revision}`,
+        ),
+      ),
   { contended },
 );

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Admit } from "../../web/client-address.ts";
-import { closesAfter, type Flight, type FlightView } from "../flight.ts";
+import { closesAfter, type Flight, type FlightView } from "../model/flight.ts";
 
 import { dayAt } from "./airports.ts";
 import { calendarOf } from "./flight-calendar.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Flight, FlightView } from "../flight.ts";
+import type { Flight, FlightView } from "../model/flight.ts";
 
 import { flightView } from "./flight-view.ts";
 import { flightsByIds } from "./flights.sql.ts";

@@ -3,7 +3,7 @@ import { asc, desc, eq, gte, sql } from "drizzle-orm";
 import { keyIdBytes } from "../../base/sealing.ts";
 import { allColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import { type Passenger, passengersTable } from "../booking.ts";
+import { type Passenger, passengersTable } from "../model/booking.ts";
 
 import { type Disclosure, disclosuresTable } from "./disclosure.ts";
 

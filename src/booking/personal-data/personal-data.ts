@@ -7,7 +7,7 @@ import {
   seal,
   sealingKey,
 } from "../../base/sealing.ts";
-import type { Passenger, PersonalData } from "../booking.ts";
+import type { Passenger, PersonalData } from "../model/booking.ts";
 
 /** Seals a passenger's birth date and passport number for their place in one booking. */
 export interface PersonalDataSeal extends PersonalDataOpener {

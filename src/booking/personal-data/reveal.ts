@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import type { Booking, Passenger, PersonalData } from "../model/booking.ts";
 
 import type { Disclosure } from "./disclosure.ts";
 import { insertDisclosure, passengersOf } from "./personal-data.sql.ts";

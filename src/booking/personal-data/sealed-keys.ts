@@ -1,6 +1,6 @@
 import { keyIds, sealingKey } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Booking, Passenger } from "../booking.ts";
+import type { Booking, Passenger } from "../model/booking.ts";
 
 import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { makeId } from "../../base/ids.ts";
-import { importFlights } from "../../booking/flights/import-flights.ts";
+import { endOutdatedOffers } from "../../booking/changes/ended-offers.ts";
+import { importFlights } from "../../booking/flights/import/import-flights.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
 import { developmentSecret } from "../../inbound/signatures/development-secret.ts";
 import type { Services } from "../../services.ts";
@@ -49,7 +50,11 @@ async function demo(given: NodeJS.ProcessEnv): Promise<void> {
   log.level = "silent";
   const today = new Date(clock.now());
   const flights = demoFlights(today, flightDays).map((plan, index) => ({ line: index + 1, plan }));
-  await importFlights(services.storage, flights, new Date(today.getTime() - historyMs));
+  await importFlights(
+    { storage: services.storage, endOutdated: endOutdatedOffers },
+    flights,
+    new Date(today.getTime() - historyMs),
+  );
   // A database that is kept has a past after its first demo, and outlives the demo's receivers.
   const newest = { limit: 1, withTotal: false, direction: "forward", cursor: null } as const;
   const { data } = await services.events.list(contextOf("demo", "admin"), newest, {});

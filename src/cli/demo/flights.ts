@@ -1,6 +1,6 @@
 import { parseMinor } from "../../base/money.ts";
-import type { FlightPlan } from "../../booking/flight.ts";
 import { airport, instantAt } from "../../booking/flights/airports.ts";
+import type { FlightPlan } from "../../booking/model/flight.ts";
 
 /** Fictional: flight number, origin, destination, local departure, minutes, price of an economy seat in USD. */
 const timetable = [

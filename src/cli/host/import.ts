@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
-import { type ImportFormat, readFlightPlans } from "../../booking/flights/flight-plans.ts";
-import { importFlights } from "../../booking/flights/import-flights.ts";
-import type { FlightLine } from "../../booking/flights/planned-changes.ts";
+import { endOutdatedOffers } from "../../booking/changes/ended-offers.ts";
+import { type ImportFormat, readFlightPlans } from "../../booking/flights/import/flight-plans.ts";
+import { importFlights } from "../../booking/flights/import/import-flights.ts";
+import type { FlightLine } from "../../booking/flights/import/planned-changes.ts";
 import { readConfig } from "../../config/config.ts";
 import { configurePlaces } from "../../config/places.ts";
 import { example } from "../kit/arguments.ts";
@@ -65,7 +66,12 @@ export async function importCommand(
   };
   const options = { skipBad, afterStep };
   const { skipped, changed, cancelled, warnings } = await useDatabase(config, (storage) =>
-    importFlights(storage, flights, new Date(systemClock.now()), options).finally(() => bar?.end()),
+    importFlights(
+      { storage, endOutdated: endOutdatedOffers },
+      flights,
+      new Date(systemClock.now()),
+      options,
+    ).finally(() => bar?.end()),
   );
   for (const line of skipped) bad.add(line);
   bad.print();

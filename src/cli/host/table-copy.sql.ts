@@ -48,6 +48,7 @@ const copiesByName = {
   bookings: copyOf("bookings", ["id"]),
   passengers: copyOf("passengers", ["bookingId", "position"]),
   flightEvents: copyOf("flightEvents", ["eventId"]),
+  seatHolds: copyOf("seatHolds", ["bookingId", "purpose"]),
   bookingChanges: copyOf("bookingChanges", ["id"]),
   payments: copyOf("payments", ["eventId"]),
   waitingNotices: copyOf("waitingNotices", ["eventId"]),

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 
 import { isObject, type JsonObject, textAt } from "../../base/payload.ts";
-import type { Line } from "../../booking/flights/lines.ts";
+import type { Line } from "../../booking/flights/import/lines.ts";
 import { messageOf } from "../kit/errors.ts";
 import { note } from "../kit/output.ts";
 import { type Answer, isItRunning, jsonObject, problemOf, request } from "../kit/request.ts";

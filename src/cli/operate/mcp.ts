@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
 import { isoTimeAt, type JsonObject, textAt } from "../../base/payload.ts";
-import { readLines } from "../../booking/flights/lines.ts";
+import { readLines } from "../../booking/flights/import/lines.ts";
 import { readConfig } from "../../config/config.ts";
 import { mcpPath } from "../../identity/sessions/agent-sign-in.ts";
 import { maxAgentTokenDays } from "../../identity/sessions/agent-token.schema.ts";

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import type { Flight } from "../../../src/booking/flight.ts";
 import {
   type Airport,
   airport,
@@ -11,6 +10,7 @@ import {
 } from "../../../src/booking/flights/airports.ts";
 import table from "../../../src/booking/flights/airports.tsv" with { type: "text" };
 import { flightView } from "../../../src/booking/flights/flight-view.ts";
+import type { Flight } from "../../../src/booking/model/flight.ts";
 import { forAll } from "../../support/runs.ts";
 
 function known(code: string): Airport {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import { nextTurn } from "../../../src/base/own-turn.ts";
-import type { FlightPlan } from "../../../src/booking/flight.ts";
 import { calendarOf } from "../../../src/booking/flights/flight-calendar.ts";
+import type { FlightPlan } from "../../../src/booking/model/flight.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 
-import type { FlightPlan } from "../../../src/booking/flight.ts";
+import type { FlightPlan } from "../../../src/booking/model/flight.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

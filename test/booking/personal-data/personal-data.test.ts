@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { PersonalData } from "../../../src/booking/booking.ts";
+import type { PersonalData } from "../../../src/booking/model/booking.ts";
 import {
   maskedPassport,
   personalDataSeal,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { isObject, type JsonObject } from "../../../src/base/payload.ts";
-import { bookingsProvider } from "../../../src/booking/booking-words.ts";
+import { bookingsProvider } from "../../../src/booking/model/booking-words.ts";
 import { withoutSecrets, withoutValues } from "../../../src/event/stored-headers.ts";
 import { catalogue, defaultProviders } from "../../../src/inbound/providers/catalogue.ts";
 import { interpret } from "../../../src/inbound/providers/interpret.ts";

@@ -1,7 +1,8 @@
 import { deepStrictEqual } from "node:assert";
 
-import { readFlightPlans } from "../../../src/booking/flights/flight-plans.ts";
-import { importFlights } from "../../../src/booking/flights/import-flights.ts";
+import { endOutdatedOffers } from "../../../src/booking/changes/ended-offers.ts";
+import { readFlightPlans } from "../../../src/booking/flights/import/flight-plans.ts";
+import { importFlights } from "../../../src/booking/flights/import/import-flights.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { at } from "../../support/graphql.ts";
@@ -39,7 +40,11 @@ export async function startServer(kind: DatabaseKind, tally: Map<string, number>
     async importCsv(csv) {
       const lines = await Array.fromAsync(readFlightPlans(new Response(csv).body ?? none(), "csv"));
       const flights = lines.map((line) => ("plan" in line ? line : none(line.error)));
-      await importFlights(app.services.storage, flights, new Date(clock.now()));
+      await importFlights(
+        { storage: app.services.storage, endOutdated: endOutdatedOffers },
+        flights,
+        new Date(clock.now()),
+      );
     },
     async restart() {
       await app.stop();

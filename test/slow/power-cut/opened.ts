@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
-import type { Passenger } from "../../../src/booking/booking.ts";
+import type { Passenger } from "../../../src/booking/model/booking.ts";
 import { personalDataOpener } from "../../../src/booking/personal-data/personal-data.ts";
 import { openDatabase } from "../../../src/cli/kit/database.ts";
 import { readConfig } from "../../../src/config/config.ts";

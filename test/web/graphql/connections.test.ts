@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { emptyBooking } from "../../../src/booking/booking.ts";
-import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
-import { type Flight } from "../../../src/booking/flight.ts";
 import { insertFlight } from "../../../src/booking/flights/flights.sql.ts";
+import { emptyBooking } from "../../../src/booking/model/booking.ts";
+import { insertBooking } from "../../../src/booking/model/bookings.sql.ts";
+import { type Flight } from "../../../src/booking/model/flight.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json } from "../../support/app.ts";
 import { addFlight, flightPlan } from "../../support/flights.ts";

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 
 import { makeId } from "../../../../src/base/ids.ts";
-import { insertPassenger } from "../../../../src/booking/bookings/bookings.sql.ts";
+import { insertPassenger } from "../../../../src/booking/model/bookings.sql.ts";
 import { personalDataSeal } from "../../../../src/booking/personal-data/personal-data.ts";
 import { sealedKeys } from "../../../../src/booking/personal-data/sealed-keys.ts";
 import { openStorage } from "../../../../src/db/open.ts";

@@ -4,18 +4,16 @@ import { SQL } from "bun";
 
 import { systemClock } from "../../../../src/base/clock.ts";
 import { AppError } from "../../../../src/base/errors.ts";
-import { emptyBooking } from "../../../../src/booking/booking.ts";
-import {
-  insertBooking,
-  mayHold,
-  releaseHold,
-} from "../../../../src/booking/bookings/bookings.sql.ts";
 import {
   flightById,
   giveSeatsBack,
   insertFlight,
   takeSeats,
 } from "../../../../src/booking/flights/flights.sql.ts";
+import { emptyBooking } from "../../../../src/booking/model/booking.ts";
+import { insertBooking, releaseHold } from "../../../../src/booking/model/bookings.sql.ts";
+import { holding } from "../../../../src/booking/seats/holding.ts";
+import { deleteHold } from "../../../../src/booking/seats/seat-holds.sql.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
@@ -49,6 +47,15 @@ import { limits, sharedDatabase } from "./shared-database.ts";
 
 const shared = sharedDatabase();
 const silentLog = createLog({ level: "silent", format: "json" });
+
+/** One seat, whatever it costs. */
+const seat = {
+  seats: 1,
+  closesAfter: new Date(0),
+  priceMinor: null,
+  currency: null,
+  revision: null,
+};
 
 describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   async function openTwo(given = limits) {
@@ -134,7 +141,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     const order: string[] = [];
     const done = (name: string) => () => order.push(name);
     const writing = writer
-      .atomically(write(giveSeatsBack, { id: 1, seats: 0 }), notErased(ctx))
+      .atomically(write(giveSeatsBack, { id: 1, seats: 0, revision: null }), notErased(ctx))
       .then(done("written"));
     const waiting = async (kind: string) =>
       shared.run(`select 1 from pg_locks where locktype = '${kind}' and not granted`);
@@ -228,9 +235,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     const flights = [1, 2, 3];
     await one.atomically(...flights.map((number) => write(insertFlight, flightRow(number))));
     const none = new AppError("no-seats", "No seats are left");
-    const sales = flights.map((id) =>
-      write(takeSeats, { id, seats: 1, closesAfter: new Date(0) }, none),
-    );
+    const sales = flights.map((id) => write(takeSeats, { ...seat, id }, none));
     await using holder = new SQL(shared.url, { max: 1 });
     await holder.unsafe("begin");
     // Neither gets past the second flight before both have begun.
@@ -274,8 +279,8 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
           confirmedAt: null,
         };
         const [taken] = await storage.atomically(
-          write(takeSeats, { id: 1, seats: 1, closesAfter: new Date(0) }, refused),
-          write(mayHold, { ...booking, limit: 3 }, refused),
+          write(takeSeats, { ...seat, id: 1 }, refused),
+          ...holding({ ...booking, bookingId: booking.id, purpose: "booking" }, "/hold"),
           write(insertBooking, booking),
         );
         return taken.rows[0]?.seatsAvailable;
@@ -294,7 +299,8 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       const release = () =>
         storage.atomically(
           write(releaseHold, cancelled, "stop"),
-          write(giveSeatsBack, { id: 1, seats: 1 }),
+          write(deleteHold, { bookingId: "bk_1", purpose: "booking" }),
+          write(giveSeatsBack, { id: 1, seats: 1, revision: null }),
         );
       const held = isHoldFirst
         ? (await Promise.all([hold(4), release()]))[0]

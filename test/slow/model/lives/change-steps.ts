@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 
 import fc from "fast-check";
 
-import type { Flight } from "../../../../src/booking/flight.ts";
+import type { Flight } from "../../../../src/booking/model/flight.ts";
 import { later } from "../../../support/flight-changes.ts";
 
 import { changed, flightOffer, partOffer } from "./rules.ts";

@@ -1,0 +1,44 @@
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
+import type { EventMaking } from "../events/own-event.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
+import { transitions } from "../model/booking-state.ts";
+import { type BookingOnFlight, bookingsByIds, expireHold } from "../model/bookings.sql.ts";
+import type { Flight } from "../model/flight.ts";
+import type { EndExpired } from "../seats/hold-expiry.ts";
+import { deleteHold } from "../seats/seat-holds.sql.ts";
+
+interface Parts extends EventMaking {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  readonly seatsChanged: (flightId: Flight["id"]) => void;
+}
+
+/** Ends bookings that were not paid in time. */
+export const endExpiredHolds =
+  (parts: Parts): EndExpired =>
+  async (ids, now) => {
+    const bookings = await parts.storage.all(bookingsByIds, { ids, userId: null });
+    await Promise.all(bookings.map((booking) => endHold(parts, booking, now)));
+  };
+
+/** Ends one hold, unless it was paid, cancelled or expired by another process. */
+async function endHold(parts: Parts, booking: BookingOnFlight, now: Date): Promise<void> {
+  const { storage, outbox, log, seatsChanged } = parts;
+  const { id, flightId, seats } = booking;
+  const event = bookingEvent(transitions.expire.event, booking, null, parts, now);
+  const [expired] = await storage.atomically(
+    write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
+    write(deleteHold, { bookingId: id, purpose: "booking" }),
+    write(giveSeatsBack, { id: flightId, seats, revision: null }),
+    ...bookingEventWrites(outbox, event, booking.userId),
+  );
+  if (expired.changes === 0) return;
+  log.info({ id, reference: booking.reference }, "hold expired");
+  outbox.committed(event);
+  seatsChanged(flightId);
+}

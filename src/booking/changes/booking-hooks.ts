@@ -1,0 +1,62 @@
+import type { Storage } from "../../db/storage.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { changeEventKey } from "../events/change-event.ts";
+import type { EventMaking } from "../events/own-event.ts";
+import { flightById } from "../flights/flights.sql.ts";
+import type { BookingChange } from "../model/booking-change.ts";
+import type { Booking } from "../model/booking.ts";
+import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
+
+import { endingOf, makingOf } from "./change-making.ts";
+import { changesShown } from "./change-view.ts";
+import { changesOfBookings, maxOffers, openChangesOf } from "./changes.sql.ts";
+import { asSold, changesMade, madeTitle } from "./made-changes.ts";
+
+interface Parts extends EventMaking {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+}
+
+/** What bookings and payments need to know of changes. */
+export function bookingHooks(parts: Parts): ChangesOfBookings {
+  const { storage } = parts;
+
+  async function offersOf({ id, revision }: Booking): Promise<readonly BookingChange[]> {
+    return revision === 0 ? [] : storage.all(changesOfBookings, { ids: [id], limit: maxOffers });
+  }
+
+  return {
+    shown: (booking) => changesShown(storage, booking),
+    async history(booking) {
+      const made = await changesMade(storage, booking);
+      return {
+        sold: asSold(booking, made),
+        made: made.map((change) => ({
+          at: change.confirmedAt ?? change.updatedAt,
+          title: madeTitle(change),
+          key: changeEventKey(booking.id, change.id),
+          isPaid: change.changeTotalMinor > 0,
+        })),
+      };
+    },
+    async payable(booking) {
+      const offers = await offersOf(booking);
+      const pending = offers.find(({ status }) => status === "pending") ?? null;
+      return {
+        pending,
+        isOfOffer: (minor) =>
+          minor !== null && minor > 0 && offers.some((each) => each.changeTotalMinor === minor),
+        async making(now) {
+          if (pending === null) return null;
+          const [newFlight] = await storage.all(flightById, { id: pending.newFlightId ?? 0 });
+          const caller = { actor: null, paidMinor: pending.changeTotalMinor, payments: [] };
+          return makingOf(parts, booking, pending, newFlight ?? null, caller, now);
+        },
+      };
+    },
+    async settled({ id }, isOffered, now) {
+      const [open] = await storage.all(openChangesOf, { ids: [id] });
+      return open === undefined ? null : endingOf(open, isOffered ? "confirmed" : "withdrawn", now);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Actor } from "../../base/context.ts";
+import { write } from "../../db/statement.ts";
+import { notErased } from "../../identity/users/erasures.ts";
+import { changedMeanwhile } from "../../inbound/receive/effects.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { bookingEventWrites } from "../events/booking-event.ts";
+import { changeEvent } from "../events/change-event.ts";
+import type { EventMaking } from "../events/own-event.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
+import type { BookingChange } from "../model/booking-change.ts";
+import type { BookingOnFlight } from "../model/bookings.sql.ts";
+import type { Making, SettledChange } from "../model/changes-of-bookings.ts";
+import type { Flight } from "../model/flight.ts";
+import type { Payment } from "../model/payment.ts";
+import { deleteHold } from "../seats/seat-holds.sql.ts";
+
+import { cancelPassenger, endChange, reviseBooking } from "./changes.sql.ts";
+
+interface Caller {
+  /** Null if a payment causes the change. */
+  readonly actor: Actor | null;
+  /** What a payment event paid, in minor units. */
+  readonly paidMinor: number;
+  /** The payments of the booking, of which a refund is. */
+  readonly payments: readonly Payment[];
+}
+
+/**
+ * The writes that make a change: of one transaction, which throws `changedMeanwhile` if the booking or the offer is not
+ * the one that was read. `newFlight`: null for a cancellation of some passengers.
+ */
+export function makingOf(
+  making: EventMaking & { readonly outbox: Outbox },
+  booking: BookingOnFlight,
+  change: BookingChange,
+  newFlight: Flight | null,
+  { actor, paidMinor, payments }: Caller,
+  now: Date,
+): Making {
+  const after = changedBooking(booking, change, newFlight, paidMinor, now);
+  const event = changeEvent(booking, after, change, payments, actor, making, now);
+  const { id: bookingId } = booking;
+  const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
+  return {
+    event,
+    writes: [
+      write(reviseBooking, { ...after, revision: booking.revision }, changedMeanwhile),
+      write(endChange, { ...ended, from: change.status }, changedMeanwhile),
+      ...(newFlight === null ? change.passengers : []).map((position) =>
+        write(cancelPassenger, { bookingId, position, cancelledAt: now }),
+      ),
+      // Those of a new flight are sold now.
+      write(deleteHold, { bookingId, purpose: "change" }),
+      write(giveSeatsBack, { ...booking.flight, seats: change.seats }, changedMeanwhile),
+      ...bookingEventWrites(making.outbox, event, booking.userId),
+      ...(actor === null ? [] : [notErased({ actor })]),
+    ],
+  };
+}
+
+/** The booking after a change. */
+function changedBooking(
+  booking: BookingOnFlight,
+  { seats, newTotalMinor, changeTotalMinor, keptMinor }: BookingChange,
+  newFlight: Flight | null,
+  paidMinor: number,
+  now: Date,
+): BookingOnFlight {
+  const flight = newFlight ?? booking.flight;
+  return {
+    ...booking,
+    flight,
+    flightId: flight.id,
+    flightRevision: newFlight?.revision ?? booking.flightRevision,
+    seats: newFlight === null ? booking.seats - seats : booking.seats,
+    totalMinor: newTotalMinor,
+    chargedMinor: booking.chargedMinor + Math.max(0, changeTotalMinor),
+    paidMinor: paidMinor === 0 ? booking.paidMinor : (booking.paidMinor ?? 0) + paidMinor,
+    refundDueMinor: booking.refundDueMinor + Math.max(0, -changeTotalMinor),
+    keptMinor: booking.keptMinor + keptMinor,
+    updatedAt: now,
+  };
+}
+
+/** Ends an open offer, and gives back what it held. */
+export function endingOf(
+  change: BookingChange,
+  status: "withdrawn" | "expired" | "confirmed",
+  now: Date,
+): SettledChange {
+  const { bookingId, status: from, newFlightId, seats } = change;
+  const confirmedAt = status === "confirmed" ? now : null;
+  const ended = { ...change, from, status, updatedAt: now, confirmedAt };
+  return {
+    ended: [
+      write(endChange, ended, changedMeanwhile),
+      write(deleteHold, { bookingId, purpose: "change" }),
+    ],
+    givenBack:
+      newFlightId === null
+        ? []
+        : [write(giveSeatsBack, { id: newFlightId, seats, revision: null })],
+    flightId: newFlightId,
+  };
+}

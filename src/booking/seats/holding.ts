@@ -1,0 +1,21 @@
+import { invalid } from "../../base/validation.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { SeatHold } from "../model/seat-hold.ts";
+
+import { insertHold, mayHold } from "./seat-holds.sql.ts";
+
+/** The limit of holds per user and flight, whatever their purpose, so that they alone cannot sell out a flight. */
+const maxHoldsPerFlight = 3;
+
+/**
+ * The writes that hold seats which the transaction has taken before. They throw `validation-failed` for too many holds.
+ * `pointer`: the field of the request at fault.
+ */
+export function holding(hold: SeatHold, pointer: string): readonly Write<unknown>[] {
+  const detail = `You already have ${maxHoldsPerFlight} holds on this flight. Pay for one or cancel one first.`;
+  const limited = { ...hold, limit: maxHoldsPerFlight };
+  return [
+    ...(hold.seats === 0 ? [] : [write(mayHold, limited, invalid(pointer, detail))]),
+    write(insertHold, hold),
+  ];
+}
