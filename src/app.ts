@@ -1,32 +1,16 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { AppError, isServerError } from "./base/errors.ts";
-import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
-import { changesRest } from "./booking/changes/changes.rest.ts";
-import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
-import { flightsRest } from "./booking/flights/flights.rest.ts";
+import { bookingRoutes } from "./booking/room.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
-import { eventStreamsRest } from "./events/event-streams.rest.ts";
-import { eventsRest } from "./events/events.rest.ts";
-import { replaysRest } from "./events/replays.rest.ts";
-import { auditRest } from "./identity/audit/audit.rest.ts";
-import { authRest } from "./identity/auth/auth.rest.ts";
-import { oidcRest } from "./identity/oidc/oidc.rest.ts";
+import { eventRoutes } from "./events/room.rest.ts";
+import { identityRoutes } from "./identity/room.rest.ts";
 import { sessionCookies } from "./identity/sessions/session-cookie.ts";
-import { sessionsRest } from "./identity/sessions/sessions.rest.ts";
-import { usersRest } from "./identity/users/users.rest.ts";
 import { acknowledgementSchema } from "./inbound/model/webhook-request.ts";
-import { onboardingRest } from "./inbound/onboarding/onboarding.rest.ts";
-import { providerStatusRest } from "./inbound/provider-status/provider-status.rest.ts";
-import { providerSchemaRest } from "./inbound/providers/files/provider-schema.rest.ts";
-import { webhooksRest } from "./inbound/receive/webhooks.rest.ts";
-import { rejectionsRest } from "./inbound/rejections/rejections.rest.ts";
+import { inboundRoutes } from "./inbound/room.rest.ts";
 import { mcpRest } from "./mcp/server/mcp.rest.ts";
-import { issuesRest } from "./operations/issues/issues.rest.ts";
-import { destinationLatencyRest } from "./operations/statistics/destination-latency.rest.ts";
-import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
-import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
-import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
+import { operationRoutes } from "./operations/room.rest.ts";
+import { outboundRoutes } from "./outbound/room.rest.ts";
 import { personsRest } from "./persons/persons.rest.ts";
 import type { Services } from "./services.ts";
 import { authenticate, authenticated } from "./web/auth.ts";
@@ -54,17 +38,18 @@ import { pathOf } from "./web/url.ts";
 /** Mounts all routes. Does not listen; the caller does. */
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
+  const { publicUrl, trustedProxyHops } = config;
   const cookies = sessionCookies({
     sessions: services.sessions,
     clock,
-    publicUrl: config.publicUrl,
-    trustedProxyHops: config.trustedProxyHops,
+    publicUrl,
+    trustedProxyHops,
   });
   const credentials = {
     verify: services.verify,
     cookie: (request: Request) => cookies.session(request),
   };
-  const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
+  const addressOf: AddressOf = (connection) => clientAddress(connection, trustedProxyHops);
   const callers: Callers = {
     authenticated: authenticated(credentials),
     addressOf,
@@ -77,12 +62,7 @@ export function createApp(services: Services) {
     },
   };
   const logError = errorLog(log, clock);
-  const identity = new Elysia()
-    .use(usersRest(services.users, callers))
-    .use(authRest({ ...services, addressOf }))
-    .use(auditRest(services.audit, services, callers))
-    .use(sessionsRest({ ...services, cookies, callers, credentials }))
-    .use(oidcRest({ ...services, publicUrl: config.publicUrl, cookies, logError, addressOf }));
+  const signIn = { cookies, callers, credentials, logError, addressOf, publicUrl };
   const routes = (): readonly DeclaredRoute[] => app.routes;
   const crossOrigin = cors(config.corsOrigins ?? [], routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
@@ -113,12 +93,12 @@ export function createApp(services: Services) {
       }),
     )
     .use(problemsRest())
-    .use(webhookRoutes(services, callers))
-    .use(identity)
+    .use(inboundRoutes(services, callers, publicUrl))
+    .use(identityRoutes({ ...services, ...signIn }, callers))
     .use(personsRest(services.persons, callers))
-    .use(bookingRoutes(services, callers))
+    .use(bookingRoutes(services, callers, clock))
     .use(eventRoutes(services, callers))
-    .use(notificationRoutes(services, callers))
+    .use(outboundRoutes(services, callers))
     .use(operationRoutes(services, callers))
     .use(
       graphqlRest({
@@ -135,7 +115,7 @@ export function createApp(services: Services) {
         services,
         signIn: services.agentSignIn,
         issuer: services.agentIssuer,
-        publicUrl: config.publicUrl,
+        publicUrl,
         corsOrigins: config.corsOrigins ?? [],
         addressOf,
       }),
@@ -155,40 +135,6 @@ export function createApp(services: Services) {
   app.config.serve = { routes: routesBySentPath(app.routes, (request) => app.fetch(request)) };
   return app;
 }
-
-// One plugin per group: each `.use` nests the type of a chain one level deeper, which TypeScript limits (TS2589).
-
-const webhookRoutes = (services: Services, callers: Callers) =>
-  new Elysia()
-    .use(webhooksRest(services.receive, callers.addressOf, services.config.publicUrl))
-    .use(rejectionsRest(services.rejections, callers))
-    .use(providerStatusRest(services.providers, callers))
-    .use(onboardingRest(services.onboarding, callers))
-    .use(providerSchemaRest());
-
-const bookingRoutes = (services: Services, callers: Callers) =>
-  new Elysia()
-    .use(flightsRest(services.flights, callers))
-    .use(bookingsRest(services.bookings, callers))
-    .use(changesRest(services.changes, services.corrections, callers))
-    .use(flightLoadRest(services.flightLoads, callers, services.clock));
-
-const eventRoutes = (services: Services, callers: Callers) =>
-  new Elysia()
-    .use(eventsRest(services.events, callers, services.clock))
-    .use(eventStreamsRest(services.eventStreams, callers, services))
-    .use(replaysRest(services.replays, callers));
-
-const notificationRoutes = (services: Services, callers: Callers) =>
-  new Elysia()
-    .use(notificationsRest(services.notifications, services.feed, callers, services))
-    .use(destinationsRest(services, callers));
-
-const operationRoutes = (services: Services, callers: Callers) =>
-  new Elysia()
-    .use(issuesRest(services.issues, callers, services.clock))
-    .use(statisticsRest(services.statistics, callers, services.clock))
-    .use(destinationLatencyRest(services.readLatency, callers, services.clock));
 
 /** The typed routes, for a client made with Elysia's Eden. */
 export type App = ReturnType<typeof createApp>;

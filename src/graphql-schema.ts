@@ -1,8 +1,5 @@
 import { nextTurn } from "./base/own-turn.ts";
-import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
-import { changesGraphql } from "./booking/changes/changes.graphql.ts";
-import { flightSearchesGraphql } from "./booking/flights/flight-searches.graphql.ts";
-import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
+import { bookingGraphql } from "./booking/room.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import type { Services } from "./services.ts";
 import { buildInTurns, rootFieldsInTurns } from "./web/graphql/build-in-turns.ts";
@@ -20,12 +17,7 @@ export async function createSchema(services: Services) {
   builder.configStore.prepareForBuild();
   const userTypes = usersGraphql(builder, services.users);
   await nextTurn();
-  const flightTypes = flightsGraphql(builder, services);
-  await nextTurn();
-  flightSearchesGraphql(builder, services.flights, flightTypes);
-  await nextTurn();
-  const bookingTypes = bookingsGraphql(builder, services.bookings, flightTypes, userTypes);
-  changesGraphql(builder, services, flightTypes, bookingTypes);
+  await bookingGraphql(builder, services, userTypes);
   await nextTurn();
   return rootFieldsInTurns(await buildInTurns(builder));
 }

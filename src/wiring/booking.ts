@@ -1,32 +1,24 @@
 import { urlHere } from "../base/loopback.ts";
 import type { KeyRing } from "../base/sealing.ts";
-import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
+import { bookings } from "../booking/bookings/bookings.ts";
 import { endExpiredHolds } from "../booking/bookings/expired-holds.ts";
 import { bookingHooks } from "../booking/changes/booking-hooks.ts";
-import { type Changes, changes } from "../booking/changes/changes.ts";
-import { type Corrections, corrections } from "../booking/changes/corrections.ts";
+import { changes } from "../booking/changes/changes.ts";
+import { corrections } from "../booking/changes/corrections.ts";
 import { endExpiredOffers } from "../booking/changes/ended-offers.ts";
-import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
-import { type Flights, flights } from "../booking/flights/flights.ts";
+import { flightLoads } from "../booking/flights/flight-load.ts";
+import { flights } from "../booking/flights/flights.ts";
 import { flightChangeSending } from "../booking/flights/import/flight-change-sending.ts";
 import type { Seats } from "../booking/flights/seats.ts";
 import { makeReference } from "../booking/model/reference.ts";
 import { paymentEffects } from "../booking/payments/payment-effects.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
+import type { BookingServices } from "../booking/room.rest.ts";
 import { holdExpiry } from "../booking/seats/hold-expiry.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
 import type { Platform } from "./platform.ts";
-
-export interface BookingServices {
-  readonly flights: Flights;
-  readonly flightLoads: FlightLoads;
-  readonly seats: Seats;
-  readonly bookings: Bookings;
-  readonly changes: Changes;
-  readonly corrections: Corrections;
-}
 
 interface Parts {
   readonly seats: Seats;

@@ -4,14 +4,15 @@ import { bookingsProvider } from "../booking/model/booking-words.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";
-import { type EventStreams, eventStreams } from "../events/event-streams.ts";
-import { type Events, events } from "../events/events.ts";
+import { eventStreams } from "../events/event-streams.ts";
+import { events } from "../events/events.ts";
 import { replayRunner } from "../events/replay-runner.ts";
-import { type Replays, replays } from "../events/replays.ts";
+import { replays } from "../events/replays.ts";
 import type { AlsoDelete } from "../events/retention/delete-events.ts";
 import { pruner } from "../events/retention/pruner.ts";
 import { weekMetrics } from "../events/retention/week-metrics.ts";
 import { readWeeks } from "../events/retention/weeks.ts";
+import type { EventServices } from "../events/room.rest.ts";
 import { searchIndex } from "../events/search-index.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
@@ -25,13 +26,6 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 
 import type { Platform } from "./platform.ts";
-
-export interface EventServices {
-  readonly events: Events;
-  /** Replays many events. */
-  readonly replays: Replays;
-  readonly eventStreams: EventStreams;
-}
 
 interface Parts {
   readonly registry: Registry;
