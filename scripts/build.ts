@@ -79,7 +79,7 @@ export const skyhookEntrypoints: readonly string[] = [
   "db/sqlite/storage-thread.ts",
   "db/sqlite/checkpoint-thread.ts",
   "db/sqlite/reading-thread.ts",
-  "outbound/transports/broker-thread.ts",
+  "outbound/transports/brokers/broker-thread.ts",
 ].map((file) => join(root, "src", file));
 
 /** Makes the output depend only on the source code and its packages, not on the machine. */

@@ -28,6 +28,7 @@ const layers = [
   "identity/room.rest.ts",
   "event",
   "outbound/transports",
+  "outbound/transports/brokers",
   "outbound/formats",
   "outbound/model",
   "outbound/filters",
@@ -125,7 +126,7 @@ const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: read
     jose: { layers: ["identity/auth", "inbound/signatures"] },
     oauth4webapi: { layers: ["identity/oidc"] },
     papaparse: { layers: ["booking/flights", "booking/flights/import"] },
-    nodemailer: { layers: ["outbound/transports"] },
+    nodemailer: { layers: ["outbound/transports/brokers"] },
     "@marcbachmann/cel-js": { layers: ["outbound/filters"] },
     yaml: { layers: ["inbound/providers"] },
     preact: { layers: within("console") },
@@ -236,6 +237,28 @@ test("no file is loaded as a macro: see `embedded` in scripts/build.ts", () => {
 test("every layer has files", () => {
   const used = new Set([...sources.keys()].map(layerOf));
   expect(layers.filter((layer) => !used.has(layer))).toEqual([]);
+});
+
+describe("a room that can be taken out", () => {
+  const page = readFileSync(join(root, "../docs/architecture.md"), "utf8");
+  const [, section = ""] = page.split("## Take a room out\n");
+  const [table = ""] = section.split("\n## ");
+  const rows = [...table.matchAll(/^\| (.*) \| (`.*`) \| (`.*`) \|$/gm)];
+  const paths = (cell = "") => [...cell.matchAll(/`([^`]*)`/g)].map(([, path = ""]) => path);
+
+  test("is each of seven", () => expect(rows).toHaveLength(7));
+
+  test.each(rows.map(([, room = "", deleted, mended]) => [room, deleted, mended] as const))(
+    "%s: few files import it",
+    (_, deleted, mended) => {
+      const room = paths(deleted);
+      const isInside = (file: string) => room.some((path) => file.startsWith(path));
+      const importers = internal.filter(({ from, to }) => isInside(to) && !isInside(from));
+      const files = [...new Set(importers.map(({ from }) => from))];
+      expect(files.toSorted()).toEqual(paths(mended).toSorted());
+      expect(files.length).toBeLessThanOrEqual(5);
+    },
+  );
 });
 
 /** Each cycle of files once, as a path. */

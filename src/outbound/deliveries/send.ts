@@ -16,7 +16,7 @@ import {
   destinationUrl,
   type PrivateAllowed,
 } from "../transports/address.ts";
-import { brokers } from "../transports/brokers.ts";
+import { brokers } from "../transports/brokers/brokers.ts";
 import { poster, type PostRequest, type PostResponse } from "../transports/post.ts";
 import { type Message, TransportError } from "../transports/transport.ts";
 

@@ -19,7 +19,7 @@ import { headersIn } from "../model/destination-headers.ts";
 import { operatorGateway } from "../model/destination.ts";
 import { delaysIn } from "../model/retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
-import { brokers } from "../transports/brokers.ts";
+import { brokers } from "../transports/brokers/brokers.ts";
 import type { TransportName } from "../transports/transports.ts";
 
 // The example is not in `destinationFields`: the console's page, which imports them, names no other origin.

@@ -1,7 +1,7 @@
-import { sha256 } from "../../base/sha256.ts";
+import { sha256 } from "../../../base/sha256.ts";
+import { endpointOf, type Message, type Transport, TransportError } from "../transport.ts";
 
 import { type AwsSend, awsSender, awsTarget } from "./aws.ts";
-import { endpointOf, type Message, type Transport, TransportError } from "./transport.ts";
 
 const example = "https://KEY:SECRET@sqs.eu-west-1.amazonaws.com/123456789012/events.fifo";
 

@@ -1,9 +1,9 @@
-import { AddressError } from "../../base/public-address.ts";
+import { AddressError } from "../../../base/public-address.ts";
+import { addressLookup, type AddressRules, destinationUrl } from "../address.ts";
+import { poster, type PostRequest, type PostResponse } from "../post.ts";
+import { bytesOf, type ConnectionParts, TransportError } from "../transport.ts";
 
-import { addressLookup, type AddressRules, destinationUrl } from "./address.ts";
 import { decoded } from "./broker-address.ts";
-import { poster, type PostRequest, type PostResponse } from "./post.ts";
-import { bytesOf, type ConnectionParts, TransportError } from "./transport.ts";
 
 const maxAnswerBytes = 64 * 1024;
 

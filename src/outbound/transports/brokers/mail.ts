@@ -1,10 +1,10 @@
-import { connectionError, errorMessage } from "../../base/errors.ts";
-import { isLoopback } from "../../base/loopback.ts";
-import { AddressError } from "../../base/public-address.ts";
+import { connectionError, errorMessage } from "../../../base/errors.ts";
+import { isLoopback } from "../../../base/loopback.ts";
+import { AddressError } from "../../../base/public-address.ts";
+import type { AddressRules } from "../address.ts";
+import { type Opening, type SendMessage, type System, TransportError } from "../transport.ts";
 
-import type { AddressRules } from "./address.ts";
 import { type BrokerAddress, parsedAddress } from "./broker-address.ts";
-import { type Opening, type SendMessage, type System, TransportError } from "./transport.ts";
 
 /**
  * A mail server, and from whom to whom to send, from the URL of a destination. `isTls`: TLS from the first byte

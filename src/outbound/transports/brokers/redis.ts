@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-import { AddressError } from "../../base/public-address.ts";
+import { AddressError } from "../../../base/public-address.ts";
+import type { AddressRules } from "../address.ts";
+import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
 
-import type { AddressRules } from "./address.ts";
 import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
-import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "rediss://user:password@host:6379/0?stream=events&maxLength=100000";
 /** A simple text, a number, a short text such as the id of an entry, or an error. */

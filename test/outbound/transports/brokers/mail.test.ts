@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
-import { systemClock } from "../../../src/base/clock.ts";
-import { AddressError } from "../../../src/base/public-address.ts";
-import { brokers } from "../../../src/outbound/transports/brokers.ts";
-import { mailboxOf, mailer } from "../../../src/outbound/transports/mail.ts";
-import type { Message } from "../../../src/outbound/transports/transport.ts";
-import { smtpServer } from "../../support/smtp-server.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
+import { AddressError } from "../../../../src/base/public-address.ts";
+import { brokers } from "../../../../src/outbound/transports/brokers/brokers.ts";
+import { mailboxOf, mailer } from "../../../../src/outbound/transports/brokers/mail.ts";
+import type { Message } from "../../../../src/outbound/transports/transport.ts";
+import { smtpServer } from "../../../support/smtp-server.ts";
 
 const query = "from=a@example.com&to=b@example.com";
 const rules = { allowsPrivate: false };

@@ -1,6 +1,7 @@
-import type { AddressRules } from "./address.ts";
+import type { AddressRules } from "../address.ts";
+import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
+
 import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
-import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "tls://user:password@host:4222?subject=events.{provider}.{type}";
 

@@ -1,15 +1,15 @@
 // Takes seconds: strangers send bytes without end until the connection is closed.
 import { expect, test } from "bun:test";
 
-import { skyhookEntrypoints } from "../../../scripts/build.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { brokers } from "../../../src/outbound/transports/brokers.ts";
-import type { Connection, Message } from "../../../src/outbound/transports/transport.ts";
-import { TransportError } from "../../../src/outbound/transports/transport.ts";
-import { until } from "../../support/app.ts";
-import { manualClock } from "../../support/clock.ts";
-import { failure } from "../../support/failure.ts";
-import { front, type FrontedName, type Stranger } from "../../support/front.ts";
+import { skyhookEntrypoints } from "../../../../scripts/build.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
+import { brokers } from "../../../../src/outbound/transports/brokers/brokers.ts";
+import type { Connection, Message } from "../../../../src/outbound/transports/transport.ts";
+import { TransportError } from "../../../../src/outbound/transports/transport.ts";
+import { until } from "../../../support/app.ts";
+import { manualClock } from "../../../support/clock.ts";
+import { failure } from "../../../support/failure.ts";
+import { front, type FrontedName, type Stranger } from "../../../support/front.ts";
 
 const rules = { allowsPrivate: true };
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
-import { AddressError } from "../../base/public-address.ts";
+import { AddressError } from "../../../base/public-address.ts";
+import { endpointOf, type Message, type Transport } from "../transport.ts";
 
 import { awsSender, awsTarget } from "./aws.ts";
 import { placed, requirePlaces } from "./broker-address.ts";
-import { endpointOf, type Message, type Transport } from "./transport.ts";
 
 const example =
   "https://KEY:SECRET@bucket.s3.eu-west-1.amazonaws.com/events/{provider}/{date}/{id}.json";

@@ -4,17 +4,17 @@
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 
-import { connectionError, errorMessage } from "../../base/errors.ts";
-
-import { type SystemName, systems } from "./systems.ts";
+import { connectionError, errorMessage } from "../../../base/errors.ts";
 import {
   bytesOf,
   type Message,
   type Opening,
   type SendMessage,
   TransportError,
-} from "./transport.ts";
-import { transports } from "./transports.ts";
+} from "../transport.ts";
+import { transports } from "../transports.ts";
+
+import { type SystemName, systems } from "./systems.ts";
 
 export interface ThreadStart extends Omit<Opening, "fail"> {
   readonly name: SystemName;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 
-import { AddressError } from "../../../src/base/public-address.ts";
-import { brokers } from "../../../src/outbound/transports/brokers.ts";
-import type { BrokerName } from "../../../src/outbound/transports/transports.ts";
-import { thrown } from "../../support/failure.ts";
+import { AddressError } from "../../../../src/base/public-address.ts";
+import { brokers } from "../../../../src/outbound/transports/brokers/brokers.ts";
+import type { BrokerName } from "../../../../src/outbound/transports/transports.ts";
+import { thrown } from "../../../support/failure.ts";
 
 const publicOnly = { allowsPrivate: false };
 

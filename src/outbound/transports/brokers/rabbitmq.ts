@@ -1,9 +1,9 @@
-import { nextTurn } from "../../base/own-turn.ts";
-import { AddressError } from "../../base/public-address.ts";
+import { nextTurn } from "../../../base/own-turn.ts";
+import { AddressError } from "../../../base/public-address.ts";
+import type { AddressRules } from "../address.ts";
+import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
 
-import type { AddressRules } from "./address.ts";
 import { brokerAddress, placed, requirePlaces, serverName } from "./broker-address.ts";
-import { bytesOf, type Message, type System, TransportError } from "./transport.ts";
 
 const example = "amqps://user:password@host/vhost?exchange=events&routingKey={provider}.{type}";
 

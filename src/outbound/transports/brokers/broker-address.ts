@@ -1,14 +1,13 @@
 import { isIP } from "node:net";
 
-import { AddressError, requireUsualPort } from "../../base/public-address.ts";
-
+import { AddressError, requireUsualPort } from "../../../base/public-address.ts";
 import {
   addressLookup,
   type AddressRules,
   type LookupParts,
   requirePublicHost,
-} from "./address.ts";
-import type { Endpoint, Message } from "./transport.ts";
+} from "../address.ts";
+import type { Endpoint, Message } from "../transport.ts";
 
 /** A message system, from the URL of a destination. */
 export interface BrokerAddress extends Endpoint {

@@ -1,17 +1,17 @@
-import { connectionError, errorMessage } from "../../base/errors.ts";
-import { unlessAborted } from "../../base/in-time.ts";
-import { AddressError } from "../../base/public-address.ts";
-
-import { hostToConnect } from "./broker-address.ts";
-import type { ThreadAnswer, ThreadMessage, ThreadStart } from "./broker-thread.ts";
-import { type SystemName, systems } from "./systems.ts";
+import { connectionError, errorMessage } from "../../../base/errors.ts";
+import { unlessAborted } from "../../../base/in-time.ts";
+import { AddressError } from "../../../base/public-address.ts";
 import {
   type Connection,
   type ConnectionParts,
   type Message,
   type Transport,
   TransportError,
-} from "./transport.ts";
+} from "../transport.ts";
+
+import { hostToConnect } from "./broker-address.ts";
+import type { ThreadAnswer, ThreadMessage, ThreadStart } from "./broker-thread.ts";
+import { type SystemName, systems } from "./systems.ts";
 
 const timeoutMs = 10_000;
 const notConfirmed = `not confirmed within ${timeoutMs / 1_000} s`;
