@@ -10,7 +10,7 @@ import { problems } from "../../web/problems.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { urlOf } from "../../web/url.ts";
 import { type FailureLimiter, requireUnblocked } from "../limiter.ts";
-import { cookieIn, type SessionCookies } from "../sessions/session-cookie.ts";
+import { cookieIn, type SessionCookies, storedCookie } from "../sessions/session-cookie.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
 import { attemptSeconds, type Oidc } from "./oidc.ts";
@@ -36,12 +36,11 @@ const maxPlaceLength = 1_000;
 export const oidcRest = (parts: Parts) => {
   const { oidc, sessions, cookies, signInLimiter: limiter, logError, addressOf } = parts;
   const publicUrl = parts.publicUrl ?? "";
-  const isSecure = publicUrl.startsWith("https:");
-  const cookieName = isSecure ? "__Host-skyhook-oidc" : "skyhook-oidc";
+  const cookieName = publicUrl.startsWith("https:") ? "__Host-skyhook-oidc" : "skyhook-oidc";
 
   // Lax: the issuer's redirect comes from another site.
-  const cookieOf = (value: string, seconds: number) =>
-    `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure ? "; Secure" : ""}`;
+  const cookieOf = (value: string, maxAge: number) =>
+    storedCookie(cookieName, value, { sameSite: "lax", maxAge });
 
   function configured(): Oidc {
     if (oidc !== null) return oidc;

@@ -87,18 +87,9 @@ export function sessionCookies({
     read,
     requireOwnSite,
     write(request, cookie, session) {
-      const seconds =
-        session === undefined
-          ? 0
-          : Math.max(0, Math.floor((session.expiresAt.getTime() - clock.now()) / 1_000));
-      return [
-        `${nameFor(request)}=${cookie ?? ""}`,
-        "Path=/",
-        "HttpOnly",
-        "SameSite=Strict",
-        `Max-Age=${seconds}`,
-        ...(isSecure(request) ? ["Secure"] : []),
-      ].join("; ");
+      const restMs = session === undefined ? 0 : session.expiresAt.getTime() - clock.now();
+      const maxAge = Math.max(0, Math.floor(restMs / 1_000));
+      return storedCookie(nameFor(request), cookie ?? "", { sameSite: "strict", maxAge });
     },
     session(request) {
       const cookie = read(request);
@@ -111,7 +102,11 @@ export function sessionCookies({
 
 /** The value of a request's cookie; null without one. */
 export function cookieIn(request: Request, name: string): string | null {
-  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  const found = pairs.find((pair) => pair.startsWith(`${name}=`));
-  return found === undefined ? null : found.slice(name.length + 1);
+  return new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
+}
+
+/** The value of `Set-Cookie` for a cookie that scripts cannot read. */
+export function storedCookie(name: string, value: string, options: Bun.CookieInit): string {
+  const secure = name.startsWith("__Host-");
+  return new Bun.Cookie(name, value, { httpOnly: true, secure, ...options }).toString();
 }

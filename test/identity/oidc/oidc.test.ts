@@ -86,7 +86,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     const [session = "", cleared = ""] = response.headers.getSetCookie();
     expect(session).toMatch(
-      /^__Host-skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
+      /^__Host-skyhook=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Strict$/,
     );
     expect(cleared).toStartWith("__Host-skyhook-oidc=; ");
     expect(cleared).toContain("Max-Age=0");
@@ -104,7 +104,7 @@ describe("sign-in by OpenID Connect", () => {
     const started = await app.fetch(startPath);
     const [cookie = ""] = started.headers.getSetCookie();
     expect(cookie).toMatch(
-      /^__Host-skyhook-oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+      /^__Host-skyhook-oidc=[\w-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
     );
     const parameters = new URL(started.headers.get("location") ?? "").searchParams;
     expect(parameters.get("code_challenge_method")).toBe("S256");

@@ -70,11 +70,11 @@ describe("a session of the console", () => {
 
   test("is in a cookie that scripts and other sites cannot use", async () => {
     const plain = (await signIn(await codeFor("operator"))).headers.get("set-cookie") ?? "";
-    expect(plain).toMatch(/^skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    expect(plain).toMatch(/^skyhook=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     await using secure = await startApp({ PUBLIC_URL: "https://hooks.example.com" }, clock);
     const response = await signIn(await codeFor("operator"), {}, secure);
     expect(response.headers.get("set-cookie")).toMatch(
-      /^__Host-skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
+      /^__Host-skyhook=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Strict$/,
     );
     // Over HTTPS, a cookie without the prefix may have been set by a subdomain.
     const tossed = cookieOf(response).replace("__Host-", "");
