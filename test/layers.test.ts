@@ -111,6 +111,7 @@ const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: read
     "@opentelemetry": { layers: ["telemetry"] },
     pino: { layers: ["telemetry"] },
     "prom-client": { layers: ["telemetry"] },
+    "sonic-boom": { layers: ["telemetry"] },
     bun: { layers: ["db"] },
     "bun:sqlite": { layers: ["db"] },
     "drizzle-orm": { layers: ["db"], kinds: [".sql.ts"] },

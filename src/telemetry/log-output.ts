@@ -1,4 +1,4 @@
-import { write } from "node:fs";
+import { SonicBoom } from "sonic-boom";
 
 /** The size of the buffer for lines that cannot be written at once. Further lines are dropped. */
 const maxBufferedBytes = 1024 * 1024;
@@ -20,48 +20,35 @@ export interface LogOutput {
  * after lines were dropped, calls `resumed` with the number of dropped lines.
  */
 export function logOutput(fd: number, resumed: (dropped: number) => void): LogOutput {
-  let waiting: string[] = [];
-  /** The bytes being written or retried. A failed write may have written some of them. */
-  let chunk = Buffer.alloc(0);
+  // Not pino's `destination`: at exit it writes without a time limit, and after EPIPE it never writes again.
+  const output = new SonicBoom({ fd, sync: false });
   let bufferedBytes = 0;
-  let isBusy = false;
   let dropped = 0;
   let droppedBefore = 0;
-
-  function writeNext(): void {
-    isBusy = chunk.length > 0 || waiting.length > 0;
-    if (!isBusy) return;
-    if (chunk.length === 0) {
-      chunk = Buffer.from(waiting.join(""));
-      waiting = [];
-    }
-    write(fd, chunk, 0, chunk.length, null, (error, written) => {
-      if (error !== null || written === 0) {
-        setTimeout(writeNext, retryMs).unref();
-        return;
-      }
-      chunk = chunk.subarray(written);
-      bufferedBytes -= written;
-      if (bufferedBytes === 0 && dropped > droppedBefore) {
-        const count = dropped - droppedBefore;
-        droppedBefore = dropped;
-        resumed(count);
-      }
-      writeNext();
-    });
-  }
+  let retry: Timer | undefined;
+  output.on("write", (written) => void (bufferedBytes -= written));
+  output.on("error", () => {
+    clearTimeout(retry);
+    retry = setTimeout(() => output.write(""), retryMs).unref();
+  });
+  output.on("drain", () => {
+    if (dropped === droppedBefore) return;
+    const count = dropped - droppedBefore;
+    droppedBefore = dropped;
+    resumed(count);
+  });
 
   return {
     write(line) {
       const bytes = Buffer.byteLength(line);
+      const isFull = bufferedBytes > 0 && bufferedBytes + bytes > maxBufferedBytes;
       // After the first dropped line, drops all lines until the buffer is empty, so that the log has one gap.
-      if (dropped > droppedBefore || bufferedBytes + bytes > maxBufferedBytes) {
+      if (isFull || dropped > droppedBefore) {
         dropped += 1;
         return;
       }
-      waiting.push(line);
       bufferedBytes += bytes;
-      if (!isBusy) writeNext();
+      output.write(line);
     },
     dropped: () => dropped,
     async drain(timeoutMs) {
