@@ -62,6 +62,8 @@ type ValueOf<C> = C extends Field
 export interface Definition {
   readonly name: string;
   readonly columns: Columns;
+  /** The fields that identify the rows and order them in copies and exports. Empty if nothing identifies them. */
+  readonly key: readonly string[];
 }
 
 export interface TableDefinition<Row> extends Definition {
@@ -76,8 +78,9 @@ type RowIn<C extends Columns> = { readonly [Name in keyof C]: ValueOf<C[Name]> }
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,
+  key: readonly (keyof C & string)[] = "id" in columns ? ["id"] : [],
 ): TableDefinition<RowIn<C>> {
-  return { name, columns };
+  return { name, columns, key };
 }
 
 /** The rows of a table. */

@@ -84,31 +84,35 @@ export interface Receipt extends Of<typeof receiptFields> {}
 
 const { id: _, createdAt: __, ...ownFields } = eventFields;
 
-export const eventsTable = defineTable("events", {
-  /** The order of lists and of commits. It makes up the id and the time of receipt. */
-  position: "bigint",
-  /** The random part of the id. */
-  tail: "bigint",
-  ...ownFields,
-  ...receiptFields,
-  /** For events that Skyhook creates, at most the trace context. */
-  headers: personal("text", nullable(receiptFields.headers)),
-  address: "text or null: pseudonym",
-  /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
-  effect: "text or null: text",
-  /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
-  body: "packed or null: text",
-  /** The position of the event of the same delivery that holds the body and the headers; null if it is this one. */
-  bodyOf: "bigint or null",
-  /**
-   * The first half of the body's SHA-256, unique per provider, so that the same signed bytes under
-   * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
-   * have equal idempotency keys, and a second index would only cost time.
-   */
-  bodyHash: "bytes or null: none",
-  /** How often its words changed; below zero once they are indexed again. */
-  changes: "integer",
-});
+export const eventsTable = defineTable(
+  "events",
+  {
+    /** The order of lists and of commits. It makes up the id and the time of receipt. */
+    position: "bigint",
+    /** The random part of the id. */
+    tail: "bigint",
+    ...ownFields,
+    ...receiptFields,
+    /** For events that Skyhook creates, at most the trace context. */
+    headers: personal("text", nullable(receiptFields.headers)),
+    address: "text or null: pseudonym",
+    /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
+    effect: "text or null: text",
+    /** Null after `BODY_RETENTION_DAYS`, for events that Skyhook creates, and where `bodyOf` has it. */
+    body: "packed or null: text",
+    /** The position of the event of the same delivery that holds the body and the headers; null if it is this one. */
+    bodyOf: "bigint or null",
+    /**
+     * The first half of the body's SHA-256, unique per provider, so that the same signed bytes under
+     * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
+     * have equal idempotency keys, and a second index would only cost time.
+     */
+    bodyHash: "bytes or null: none",
+    /** How often its words changed; below zero once they are indexed again. */
+    changes: "integer",
+  },
+  ["position"],
+);
 
 type Columns = Stored<typeof eventsTable>;
 

@@ -88,10 +88,14 @@ export const replayFailureSchema = resource(
 
 export interface ReplayFailure extends Static<typeof replayFailureSchema> {}
 
-export const replayFailuresTable = defineTable("replay_failures", {
-  replayId: replaySchema.properties.id,
-  ...replayFailureSchema.properties,
-});
+export const replayFailuresTable = defineTable(
+  "replay_failures",
+  {
+    replayId: replaySchema.properties.id,
+    ...replayFailureSchema.properties,
+  },
+  ["replayId", "id"],
+);
 
 export interface StoredReplayFailure extends Stored<typeof replayFailuresTable> {}
 

@@ -17,8 +17,6 @@ export interface Link {
 
 export interface LinkedTable {
   readonly definition: Definition;
-  /** The fields that order and identify the rows. */
-  readonly key: readonly string[];
   readonly links: readonly Link[];
 }
 
@@ -26,10 +24,9 @@ type FieldOf<Defined> = Defined extends TableDefinition<infer Row> ? keyof Row &
 
 function linked<const Defined extends Definition>(
   definition: Defined,
-  key: readonly FieldOf<Defined>[],
   links: readonly (Link & { readonly column: FieldOf<Defined> })[],
 ): LinkedTable {
-  return { definition, key, links };
+  return { definition, links };
 }
 
 const ofBooking = { by: "booking", column: "bookingId" } as const;
@@ -39,67 +36,31 @@ const ofBooking = { by: "booking", column: "bookingId" } as const;
  * last, so that an erasure that was interrupted finds its person again.
  */
 export const linkedTables = {
-  bookings: linked(
-    tables.bookings,
-    ["id"],
-    [
-      { by: "id", column: "userId", erase: { userId: "pseudonym", contactEmail: "no address" } },
-      { by: "email", column: "contactEmail", erase: { contactEmail: "no address" } },
-    ],
-  ),
-  passengers: linked(
-    tables.passengers,
-    ["bookingId", "position"],
-    [
-      { ...ofBooking, erase: "delete" },
-      { by: "email", column: "email", erase: "delete" },
-    ],
-  ),
-  payments: linked(tables.payments, ["eventId"], [{ ...ofBooking, erase: "keep" }]),
-  seatHolds: linked(
-    tables.seatHolds,
-    ["bookingId", "purpose"],
-    [{ ...ofBooking, erase: { userId: "pseudonym" } }],
-  ),
-  bookingChanges: linked(
-    tables.bookingChanges,
-    ["id"],
-    [{ ...ofBooking, erase: { userId: "pseudonym" } }],
-  ),
-  disclosures: linked(tables.disclosures, ["id"], [{ ...ofBooking, erase: "keep" }]),
-  idempotency: linked(
-    tables.idempotency,
-    ["scope", "key"],
-    [{ by: "scope", column: "scope", erase: "delete" }],
-  ),
-  sessions: linked(tables.sessions, ["id"], [{ by: "id", column: "actor", erase: "delete" }]),
+  bookings: linked(tables.bookings, [
+    { by: "id", column: "userId", erase: { userId: "pseudonym", contactEmail: "no address" } },
+    { by: "email", column: "contactEmail", erase: { contactEmail: "no address" } },
+  ]),
+  passengers: linked(tables.passengers, [
+    { ...ofBooking, erase: "delete" },
+    { by: "email", column: "email", erase: "delete" },
+  ]),
+  payments: linked(tables.payments, [{ ...ofBooking, erase: "keep" }]),
+  seatHolds: linked(tables.seatHolds, [{ ...ofBooking, erase: { userId: "pseudonym" } }]),
+  bookingChanges: linked(tables.bookingChanges, [{ ...ofBooking, erase: { userId: "pseudonym" } }]),
+  disclosures: linked(tables.disclosures, [{ ...ofBooking, erase: "keep" }]),
+  idempotency: linked(tables.idempotency, [{ by: "scope", column: "scope", erase: "delete" }]),
+  sessions: linked(tables.sessions, [{ by: "id", column: "actor", erase: "delete" }]),
   // The deliveries of a user go with the destination.
-  destinations: linked(
-    tables.destinations,
-    ["id"],
-    [{ by: "id", column: "ownerId", erase: "delete" }],
-  ),
-  audit: linked(
-    tables.audit,
-    ["id"],
-    [
-      { by: "id", column: "actor", erase: { actor: "pseudonym" } },
-      { by: "id", column: "subject", erase: { subject: "pseudonym" } },
-    ],
-  ),
-  replays: linked(
-    tables.replays,
-    ["id"],
-    [{ by: "id", column: "actor", erase: { actor: "pseudonym" } }],
-  ),
-  users: linked(
-    tables.users,
-    ["id"],
-    [
-      { by: "id", column: "id", erase: "delete" },
-      { by: "email", column: "email", erase: "delete" },
-    ],
-  ),
+  destinations: linked(tables.destinations, [{ by: "id", column: "ownerId", erase: "delete" }]),
+  audit: linked(tables.audit, [
+    { by: "id", column: "actor", erase: { actor: "pseudonym" } },
+    { by: "id", column: "subject", erase: { subject: "pseudonym" } },
+  ]),
+  replays: linked(tables.replays, [{ by: "id", column: "actor", erase: { actor: "pseudonym" } }]),
+  users: linked(tables.users, [
+    { by: "id", column: "id", erase: "delete" },
+    { by: "email", column: "email", erase: "delete" },
+  ]),
 } as const satisfies Partial<Record<keyof typeof tables, LinkedTable>>;
 
 export type TableName = keyof typeof linkedTables;

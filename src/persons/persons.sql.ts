@@ -25,7 +25,7 @@ export interface LinkStatements extends Pick<Link, "by"> {
 // Guarantee: these are the keys of the object.
 const linkStatements = (Object.keys(linkedTables) as TableName[]).flatMap((name) =>
   linkedTables[name].links.map((link): LinkStatements => {
-    const { key } = linkedTables[name];
+    const { key } = linkedTables[name].definition;
     const read = (isAfter: boolean) => reading(name, link, isAfter);
     const erasing = erasingOf(name, link);
     return { name, key, by: link.by, first: read(false), after: read(true), erasing };
@@ -37,7 +37,7 @@ export const linksBy = (...kinds: readonly LinkKind[]): readonly LinkStatements[
   linkStatements.filter(({ by }) => kinds.includes(by));
 
 function reading(name: TableName, link: Link, isAfter: boolean): Statement<Row, Row> {
-  const { key } = linkedTables[name];
+  const { key } = linkedTables[name].definition;
   return statement<Row>()((db, { [name]: found }, _, dialect) => {
     const table: Table = found;
     const keys = key.map((field) => columnOf(table, field));
@@ -63,7 +63,9 @@ function erasingOf(name: TableName, link: Link): Statement<Row, never> | null {
   return statement<Row>()((db, { [name]: found }, _, dialect) => {
     const table: Table = found;
     const match = matching(table, link, dialect);
-    const keys = columnList(linkedTables[name].key.map((field) => columnOf(table, field)));
+    const keys = columnList(
+      linkedTables[name].definition.key.map((field) => columnOf(table, field)),
+    );
     const some = sql`(${keys}) in (select ${keys} from ${table} where ${match} order by ${keys} limit ${sql.placeholder("limit")})`;
     const where = link.by === "booking" ? match : some;
     if (erase === "delete") return db.delete(table).where(where);

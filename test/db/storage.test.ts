@@ -217,6 +217,23 @@ describe("sqlite: schema", () => {
     expect(named).toEqual(declared);
   });
 
+  test.each(Object.values(tables).map(({ name, key }) => [name, key] as const))(
+    "%s has rows that its key identifies",
+    (name, key) => {
+      const unique = database
+        .query<{ columns: string }, [string]>(
+          "select group_concat(i.name) as columns from pragma_index_list(?1) l, pragma_index_info(l.name) i where l.[unique] and not l.partial group by l.name union select group_concat(name) from (select name from pragma_table_info(?1) where pk order by pk)",
+        )
+        .all(name)
+        .map(({ columns }) => columns);
+      const columns = key.map((field) =>
+        field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      );
+      if (columns.length > 0) expect(unique).toContain(columns.join(","));
+      else expect(name).toBe("failed_attempts");
+    },
+  );
+
   const page = (where: string) =>
     `select position from events where ${where} order by position desc limit 20`;
   const position = "position < 1";

@@ -79,24 +79,28 @@ export const emptyBooking = {
 };
 
 /** Passengers as stored, with the birth date and passport number encrypted. */
-export const passengersTable = defineTable("passengers", {
-  bookingId: prefixedId("bk_"),
-  /** From 1, in the order of the request. */
-  position: "integer",
-  firstName: "text: identifies",
-  lastName: "text: identifies",
-  /**
-   * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same.
-   */
-  lastNameFolded: "text or null: identifies",
-  email: "text: identifies",
-  /** Birth date and passport number, encrypted; see `personal-data.ts`. */
-  sealed: "bytes: identifies",
-  /** When the passenger was taken out of the booking; null for those who fly. */
-  cancelledAt: "instant or null",
-  /** How often the passenger was corrected. */
-  corrections: "integer",
-});
+export const passengersTable = defineTable(
+  "passengers",
+  {
+    bookingId: prefixedId("bk_"),
+    /** From 1, in the order of the request. */
+    position: "integer",
+    firstName: "text: identifies",
+    lastName: "text: identifies",
+    /**
+     * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same.
+     */
+    lastNameFolded: "text or null: identifies",
+    email: "text: identifies",
+    /** Birth date and passport number, encrypted; see `personal-data.ts`. */
+    sealed: "bytes: identifies",
+    /** When the passenger was taken out of the booking; null for those who fly. */
+    cancelledAt: "instant or null",
+    /** How often the passenger was corrected. */
+    corrections: "integer",
+  },
+  ["bookingId", "position"],
+);
 
 export interface Passenger extends Stored<typeof passengersTable> {}
 

@@ -118,7 +118,9 @@ export interface FlightPlan extends Omit<
 > {}
 
 /** Events about changes of flights whose notifications a server has to store: imports run beside it. */
-export const flightEventsTable = defineTable("flight_events", { eventId: prefixedId("evt_") });
+export const flightEventsTable = defineTable("flight_events", { eventId: prefixedId("evt_") }, [
+  "eventId",
+]);
 
 /** Sales of a flight end this long before its departure. */
 export const closesBeforeMs = 60 * 60_000;

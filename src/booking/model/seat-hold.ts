@@ -6,14 +6,18 @@ export const holdPurposes = ["booking", "change"] as const;
 export type HoldPurpose = (typeof holdPurposes)[number];
 
 /** Seats that are held, and when what holds them ends. A booking has one hold of each purpose at most. */
-export const seatHoldsTable = defineTable("seat_holds", {
-  bookingId: prefixedId("bk_"),
-  purpose: word(holdPurposes),
-  flightId: "integer",
-  /** None for an offer to cancel passengers, which holds nothing but ends too. */
-  seats: "integer",
-  userId: "text: pseudonym",
-  expiresAt: "instant",
-});
+export const seatHoldsTable = defineTable(
+  "seat_holds",
+  {
+    bookingId: prefixedId("bk_"),
+    purpose: word(holdPurposes),
+    flightId: "integer",
+    /** None for an offer to cancel passengers, which holds nothing but ends too. */
+    seats: "integer",
+    userId: "text: pseudonym",
+    expiresAt: "instant",
+  },
+  ["bookingId", "purpose"],
+);
 
 export interface SeatHold extends Stored<typeof seatHoldsTable> {}

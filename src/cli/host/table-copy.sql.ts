@@ -3,7 +3,7 @@ import { asc, desc, eq, type Placeholder, sql, type Table } from "drizzle-orm";
 import { beyond, columnOf } from "../../db/columns.ts";
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
-import { defineTable, type TableDefinition } from "../../db/table.ts";
+import { defineTable } from "../../db/table.ts";
 import { insertedOnce } from "../../event/event-keys.sql.ts";
 import { tables } from "../../schema/schema.ts";
 
@@ -33,51 +33,22 @@ export interface CopyOfTable {
 }
 
 type Name = keyof typeof tables;
-type FieldOf<Definition> = Definition extends TableDefinition<infer Fields> ? keyof Fields : never;
 
 const statement = statementsOver(tables);
 
 /** Events may have large bodies, so their pages are smaller. */
 const eventsPageSize = 50;
 
-/** Attempts have no key and are copied with their notifications. The search index is built again. */
-const copiesByName = {
-  users: copyOf("users", ["id"]),
-  clients: copyOf("clients", ["id"]),
-  flights: copyOf("flights", ["id"]),
-  bookings: copyOf("bookings", ["id"]),
-  passengers: copyOf("passengers", ["bookingId", "position"]),
-  flightEvents: copyOf("flightEvents", ["eventId"]),
-  seatHolds: copyOf("seatHolds", ["bookingId", "purpose"]),
-  bookingChanges: copyOf("bookingChanges", ["id"]),
-  payments: copyOf("payments", ["eventId"]),
-  waitingNotices: copyOf("waitingNotices", ["eventId"]),
-  paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
-  disclosures: copyOf("disclosures", ["id"]),
-  idempotency: copyOf("idempotency", ["scope", "key"]),
-  events: copyOf("events", ["position"]),
-  notifications: copyOf("notifications", ["position"]),
-  audit: copyOf("audit", ["id"]),
-  sessions: copyOf("sessions", ["id"]),
-  mutes: copyOf("mutes", ["issueId"]),
-  destinations: copyOf("destinations", ["id"]),
-  deliveries: copyOf("deliveries", ["event", "notification", "destination"]),
-  rejections: copyOf("rejections", ["id"]),
-  webhookCounts: copyOf("webhookCounts", ["spanMinutes", "provider", "minute", "verdict"]),
-  secretUses: copyOf("secretUses", ["provider", "secret"]),
-  reconciliations: copyOf("reconciliations", ["provider"]),
-  replays: copyOf("replays", ["id"]),
-  erasures: copyOf("erasures", ["id"]),
-  replayFailures: copyOf("replayFailures", ["replayId", "id"]),
-} satisfies Record<Exclude<Name, "failedAttempts">, CopyOfTable>;
+// Guarantee: these are the keys of the object.
+const names = Object.keys(tables) as Name[];
 
-/** All tables, in the order of copying. */
-export const copies: readonly CopyOfTable[] = Object.values(copiesByName);
+/** All tables, in the order of copying. Attempts have no key and are copied with their notifications. The search index is built again. */
+export const copies: readonly CopyOfTable[] = names
+  .filter((name) => tables[name].key.length > 0)
+  .map(copyOf);
 
-function copyOf<Of extends Name>(
-  name: Of,
-  key: readonly (FieldOf<(typeof tables)[Of]> & string)[],
-): CopyOfTable {
+function copyOf(name: Name): CopyOfTable {
+  const { key } = tables[name];
   return {
     name,
     key,

@@ -26,17 +26,21 @@ export const reconciliationSchema = resource(
 export interface ReconciliationStatus extends Static<typeof reconciliationSchema> {}
 
 /** One row per provider. */
-export const reconciliationsTable = defineTable("reconciliations", {
-  provider: "text: none",
-  ...reconciliationSchema.properties,
-  recovered: "bigint",
-  /** An unfinished run continues here; it covers the time until `runUntil`. Both are null if the last run finished. */
-  page: "text or null: none",
-  runUntil: "instant or null",
-  /** One process reads a log at a time: this one, until its lease ends. */
-  leasedBy: "text or null: none",
-  leasedUntil: "instant or null",
-});
+export const reconciliationsTable = defineTable(
+  "reconciliations",
+  {
+    provider: "text: none",
+    ...reconciliationSchema.properties,
+    recovered: "bigint",
+    /** An unfinished run continues here; it covers the time until `runUntil`. Both are null if the last run finished. */
+    page: "text or null: none",
+    runUntil: "instant or null",
+    /** One process reads a log at a time: this one, until its lease ends. */
+    leasedBy: "text or null: none",
+    leasedUntil: "instant or null",
+  },
+  ["provider"],
+);
 
 export interface Reconciliation extends Stored<typeof reconciliationsTable> {}
 

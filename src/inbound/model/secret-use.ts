@@ -1,13 +1,17 @@
 import { defineTable, type Stored } from "../../db/table.ts";
 
 /** When requests matched one of a provider's secrets. */
-export const secretUsesTable = defineTable("secret_uses", {
-  provider: "text: none",
-  /** The secret's fingerprint. */
-  secret: "text: none",
-  firstMatchedAt: "instant",
-  lastMatchedAt: "instant",
-});
+export const secretUsesTable = defineTable(
+  "secret_uses",
+  {
+    provider: "text: none",
+    /** The secret's fingerprint. */
+    secret: "text: none",
+    firstMatchedAt: "instant",
+    lastMatchedAt: "instant",
+  },
+  ["provider", "secret"],
+);
 
 export interface SecretUse extends Stored<typeof secretUsesTable> {}
 

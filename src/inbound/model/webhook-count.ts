@@ -28,16 +28,20 @@ export const spansMinutes = [1, 60] as const;
 export type SpanMinutes = (typeof spansMinutes)[number];
 
 /** The number of requests in one minute or hour. */
-export const webhookCountsTable = defineTable("delivery_counts", {
-  /** One of `spansMinutes`. */
-  spanMinutes: "integer",
-  /** `unknown` for requests whose path names no registered provider. */
-  provider: "text: none",
-  /** Start of the span, in whole minutes since the epoch. */
-  minute: "integer",
-  verdict: word(verdicts),
-  deliveries: "bigint",
-});
+export const webhookCountsTable = defineTable(
+  "delivery_counts",
+  {
+    /** One of `spansMinutes`. */
+    spanMinutes: "integer",
+    /** `unknown` for requests whose path names no registered provider. */
+    provider: "text: none",
+    /** Start of the span, in whole minutes since the epoch. */
+    minute: "integer",
+    verdict: word(verdicts),
+    deliveries: "bigint",
+  },
+  ["spanMinutes", "provider", "minute", "verdict"],
+);
 
 export interface WebhookCount extends Stored<typeof webhookCountsTable> {}
 

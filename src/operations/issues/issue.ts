@@ -61,10 +61,14 @@ export const issuesSchema = resource("Issues", "What is wrong now.", {
 export interface Issues extends Static<typeof issuesSchema> {}
 
 /** Issues that operators have hidden until a time. */
-export const mutesTable = defineTable("mutes", {
-  issueId: issueSchema.properties.id,
-  until: "instant",
-});
+export const mutesTable = defineTable(
+  "mutes",
+  {
+    issueId: issueSchema.properties.id,
+    until: "instant",
+  },
+  ["issueId"],
+);
 
 export interface Mute extends Stored<typeof mutesTable> {}
 

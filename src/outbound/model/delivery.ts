@@ -36,30 +36,34 @@ const {
   ...ownFields
 } = shownFields;
 
-export const deliveriesTable = defineTable("deliveries", {
-  /**
-   * The positions of its event and of its notification, and the number of its destination: its key. Two of them make up
-   * the id. Deliveries with the same order key are sent in the order of their notifications.
-   */
-  event: "bigint",
-  notification: "bigint",
-  destination: "bigint",
-  ...ownFields,
-  /** As in the destination. Deliveries to users do not count for the notification's status. */
-  ownerId: "text or null: pseudonym",
-  /** Null: in any order. */
-  orderKey: "text or null: text",
-  /** Those of the attempt that succeeded. */
-  startedAt: "instant or null",
-  durationMs: "integer or null",
-  responseStatus: "integer or null",
-  /** Until then it is leased to one process, and no other sends it. */
-  leasedUntil: "instant or null",
-  /** It is not due before an earlier delivery with its order key is settled. */
-  blocked: "boolean",
-  /** The delivery before it with its order key died after its last attempt. It is attempted once. */
-  afterDead: "boolean",
-});
+export const deliveriesTable = defineTable(
+  "deliveries",
+  {
+    /**
+     * The positions of its event and of its notification, and the number of its destination: its key. Two of them make up
+     * the id. Deliveries with the same order key are sent in the order of their notifications.
+     */
+    event: "bigint",
+    notification: "bigint",
+    destination: "bigint",
+    ...ownFields,
+    /** As in the destination. Deliveries to users do not count for the notification's status. */
+    ownerId: "text or null: pseudonym",
+    /** Null: in any order. */
+    orderKey: "text or null: text",
+    /** Those of the attempt that succeeded. */
+    startedAt: "instant or null",
+    durationMs: "integer or null",
+    responseStatus: "integer or null",
+    /** Until then it is leased to one process, and no other sends it. */
+    leasedUntil: "instant or null",
+    /** It is not due before an earlier delivery with its order key is settled. */
+    blocked: "boolean",
+    /** The delivery before it with its order key died after its last attempt. It is attempted once. */
+    afterDead: "boolean",
+  },
+  ["event", "notification", "destination"],
+);
 
 export interface StoredDelivery extends Stored<typeof deliveriesTable> {}
 

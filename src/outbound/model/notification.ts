@@ -48,16 +48,20 @@ export interface Notification extends Static<typeof notificationSchema> {}
 
 const { title, text: details, url, severity } = notificationSchema.properties;
 
-export const notificationsTable = defineTable("notifications", {
-  /** Its place in the feed, and the order of lists: that of its event, or a later one. It makes up the id. */
-  position: "bigint",
-  /** The position of the event. */
-  event: "bigint",
-  title,
-  text: details,
-  url,
-  severity,
-});
+export const notificationsTable = defineTable(
+  "notifications",
+  {
+    /** Its place in the feed, and the order of lists: that of its event, or a later one. It makes up the id. */
+    position: "bigint",
+    /** The position of the event. */
+    event: "bigint",
+    title,
+    text: details,
+    url,
+    severity,
+  },
+  ["position"],
+);
 
 export interface StoredNotification extends Stored<typeof notificationsTable> {}
 
