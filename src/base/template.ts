@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Hint, Type } from "@sinclair/typebox";
 
 import { type ServiceDecimals, unitsText } from "./money.ts";
 import { nearest } from "./nearest.ts";
@@ -19,9 +19,10 @@ import {
 
 const maxTemplateLength = 500;
 
-/** The schema of a template in a provider file. */
-export function templateSchema(description: string) {
-  return Type.String({ minLength: 1, maxLength: maxTemplateLength, description });
+/** The schema of a template in a provider file. Its hint is the mode, which is not published. */
+export function templateSchema(description: string, mode: TemplateMode = "line") {
+  const schema = Type.String({ minLength: 1, maxLength: maxTemplateLength, description });
+  return { ...schema, [Hint]: mode };
 }
 
 /** What a template is rendered with. */
@@ -43,7 +44,8 @@ export interface TemplateContext {
  * How values become text. `line`: one printable line. `url`: as `line`, percent-encoded after fixed text. `exact`: as sent, for
  * answers to the service.
  */
-export type TemplateMode = "line" | "url" | "exact";
+export const templateModes = ["line", "url", "exact"] as const;
+export type TemplateMode = (typeof templateModes)[number];
 
 export interface Template {
   readonly render: (context: TemplateContext) => Rendered;

@@ -43,14 +43,12 @@ export function readDestinationsFile(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly DestinationEntry[] {
-  const { value, requireNone } = checkedFile(file, text, fileSchema);
-  const { destinations } = value;
-  requireNone(
-    destinations.flatMap((entry, index) => {
+  const { destinations } = checkedFile(file, text, fileSchema, (value) =>
+    value.destinations.flatMap((entry, index) => {
       const path = ["destinations", index];
       const missing = variablesIn(entry).filter((name) => (env[name] ?? "") === "");
       const messages = missing.map((name) => `The variable ${name} is not set`);
-      const first = destinations.findIndex(({ name }) => name === entry.name);
+      const first = value.destinations.findIndex(({ name }) => name === entry.name);
       if (first < index) messages.push(`${entry.name} is listed twice`);
       return messages.map((message) => ({ path, message }));
     }),

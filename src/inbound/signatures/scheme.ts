@@ -72,6 +72,11 @@ export function signedTemplates({ signs }: TextScheme): readonly string[] {
   return "lines" in signs ? [] : signs;
 }
 
+/** Whether a template of the signed text has this value. */
+export function namesValue(scheme: TextScheme, name: string): boolean {
+  return signedTemplates(scheme).some((template) => template.includes(`{${name}}`));
+}
+
 /** The allowed difference between the signed time and now; null if the scheme has no time. */
 export function toleranceOf(scheme: SignatureScheme): number | null {
   if (isTextScheme(scheme)) return scheme.timestamp?.toleranceSeconds ?? null;
@@ -154,13 +159,11 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
     ),
   );
   const lines = typeof signs === "object" && "lines" in signs ? signs.lines : [];
-  const isNamed = (name: string) =>
-    signedTemplates(scheme).some((text) => text.includes(`{${name}}`));
   return [
     ...named,
     ...lines,
-    ...(isNamed("id") ? oneOrMore(id) : []),
-    ...(isNamed("timestamp") ? oneOrMore(timestamp?.from) : []),
+    ...(namesValue(scheme, "id") ? oneOrMore(id) : []),
+    ...(namesValue(scheme, "timestamp") ? oneOrMore(timestamp?.from) : []),
   ];
 }
 

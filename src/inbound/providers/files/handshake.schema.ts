@@ -13,7 +13,7 @@ const answerHeaders = Type.Object(
         description: "Default: by `json` or `text`.",
       }),
     ),
-    "x-hook-secret": Type.Optional(template("The secret of the handshake, echoed.")),
+    "x-hook-secret": Type.Optional(template("The secret of the handshake, echoed.", "exact")),
   },
   { ...strict, description: "The only headers that an answer can set." },
 );
@@ -26,11 +26,11 @@ const answer = Type.Object(
     json: Type.Optional(
       Type.Record(
         Type.String({ maxLength: 100 }),
-        Type.Union([template("A text."), Type.Integer(), Type.Boolean()]),
+        Type.Union([template("A text.", "exact"), Type.Integer(), Type.Boolean()]),
         { maxProperties: 8, description: "A JSON object." },
       ),
     ),
-    text: Type.Optional(template("Plain text, instead of `json`.")),
+    text: Type.Optional(template("Plain text, instead of `json`.", "exact")),
     headers: Type.Optional(answerHeaders),
   },
   { ...strict, description: "What is answered. Values are echoed up to 1,000 characters." },

@@ -29,7 +29,7 @@ const description = {
   title: Type.Optional(template("One line for operators. Default: the type and the delivery id.")),
   text: Type.Optional(template("The second line. Default: the actor and the subject.")),
   url: Type.Optional(
-    template("A link. Only http and https. Values after fixed text are percent-encoded."),
+    template("A link. Only http and https. Values after fixed text are percent-encoded.", "url"),
   ),
   actor: Type.Optional(template("Who caused the event.")),
   subject: Type.Optional(template("The stable id of the object, as `order/{/order/id}`.")),

@@ -108,6 +108,29 @@ describe("a provider file", () => {
     expect(messagesOf(`a: ${"{a: ".repeat(3_000)}${"}".repeat(3_000)}`)).not.toBeEmpty();
   });
 
+  test("says the line of each key and entry, and lists the errors of a line from left to right", () => {
+    const file = `displayName: A
+signature: { kind: ed25519, encoding: hex, from: header.x-a, signs: '{id}{body}', prefix: 'a,' }
+deliveryId:
+  - /id
+  - query.id
+event: a
+events:
+  404:
+    severity:
+      from: query.c
+      is: {}
+      otherwise: info
+samples: { a: { body: { a: 1 } } }
+`;
+    expect(messagesOf(file)).toEqual([
+      'slack.yaml:2: {id} needs "id", its place',
+      expect.stringMatching(/^slack.yaml:2: A comma separates/),
+      "slack.yaml:5: {query.id} is only for handshakes: events have no URL",
+      "slack.yaml:10: {query.c} is only for handshakes: events have no URL",
+    ]);
+  });
+
   test("repeats no long value in an error", () => {
     const long = "x".repeat(1_000);
     const aliases = Array(90).fill("*a").join(", ");
