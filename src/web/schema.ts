@@ -31,6 +31,13 @@ export type Of<F extends Fields> = {
   readonly [Name in keyof F as Exclude<Name, OptionalIn<F>>]: F[Name]["static"];
 } & { readonly [Name in keyof F as Extract<Name, OptionalIn<F>>]?: F[Name]["static"] };
 
+/** The values of these fields, without what else an object has. */
+export function shown<F extends Fields>(fields: F, from: Of<F>): Of<F> {
+  const values: Readonly<Record<string, unknown>> = from;
+  // Guarantee: each field has the value of its type.
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, values[name]])) as Of<F>;
+}
+
 /**
  * A resource, or an object in one, as REST shows it. Everything else is made from it: its type is `Static<typeof …>`,
  * the table stores its `properties`, and `web/graphql/from-schema.ts` makes its GraphQL type.

@@ -1,7 +1,15 @@
 import { moneyOf } from "../../base/money.ts";
+import { shown } from "../../web/schema.ts";
 import { flightView } from "../flights/flight-view.ts";
 import { isFlightChanged, refundStatus } from "../model/booking-state.ts";
-import type { Booking, Passenger, PersonalData } from "../model/booking.ts";
+import {
+  type Booking,
+  bookingDetailFields,
+  bookingFields,
+  type Passenger,
+  passengerFields,
+  type PersonalData,
+} from "../model/booking.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
 import { departed, type FlightChange } from "../model/flight.ts";
 import type { MoneyView } from "../payments/payment-view.ts";
@@ -50,20 +58,14 @@ export function bookingCreated(made: BookingMade): BookingCreated {
 export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSummary {
   const isFlown = booking.status === "confirmed" && departed(booking.flight, now);
   return {
-    id: booking.id,
+    ...shown(bookingFields, booking),
     bookingId: booking.id,
     totalPrice: moneyOf(booking.totalMinor, booking.currency).amount,
-    currency: booking.currency,
     confirmationSentTo: booking.contactEmail,
-    createdAt: booking.createdAt,
-    reference: booking.reference,
     ...(booking.expiresAt !== null && { expiresAt: booking.expiresAt }),
     status: isFlown ? "flown" : booking.status,
-    userId: booking.userId,
-    seats: booking.seats,
     flight: flightView(booking.flight),
     ...flightChangeOf(booking),
-    updatedAt: booking.updatedAt,
     cancellation: booking.status === "cancelled" ? cancellationOf(booking) : null,
   };
 }
@@ -88,24 +90,16 @@ export function bookingDetails(
 ): BookingDetails {
   return {
     ...bookingSummary(booking, now),
-    contactEmail: booking.contactEmail,
-    paymentMethod: booking.paymentMethod,
+    ...shown(bookingDetailFields, booking),
     passengers: passengers.map(passengerView),
     ...money,
   };
 }
 
-export function passengerView({
-  firstName,
-  lastName,
-  email,
-  passportNumber,
-  cancelledAt,
-}: Passenger & PersonalData): PassengerView {
+export function passengerView(passenger: Passenger & PersonalData): PassengerView {
+  const { passportNumber, cancelledAt } = passenger;
   return {
-    firstName,
-    lastName,
-    email,
+    ...shown(passengerFields, passenger),
     dateOfBirth: "****-**-**",
     passportNumber: maskedPassport(passportNumber),
     ...(cancelledAt !== null && { cancelledAt }),

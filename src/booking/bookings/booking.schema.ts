@@ -4,7 +4,6 @@ import { notificationSchema } from "../../outbound/model/notification.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import {
   amount,
-  count,
   currencySchema,
   documented,
   emailAddress,
@@ -20,7 +19,7 @@ import {
 import { bookingChangeSchema } from "../model/booking-change.ts";
 import { refundStatuses } from "../model/booking-state.ts";
 import { bookingStatuses } from "../model/booking-words.ts";
-import { paymentMethods } from "../model/booking.ts";
+import { bookingDetailFields, bookingFields, passengerFields } from "../model/booking.ts";
 import { flightChangeSchema, flightSchema } from "../model/flight.ts";
 import { paymentSchema, refundProgressSchema } from "../payments/payment.schema.ts";
 
@@ -28,10 +27,10 @@ const bookingId = prefixedId("bk_", "The booking's id.");
 
 const soldFields = {
   totalPrice: amount("The price for all passengers, in major units of the currency.", 999),
-  currency: currencySchema,
+  currency: bookingFields.currency,
   confirmationSentTo: emailAddress("The contact's e-mail address."),
-  createdAt: instant("When the booking was made."),
-  reference: text("Six letters, easy to read out.", "KXQWZA"),
+  createdAt: bookingFields.createdAt,
+  reference: bookingFields.reference,
   expiresAt: Type.Optional(
     instant("When a hold that is not paid releases its seats. Only if made as a hold."),
   ),
@@ -86,19 +85,22 @@ export const cancellationQuoteSchema = resource(
 
 export interface CancellationQuote extends Static<typeof cancellationQuoteSchema> {}
 
+const { id, userId, seats, ...otherFields } = bookingFields;
+
+/** In the order of responses. */
 const summaryFields = {
-  id: prefixedId("bk_", "Equal to `bookingId`."),
+  id,
   bookingId,
   status: word(
     bookingStatuses,
     "`held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
   ),
   ...soldFields,
-  userId: text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
-  seats: count("Seats sold, one per passenger.", 2),
+  userId,
+  seats,
   flight: flightSchema,
   flightChange: Type.Optional(flightChangeSchema),
-  updatedAt: instant("When the booking last changed."),
+  ...otherFields,
   cancellation: nullable(cancellationSchema, "Null unless cancelled."),
 };
 
@@ -111,9 +113,7 @@ export const bookingSummarySchema = resource(
 export interface BookingSummary extends Static<typeof bookingSummarySchema> {}
 
 export const passengerSchema = resource("Passenger", "A passenger of a booking.", {
-  firstName: text("Given name.", "Ada"),
-  lastName: text("Family name.", "Lovelace"),
-  email: emailAddress("E-mail address."),
+  ...passengerFields,
   dateOfBirth: text("Fully masked.", "****-**-**"),
   passportNumber: text(
     "Masked except for its last characters, at most a third of them.",
@@ -181,8 +181,7 @@ export interface HistoryEntry extends Static<typeof historyEntrySchema> {}
 
 export const bookingDetailsSchema = resource("Booking", "A booking with its passengers.", {
   ...summaryFields,
-  contactEmail: emailAddress("The contact's e-mail address."),
-  paymentMethod: word(paymentMethods),
+  ...bookingDetailFields,
   passengers: listOf(passengerSchema, "In the order of the request."),
   payments: listOf(
     paymentSchema,

@@ -1,8 +1,13 @@
 import { moneyOf } from "../../base/money.ts";
 import type { Storage } from "../../db/storage.ts";
+import { shown } from "../../web/schema.ts";
 import { flightView } from "../flights/flight-view.ts";
 import { flightsByIds } from "../flights/flights.sql.ts";
-import type { BookingChange, BookingChangeView } from "../model/booking-change.ts";
+import {
+  type BookingChange,
+  type BookingChangeView,
+  changeFields,
+} from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";
 
 import { changesOfBookings } from "./changes.sql.ts";
@@ -44,25 +49,15 @@ async function changeViews(
     return flight;
   };
   return changes.map((change) => {
-    const { id, bookingId, kind, status, passengers, currency, reason } = change;
-    const money = (minor: number) => moneyOf(minor, currency).amount;
+    const money = (minor: number) => moneyOf(minor, change.currency).amount;
     return {
-      id,
-      bookingId,
-      kind,
-      status,
-      passengers,
+      ...shown(changeFields, change),
       flight: flightOf(change.flightId),
       newFlight: change.newFlightId === null ? null : flightOf(change.newFlightId),
       previousTotal: money(change.previousTotalMinor),
       newTotal: money(change.newTotalMinor),
       penalty: money(change.penaltyMinor),
       changeTotal: money(change.changeTotalMinor),
-      currency,
-      reason,
-      createdAt: change.createdAt,
-      expiresAt: change.expiresAt,
-      confirmedAt: change.confirmedAt,
     };
   });
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { defineTable, type Stored } from "../../db/table.ts";
+import { defineTable, personal, type Stored } from "../../db/table.ts";
 import {
   amount,
   currencySchema,
@@ -16,7 +16,6 @@ import {
 
 import { flightSchema, maxPassengers } from "./flight.ts";
 
-/** `cancellation`: of some of the passengers. `flight`: to another flight. */
 export const changeKinds = ["cancellation", "flight"] as const;
 
 /**
@@ -25,25 +24,47 @@ export const changeKinds = ["cancellation", "flight"] as const;
  */
 export const changeStatuses = ["offered", "pending", "confirmed", "expired", "withdrawn"] as const;
 
+export const positionSchema = Type.Integer({
+  minimum: 1,
+  maximum: maxPassengers,
+  description: "A passenger's position in the booking, from 1.",
+  errorMessage: `A position from 1 to ${maxPassengers}`,
+  examples: [1],
+});
+
+/** What is shown of an offer or a change as it is stored. */
+export const changeFields = {
+  id: prefixedId("chg_", "The change's id."),
+  bookingId: prefixedId("bk_", "The booking's id."),
+  kind: word(
+    changeKinds,
+    "`cancellation`: of some of the passengers. `flight`: to another flight.",
+  ),
+  status: word(
+    changeStatuses,
+    "`offered`: can be confirmed until `expiresAt`. `pending`: confirmed, and waits until `expiresAt` for its payment. `confirmed`: made.",
+  ),
+  passengers: listOf(positionSchema, "The passengers who are cancelled, or who change the flight."),
+  currency: personal("none", currencySchema),
+  reason: personal("none", text("The rule that applies.", "More than 72 h before departure")),
+  createdAt: instant("When it was offered."),
+  expiresAt: instant("When the offer ends, if it is still open."),
+  confirmedAt: nullable(instant(), "When the change was made; null until then."),
+};
+
 /** Offers to change bookings, and the changes made. */
 export const bookingChangesTable = defineTable("booking_changes", {
-  id: prefixedId("chg_"),
-  bookingId: prefixedId("bk_"),
+  ...changeFields,
   /** The owner of the booking. */
   userId: "text: pseudonym",
-  kind: word(changeKinds),
-  status: word(changeStatuses),
   /** The booking's revision from which the offer was made. */
   revision: "integer",
   /** The flight of the booking. */
   flightId: "integer",
   /** Null for a cancellation. */
   newFlightId: "integer or null",
-  /** The positions of the passengers who are cancelled or change the flight. */
-  passengers: Type.Unsafe<readonly number[]>(Type.Array(Type.Integer())),
-  /** Their seats: released by a cancellation, held on the new flight. */
+  /** The seats of the passengers: released by a cancellation, held on the new flight. */
   seats: "integer",
-  currency: "text: none",
   /** The booking's price before and after, in minor units of the currency. */
   previousTotalMinor: "bigint",
   newTotalMinor: "bigint",
@@ -55,42 +76,16 @@ export const bookingChangesTable = defineTable("booking_changes", {
   keptMinor: "bigint",
   /** The percentage of the previous price that is credited. */
   percent: "integer",
-  /** The rule that applies. */
-  reason: "text: none",
-  createdAt: "instant",
   updatedAt: "instant",
-  expiresAt: "instant",
-  confirmedAt: "instant or null",
 });
 
 export interface BookingChange extends Stored<typeof bookingChangesTable> {}
-
-export const positionSchema = Type.Integer({
-  minimum: 1,
-  maximum: maxPassengers,
-  description: "A passenger's position in the booking, from 1.",
-  errorMessage: `A position from 1 to ${maxPassengers}`,
-  examples: [1],
-});
 
 export const bookingChangeSchema = resource(
   "BookingChange",
   "An offer to change a booking, or a change that was made.",
   {
-    id: prefixedId("chg_", "The change's id."),
-    bookingId: prefixedId("bk_", "The booking's id."),
-    kind: word(
-      changeKinds,
-      "`cancellation`: of some of the passengers. `flight`: to another flight.",
-    ),
-    status: word(
-      changeStatuses,
-      "`offered`: can be confirmed until `expiresAt`. `pending`: confirmed, and waits until `expiresAt` for its payment. `confirmed`: made.",
-    ),
-    passengers: listOf(
-      positionSchema,
-      "The passengers who are cancelled, or who change the flight.",
-    ),
+    ...changeFields,
     flight: flightSchema,
     newFlight: nullable(flightSchema, "Null for a cancellation."),
     previousTotal: amount("The price of the booking before, in major units.", 999),
@@ -100,11 +95,6 @@ export const bookingChangeSchema = resource(
       "What is to be paid, or refunded if negative: `newTotal` − `previousTotal` + `penalty`. 0 for a hold, of which nothing was paid.",
       149.95,
     ),
-    currency: currencySchema,
-    reason: text("The rule that applies.", "More than 72 h before departure"),
-    createdAt: instant("When it was offered."),
-    expiresAt: instant("When the offer ends, if it is still open."),
-    confirmedAt: nullable(instant(), "When the change was made; null until then."),
   },
 );
 

@@ -1,5 +1,13 @@
-import { defineTable, type Stored } from "../../db/table.ts";
-import { prefixedId, word } from "../../web/schema.ts";
+import { defineTable, personal, type Stored } from "../../db/table.ts";
+import {
+  count,
+  currencySchema,
+  emailAddress,
+  instant,
+  prefixedId,
+  text,
+  word,
+} from "../../web/schema.ts";
 
 import type { bookingStatuses } from "./booking-words.ts";
 
@@ -9,25 +17,36 @@ export type BookingStatus = (typeof bookingStatuses)[number];
 export const paymentMethods = ["card"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
+/** What lists and details of bookings show as it is stored. */
+export const bookingFields = {
+  id: prefixedId("bk_", "Equal to `bookingId`."),
+  reference: personal("pseudonym", text("Six letters, easy to read out.", "KXQWZA")),
+  userId: personal(
+    "pseudonym",
+    text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
+  ),
+  seats: count("Seats sold, one per passenger.", 2),
+  currency: personal("none", currencySchema),
+  createdAt: instant("When the booking was made."),
+  updatedAt: instant("When the booking last changed."),
+};
+
+/** What only the details of a booking show as it is stored. */
+export const bookingDetailFields = {
+  contactEmail: personal("identifies", emailAddress("The contact's e-mail address.")),
+  paymentMethod: word(paymentMethods),
+};
+
 /** Bookings, each of one or more seats on one flight, by one user. */
 export const bookingsTable = defineTable("bookings", {
-  id: prefixedId("bk_"),
-  /** Six letters, easy to read out. */
-  reference: "text: pseudonym",
-  userId: "text: pseudonym",
+  ...bookingFields,
+  ...bookingDetailFields,
   flightId: "integer",
   /** The revision of the flight when it was booked, or the booking changed to it. */
   flightRevision: "integer",
   status: word(["confirmed", "cancelled", "held", "expired"]),
-  /** Seats sold, one per passenger. */
-  seats: "integer",
   /** In minor units of the currency. */
   totalMinor: "bigint",
-  currency: "text: none",
-  contactEmail: "text: identifies",
-  paymentMethod: word(paymentMethods),
-  createdAt: "instant",
-  updatedAt: "instant",
   /** When a hold that is not paid releases its seats; null if the booking was never held. */
   expiresAt: "instant or null",
   /** Null while held, and if it was never confirmed. */
@@ -78,6 +97,13 @@ export const emptyBooking = {
   paymentCount: 0,
 };
 
+/** What is shown of a passenger as it is stored. */
+export const passengerFields = {
+  firstName: personal("identifies", text("Given name.", "Ada")),
+  lastName: personal("identifies", text("Family name.", "Lovelace")),
+  email: personal("identifies", emailAddress("E-mail address.")),
+};
+
 /** Passengers as stored, with the birth date and passport number encrypted. */
 export const passengersTable = defineTable(
   "passengers",
@@ -85,13 +111,11 @@ export const passengersTable = defineTable(
     bookingId: prefixedId("bk_"),
     /** From 1, in the order of the request. */
     position: "integer",
-    firstName: "text: identifies",
-    lastName: "text: identifies",
+    ...passengerFields,
     /**
      * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same.
      */
     lastNameFolded: "text or null: identifies",
-    email: "text: identifies",
     /** Birth date and passport number, encrypted; see `personal-data.ts`. */
     sealed: "bytes: identifies",
     /** When the passenger was taken out of the booking; null for those who fly. */
