@@ -1,4 +1,4 @@
-import { bookingEvents, flightChangeEvents } from "../booking/events/described-events.ts";
+import { bookingEvents } from "../booking/events/own-events.ts";
 import { type DescribedEvent, eventsOf, exampleNotification } from "../events/described-event.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { alertData, alertEvents } from "../operations/alerts.ts";
@@ -19,7 +19,6 @@ export function eventCatalogue(providers: Iterable<Provider>): readonly Describe
   return [
     ...Array.from(providers).flatMap(eventsOnce),
     ...bookingEvents(),
-    ...flightChangeEvents(),
     ...alertEvents(),
     {
       from: "Skyhook",

@@ -1,5 +1,4 @@
-import { bookingNotification } from "../booking/events/booking-event.ts";
-import { flightNotification, isFlightEvent } from "../booking/events/flight-change-event.ts";
+import { ownNotification } from "../booking/events/own-events.ts";
 import { bookingsProvider } from "../booking/model/booking-words.ts";
 import type { Event } from "../event/event.ts";
 import type { NewNotification } from "../event/new-notification.ts";
@@ -58,9 +57,7 @@ export function eventServices(platform: Platform, parts: Parts) {
 
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
   function notificationsFor(event: Event, notice: Notice | null): readonly NewNotification[] {
-    if (event.provider === bookingsProvider) {
-      return [isFlightEvent(event) ? flightNotification(event) : bookingNotification(event)];
-    }
+    if (event.provider === bookingsProvider) return [ownNotification(event)];
     if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);
     return provider === undefined ? [] : notificationsOf(provider, event, notice);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { millionTable, sizingTable } from "../../bench/sizing.ts";
-import { bookingEvents, flightChangeEvents } from "../../src/booking/events/described-events.ts";
+import { bookingEvents } from "../../src/booking/events/own-events.ts";
 import type { Event } from "../../src/event/event.ts";
 import type { NewNotification } from "../../src/event/new-notification.ts";
 import { schemasOf } from "../../src/events/event-schemas.ts";
@@ -169,10 +169,7 @@ function eventTable(): string {
   );
   const all = [
     ...ofProviders,
-    ...[...bookingEvents(), ...flightChangeEvents()].map(({ event, notification }) => ({
-      event,
-      message: notification,
-    })),
+    ...bookingEvents().map(({ event, notification }) => ({ event, message: notification })),
   ];
   const rows = all.map(({ event: { provider, type }, message: { severity, title } }) => {
     return `| \`${provider}\` \`${type}\` | ${severity} | ${title.replaceAll("|", "\\|")} |`;

@@ -5,21 +5,16 @@ import type { Event } from "../../event/event.ts";
 import { eventsAt, eventsByKeys } from "../../event/events.sql.ts";
 import type { Notification } from "../../outbound/model/notification.ts";
 import { notificationsOfEvents } from "../../outbound/model/notifications.sql.ts";
-import {
-  bookingEventKey,
-  type BookingEventType,
-  bookingEventTypes,
-} from "../events/booking-event.ts";
-import { correctionKeys } from "../events/correction-event.ts";
-import { flightChangeKey, flightChangeText } from "../events/flight-change-event.ts";
-import { paymentEventKey } from "../events/payment-event.ts";
+import { flightChangeKey, flightChangeText } from "../events/event-content.ts";
+import { bookingEventTypes, type OwnEventType, paymentProblems } from "../events/event-types.ts";
+import { bookingEventKey, correctionKeys } from "../events/own-events.ts";
 import { isFlightChanged } from "../model/booking-state.ts";
 import { bookingsProvider } from "../model/booking-words.ts";
 import type { Booking } from "../model/booking.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
 import type { ChangeHistory, ChangesOfBookings } from "../model/changes-of-bookings.ts";
 import { seatsText } from "../model/flight.ts";
-import { type Payment, type PaymentOutcome, paymentProblems } from "../model/payment.ts";
+import type { Payment, PaymentOutcome } from "../model/payment.ts";
 import { paymentsOf } from "../payments/payment-view.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf, passengersOf } from "../personal-data/personal-data.sql.ts";
@@ -112,7 +107,7 @@ function historyOf(booking: BookingOnFlight, records: BookingRecords): readonly 
 function own(
   booking: Booking,
   { events, notifications }: BookingRecords,
-  type: Exclude<BookingEventType, "booking.refunded">,
+  type: OwnEventType & HistoryEntry["type"],
   at: Date,
   title: string,
   key = bookingEventKey(type, booking.id),
@@ -268,7 +263,7 @@ function webhookOf({ provider, eventId }: Payment, kept: ReadonlySet<Event["id"]
 
 function keysCausedBy(eventId: Event["id"], bookingId: Booking["id"]): readonly string[] {
   const types = [...paymentProblems, "booking.refunded"] as const;
-  return types.map((type) => paymentEventKey(type, bookingId, eventId));
+  return types.map((type) => bookingEventKey(type, bookingId, eventId));
 }
 
 function saleOf({ seats, totalMinor, currency }: Booking): string {

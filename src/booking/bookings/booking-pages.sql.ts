@@ -3,11 +3,12 @@ import { eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { pagesOver } from "../../db/keyset.ts";
 import { columnsOf, encoded } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { paymentProblems } from "../events/event-types.ts";
 import type { paymentStates } from "../model/booking-words.ts";
 import { bookingsTable, passengersTable } from "../model/booking.ts";
 import { bookingColumns, type BookingOnFlight } from "../model/bookings.sql.ts";
 import { flightsTable } from "../model/flight.ts";
-import { paymentProblems, paymentsTable } from "../model/payment.ts";
+import { paymentsTable } from "../model/payment.ts";
 
 const tables = {
   bookings: bookingsTable,

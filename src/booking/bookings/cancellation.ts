@@ -5,9 +5,7 @@ import type { Storage } from "../../db/storage.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
-import { refundData } from "../events/payment-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 import { isFlightChanged } from "../model/booking-state.ts";
 import type { Booking } from "../model/booking.ts";
@@ -68,10 +66,9 @@ export async function cancelNow(
   const { minor, percent, reason } = offered ?? current;
   const offer = await changes.settled(booking, offered !== undefined, now);
   const { id, refundDueMinor } = booking;
-  const made = bookingEvent("booking.cancelled", booking, ctx.actor, parts, now);
   const due = { ...booking, refundDueMinor: refundDueMinor + minor };
-  const refund = refundData(due, await paymentsOf(storage, booking));
-  const event = { ...made, data: { ...made.data, ...refund } };
+  const payments = await paymentsOf(storage, booking);
+  const event = ownEvent("booking.cancelled", [due, payments], ctx.actor, parts, now);
   await storage.atomically(
     ...(offer?.ended ?? []),
     write(

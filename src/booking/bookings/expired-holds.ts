@@ -2,8 +2,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 import { transitions } from "../model/booking-state.ts";
 import { type BookingOnFlight, bookingsByIds, expireHold } from "../model/bookings.sql.ts";
@@ -30,7 +29,7 @@ export const endExpiredHolds =
 async function endHold(parts: Parts, booking: BookingOnFlight, now: Date): Promise<void> {
   const { storage, outbox, log, seatsChanged } = parts;
   const { id, flightId, seats } = booking;
-  const event = bookingEvent(transitions.expire.event, booking, null, parts, now);
+  const event = ownEvent(transitions.expire.event, [booking], null, parts, now);
   const [expired] = await storage.atomically(
     write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
     write(deleteHold, { bookingId: id, purpose: "booking" }),

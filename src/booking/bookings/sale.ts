@@ -8,8 +8,7 @@ import type { Storage } from "../../db/storage.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import { transitions } from "../model/booking-state.ts";
 import { type Booking, emptyBooking, type Passenger } from "../model/booking.ts";
@@ -65,7 +64,7 @@ export async function sell(
     if (attempt > maxAttempts) throw tooManyRivals();
     const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
-    const event = bookingEvent(type, { ...booking, flight }, ctx.actor, parts, now);
+    const event = ownEvent(type, [{ ...booking, flight }], ctx.actor, parts, now);
     try {
       const [taken] = await storage.atomically(
         write(takeSeats, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),

@@ -1,7 +1,6 @@
 import type { Storage } from "../../db/storage.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { changeEventKey } from "../events/change-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
+import { bookingEventKey, type EventMaking } from "../events/own-events.ts";
 import { flightById } from "../flights/flights.sql.ts";
 import type { BookingChange } from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";
@@ -34,7 +33,7 @@ export function bookingHooks(parts: Parts): ChangesOfBookings {
         made: made.map((change) => ({
           at: change.confirmedAt ?? change.updatedAt,
           title: madeTitle(change),
-          key: changeEventKey(booking.id, change.id),
+          key: bookingEventKey("booking.changed", booking.id, change.id),
           isPaid: change.changeTotalMinor > 0,
         })),
       };

@@ -3,9 +3,7 @@ import { write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { bookingEventWrites } from "../events/booking-event.ts";
-import { changeEvent } from "../events/change-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 import type { BookingChange } from "../model/booking-change.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
@@ -38,7 +36,8 @@ export function makingOf(
   now: Date,
 ): Making {
   const after = changedBooking(booking, change, newFlight, paidMinor, now);
-  const event = changeEvent(booking, after, change, payments, actor, making, now);
+  const input = [after, booking, change, payments] as const;
+  const event = ownEvent("booking.changed", input, actor, making, now);
   const { id: bookingId } = booking;
   const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
   return {

@@ -13,9 +13,7 @@ import { passengerView } from "../bookings/booking-view.ts";
 import type { PassengerView } from "../bookings/booking.schema.ts";
 import { storedFolding } from "../bookings/name-folding.ts";
 import { ownBooking, requireOpen } from "../bookings/own-booking.ts";
-import { bookingEventWrites } from "../events/booking-event.ts";
-import { correctionEvent } from "../events/correction-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
@@ -85,9 +83,8 @@ export function corrections(parts: Parts): Corrections {
       sealed: seal.seal(passenger, { dateOfBirth, passportNumber }),
     };
     const detail = `passenger ${position}: ${fields.join(", ")}`;
-    const number = passenger.corrections + 1;
-    const at = passenger.position;
-    const event = correctionEvent(booking, at, number, fields, ctx.actor, parts, now);
+    const input = [booking, passenger, fields] as const;
+    const event = ownEvent("booking.corrected", input, ctx.actor, parts, now);
     await storage.atomically(
       write(correctPassenger, stored, changedMeanwhile),
       ...bookingEventWrites(outbox, event, booking.userId),

@@ -1,6 +1,6 @@
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Storage } from "../../db/storage.ts";
-import { changeTitle } from "../events/change-event.ts";
+import { changeTitle } from "../events/event-content.ts";
 import { flightsByIds } from "../flights/flights.sql.ts";
 import type { BookingChange } from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";

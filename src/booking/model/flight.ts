@@ -55,8 +55,7 @@ export const flightSchema = resource("Flight", "One cabin of one departure, whic
 /** A flight as the API shows it: the specified fields and additional ones. */
 export interface FlightView extends Static<typeof flightSchema> {}
 
-export const flightChangeTypes = ["flight.changed", "flight.cancelled"] as const;
-export const flightEventTypes = [...flightChangeTypes, "flight.oversold"] as const;
+const flightChangeTypes = ["flight.changed", "flight.cancelled"] as const;
 
 export const flightChangeSchema = resource(
   "FlightChange",

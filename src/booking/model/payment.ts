@@ -71,13 +71,3 @@ export function hasCounted<Record extends Pick<Payment, "outcome">>(
 ): record is Record {
   return record?.outcome === "confirmed" || record?.outcome === "changed";
 }
-
-/** What operators must look at: money that does not fit the booking. */
-export const paymentProblems = [
-  "payment.mismatch",
-  "payment.unseated",
-  "payment.surplus",
-  "payment.overrefunded",
-  "payment.refund_failed",
-] as const;
-export type PaymentProblem = (typeof paymentProblems)[number];

@@ -1,13 +1,9 @@
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
+import type { PaymentProblem } from "../events/event-types.ts";
 import type { BookingChange } from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";
-import {
-  hasCounted,
-  type Payment,
-  type PaymentOutcome,
-  type PaymentProblem,
-} from "../model/payment.ts";
+import { hasCounted, type Payment, type PaymentOutcome } from "../model/payment.ts";
 
 import {
   asPayment,

@@ -8,9 +8,7 @@ import { changedMeanwhile, type Effect, type EffectOf } from "../../inbound/rece
 import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { bookingEvent, bookingEventWrites } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
-import { problemEvent, refundEvent } from "../events/payment-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { takeSeats } from "../flights/flights.sql.ts";
 import { transitions } from "../model/booking-state.ts";
 import type { Booking } from "../model/booking.ts";
@@ -149,7 +147,7 @@ function decidedBy(
     note: notice.note,
     part: notice.part,
   };
-  let events: ReturnType<typeof eventsOf> = [];
+  let events: readonly StoredEvent[] = [];
   return {
     explanation,
     logged,
@@ -161,11 +159,11 @@ function decidedBy(
         write(countPayment, booking, changedMeanwhile),
         ...(made?.writes ?? transitionWrites(booking, payment, decision, now)),
         write(insertPayment, payment, changedMeanwhile),
-        ...events.flatMap(({ own, ownerId }) => bookingEventWrites(parts.outbox, own, ownerId)),
+        ...events.flatMap((event) => bookingEventWrites(parts.outbox, event, booking.userId)),
       ];
     },
     committed() {
-      for (const { own } of events) parts.outbox.committed(own);
+      for (const event of events) parts.outbox.committed(event);
       if (made !== null) parts.outbox.committed(made.event);
       const { provider, reference } = record;
       if (reference !== null) parts.waiting.committed({ provider, reference });
@@ -202,15 +200,15 @@ function transitionWrites(
   ];
 }
 
-/** The events that follow, with whom they concern beside operators. */
+/** The events that follow. */
 function eventsOf(
   making: EventMaking,
   booking: BookingOnFlight,
-  cause: Pick<Event, "id">,
+  { id: eventId }: Pick<Event, "id">,
   notice: PaymentNotice,
   { transition, problem, refundedMinor, expectedMinor }: PaymentDecision,
   now: Date,
-): readonly { readonly own: StoredEvent; readonly ownerId: string | null }[] {
+): readonly StoredEvent[] {
   const isConfirmed = transition === "pay" || transition === "reseat";
   const isRefunded =
     (transition === "refund" && notice.kind === "refunded") || (isConfirmed && refundedMinor > 0);
@@ -219,18 +217,13 @@ function eventsOf(
   const refunded = moneyText(moneyOf(refundedMinor, booking.currency));
   // Of a payment whose refund arrived first, what follows is about that refund.
   const about = isConfirmed && isRefunded ? { ...notice, amount: refunded } : notice;
-  const changed = [
-    ...(isConfirmed
-      ? [bookingEvent(transitions[transition].event, booking, null, making, now)]
-      : []),
-    ...(isRefunded ? [refundEvent(after, about.amount, { cause, actor: null }, making, now)] : []),
-  ];
-  const wrong =
-    problem === null
-      ? []
-      : [problemEvent(problem, after, about, expectedMinor, cause, making, now)];
   return [
-    ...changed.map((own) => ({ own, ownerId: booking.userId })),
-    ...wrong.map((own) => ({ own, ownerId: null })),
+    ...(isConfirmed ? [ownEvent(transitions[transition].event, [booking], null, making, now)] : []),
+    ...(isRefunded
+      ? [ownEvent("booking.refunded", [after, about.amount, eventId, now], null, making, now)]
+      : []),
+    ...(problem === null
+      ? []
+      : [ownEvent(problem, [after, about, expectedMinor, eventId], null, making, now)]),
   ];
 }

@@ -10,9 +10,7 @@ import type { Audit } from "../../identity/audit/audit.ts";
 import { nameSchema } from "../../identity/users/fields.ts";
 import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { bookingEventWrites } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
-import { refundEvent } from "../events/payment-event.ts";
+import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { bookingsProvider } from "../model/booking-words.ts";
 import type { Booking } from "../model/booking.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
@@ -97,8 +95,8 @@ async function record(
   const before = moneyText(moneyOf(booking.refundedMinor, currency));
   const from = isLower ? `, corrected from ${before}` : "";
   const note = (request.reason ?? request.note)?.trim() ?? null;
-  const made = refundEvent(booking, amount, { actor: ctx.actor }, parts, now);
-  const event = { ...made, title: `${made.title}${from}` };
+  const input = [booking, amount, null, now, from] as const;
+  const event = ownEvent("booking.refunded", input, ctx.actor, parts, now);
   const payment: Omit<Payment, "eventId"> = {
     bookingId: id,
     provider: bookingsProvider,

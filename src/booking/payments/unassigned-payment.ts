@@ -5,9 +5,7 @@ import { insertEvent } from "../../event/events.sql.ts";
 import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import type { Effect } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { bookingNotification } from "../events/booking-event.ts";
-import type { EventMaking } from "../events/own-event.ts";
-import { unassignedEvent } from "../events/payment-event.ts";
+import { type EventMaking, ownEvent, ownNotification } from "../events/own-events.ts";
 import { nextHold } from "../seats/seat-holds.sql.ts";
 
 import { followsPayment } from "./payment-records.ts";
@@ -66,8 +64,9 @@ export function unassigned(
   { notice, reference, eventId }: WaitingNotice,
   now: Date,
 ): Notifying {
-  const event = unassignedEvent(notice, reference, eventId, making, now);
-  const notifications = outbox.writesFor(event, [bookingNotification(event)]);
+  const input = [notice, reference, eventId] as const;
+  const event = ownEvent("payment.unassigned", input, null, making, now);
+  const notifications = outbox.writesFor(event, [ownNotification(event)]);
   return {
     writes: [write(insertEvent, event, "stop"), ...notifications],
     committed: () => outbox.committed(event),

@@ -7,7 +7,7 @@ import type { Event } from "../../../event/event.ts";
 import { eventsAt, indexAgain } from "../../../event/events.sql.ts";
 import type { Outbox } from "../../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../../telemetry/log.ts";
-import { flightNotification } from "../../events/flight-change-event.ts";
+import { ownNotification } from "../../events/own-events.ts";
 
 import { removeFlightEvent, unsentFlightEvents } from "./import-flights.sql.ts";
 
@@ -62,9 +62,7 @@ async function send(
     ...(event === undefined
       ? []
       : [
-          ...outbox.writesFor({ ...event, place: positionIn(eventId) }, [
-            flightNotification(event),
-          ]),
+          ...outbox.writesFor({ ...event, place: positionIn(eventId) }, [ownNotification(event)]),
           write(indexAgain, { id: eventId }),
         ]),
   );

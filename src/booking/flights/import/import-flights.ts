@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import { type Later, type Write, write } from "../../../db/statement.ts";
 import type { Storage } from "../../../db/storage.ts";
 import { insertEvent } from "../../../event/events.sql.ts";
-import { flightChangeEvent, oversoldEvent } from "../../events/flight-change-event.ts";
+import { ownEvent } from "../../events/own-events.ts";
 import { oversoldBy, soldOf } from "../../model/flight-change.ts";
 import { departed, type Flight } from "../../model/flight.ts";
 import { insertFlight } from "../flights.sql.ts";
@@ -131,10 +131,10 @@ function writesOf(update: Update, now: Date): readonly (Write<unknown> | Later)[
   const written = write(updateFlight, values, changedMeanwhile);
   const events = [
     ...(isRevised(update) && isNews && lastChange !== null
-      ? [flightChangeEvent(after, lastChange, now)]
+      ? [ownEvent(lastChange.type, [after, lastChange], null, null, now)]
       : []),
     ...(oversoldBy(after) > oversoldBy(before) && cancelledAt === null && !departed(after, now)
-      ? [oversoldEvent(after, now)]
+      ? [ownEvent("flight.oversold", [after, now], null, null, now)]
       : []),
   ];
   return [
