@@ -22,16 +22,14 @@ import { assignRequestId, requestIdOf } from "./web/request-id.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
 import { cors } from "./web/rest/cors.ts";
 import { docsRest } from "./web/rest/docs.rest.ts";
+import { noPipelining, requireOneHost, setSecurityHeaders } from "./web/rest/hardening.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { homePage } from "./web/rest/home.ts";
-import { requireOneHost } from "./web/rest/host.ts";
 import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
-import { noPipelining } from "./web/rest/no-pipelining.ts";
 import { observed } from "./web/rest/observed.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
 import type { Callers } from "./web/rest/route.ts";
 import { allowedMethods } from "./web/rest/routes.ts";
-import { setSecurityHeaders } from "./web/rest/security-headers.ts";
 import { requireSentPath, routesBySentPath } from "./web/rest/sent-path.ts";
 import { pathOf } from "./web/url.ts";
 

@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from "./errors.ts";
-import { isoTime } from "./iso-time.ts";
+import { isoTime } from "./times.ts";
 
 export function invalidParameter(parameter: string, detail: string): AppError {
   return parameterError("invalid-parameter", parameter, detail);

@@ -1,8 +1,8 @@
 // Readers for untrusted payloads. They return null instead of throwing, limit the length of what they copy
 // and remove control characters, so that stored text is safe to print.
 
-import { isoTime } from "./iso-time.ts";
 import { ExactNumber, isNumber } from "./json.ts";
+import { isoTime } from "./times.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { nodeCrypto } from "./node-crypto.ts";
+import { nodeCrypto } from "./crypto.ts";
 
 /** Keys of 32 bytes. The first seals, all of them open, so that keys can be rotated. */
 export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];

@@ -1,8 +1,8 @@
 import { Hint, Type } from "@sinclair/typebox";
 
+import { nodeCrypto } from "./crypto.ts";
 import { type ServiceDecimals, unitsText } from "./money.ts";
 import { nearest } from "./nearest.ts";
-import { nodeCrypto } from "./node-crypto.ts";
 import { firstLine, isObject } from "./payload.ts";
 import {
   deliveryPrefix,

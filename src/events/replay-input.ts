@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { jsonFilters, readFilters } from "../base/filters.ts";
-import { isoTime } from "../base/iso-time.ts";
+import { isoTime } from "../base/times.ts";
 import { type BodyError, bodyReader } from "../base/validation.ts";
 import { filterInputs, instantDetail } from "../web/filters.schema.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { isoTime } from "../../src/base/iso-time.ts";
+import { isoTime } from "../../src/base/times.ts";
 
 describe("a time with an offset", () => {
   test.each([

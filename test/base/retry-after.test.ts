@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-import { retryAfterMs } from "../../src/base/retry-after.ts";
+import { retryAfterMs } from "../../src/base/times.ts";
 
 const now = Date.UTC(2026, 10, 6, 8, 49, 37);
 const hourMs = 3_600_000;
@@ -31,7 +31,7 @@ test.each([
 });
 
 test("an asctime date is in UTC, whatever the zone of the machine", () => {
-  const module = `${import.meta.dir}/../../src/base/retry-after.ts`;
+  const module = `${import.meta.dir}/../../src/base/times.ts`;
   const script = `import { retryAfterMs } from "${module}"; process.stdout.write(String(retryAfterMs("Fri Nov  6 09:49:37 2026", ${now})))`;
   const env = { ...process.env, TZ: "America/New_York" };
   expect(Bun.spawnSync([process.execPath, "-e", script], { env }).stdout.toString()).toBe(

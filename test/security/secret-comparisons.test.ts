@@ -54,7 +54,7 @@ describe("secrets, signatures and tokens", () => {
   test("are compared by timingSafeEqual in two files [TIME-1]", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
-      "base/constant-time.ts",
+      "base/crypto.ts",
       "identity/idempotency/idempotent.ts",
     ]);
   });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { calendarDate } from "../../base/calendar-date.ts";
+import { calendarDate } from "../../base/times.ts";
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
 import { paymentMethods } from "../model/booking.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
+import { nodeCrypto } from "../../base/crypto.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf } from "../../base/money.ts";
@@ -183,4 +184,14 @@ function passengersFor(
       corrections: 0,
     };
   });
+}
+
+/** The alphabet without I and O, which are easily confused with 1 and 0. */
+const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
+const length = 6;
+
+/** Six random letters: 24⁶, about 190 million references. */
+export function makeReference(): string {
+  const { randomInt } = nodeCrypto();
+  return Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
 }

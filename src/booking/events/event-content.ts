@@ -22,7 +22,7 @@ import type * as example from "./event-examples.ts";
 export const eventFields = {
   bookingId: text("The booking.", "bk_019377b07d4070008000000000000001"),
   reference: text("Its reference.", "KXPQZM"),
-  seats: count("The seats of an oversold flight.", 176),
+  seats: count("Its seats, or those of an oversold flight.", 176),
   flightId: count("The flight.", 654),
   flightNumber: text("The number of the flight.", "N4103"),
   total: amount("Its price in major units of the currency.", 999),

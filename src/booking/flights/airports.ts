@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 
 import Papa from "papaparse";
 
-import { calendarDate } from "../../base/calendar-date.ts";
 import { lazy } from "../../base/lazy.ts";
 import { firstAt, offsetAt, offsetText } from "../../base/time-zone.ts";
+import { calendarDate } from "../../base/times.ts";
 
 import table from "./airports.tsv" with { type: "text" };
 import { bundledZones, type Zones, zonesIn } from "./zones.ts";

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 
-import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
 import { queriedFilters } from "../../base/filters.ts";
 import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
+import { calendarDate } from "../../base/times.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import { flightFilters } from "./flight-filters.ts";

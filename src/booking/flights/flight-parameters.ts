@@ -1,6 +1,6 @@
-import { calendarDate } from "../../base/calendar-date.ts";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
+import { calendarDate } from "../../base/times.ts";
 import { type CabinClass, cabinClasses, maxPassengers } from "../model/flight.ts";
 
 /** Parameters before validation, by name. In a query string, numbers are text. */

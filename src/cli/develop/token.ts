@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
 import { type Role, roles } from "../../base/context.ts";
-import { parseDuration } from "../../base/duration.ts";
+import { parseDuration } from "../../base/times.ts";
 import { readConfig } from "../../config/config.ts";
 import { tokenKey } from "../../config/secrets.ts";
 import { tokens } from "../../identity/auth/token.ts";

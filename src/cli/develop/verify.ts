@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
-import { isoTime } from "../../base/iso-time.ts";
+import { isoTime } from "../../base/times.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { knownProviders, providersFetch, registeredProviders } from "../../config/providers.ts";

@@ -17,8 +17,8 @@ import { erasures } from "../../identity/users/erasures.ts";
 import { type Persons, persons } from "../../persons/persons.ts";
 import { example } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
-import { operatorName } from "../kit/operator-name.ts";
 import { note, table, UsageError } from "../kit/output.ts";
+import { operatorName } from "../kit/program.ts";
 
 interface EraseOptions {
   readonly yes?: true;

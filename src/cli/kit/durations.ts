@@ -1,5 +1,4 @@
-import { parseDuration, unitSeconds } from "../../base/duration.ts";
-import { isoTime } from "../../base/iso-time.ts";
+import { isoTime, parseDuration, unitSeconds } from "../../base/times.ts";
 
 /** A duration before now, or an instant, as an instant in ISO 8601. Throws an `Error` that says what to write. */
 export function pastTime(text: string): string {

@@ -1,3 +1,5 @@
+import { userInfo } from "node:os";
+
 import { version } from "../../base/version.ts";
 
 /** Defined by the build; undefined when the program runs from source. */
@@ -25,4 +27,10 @@ export function sourceCommit(): string {
     // git is not installed.
     return "unknown";
   }
+}
+
+/** The name of the operating system's user. */
+export function operatorName(env: NodeJS.ProcessEnv): string {
+  const { username, uid } = userInfo();
+  return username === "unknown" ? (env["USER"] ?? `uid ${uid}`) : username;
 }

@@ -10,8 +10,8 @@ import { readConfig } from "../../config/config.ts";
 import { secretStore } from "../../config/secrets.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
-import { operatorName } from "../kit/operator-name.ts";
 import { table } from "../kit/output.ts";
+import { operatorName } from "../kit/program.ts";
 import { serverOption } from "../kit/server-api.ts";
 import { bookingOf, type BookingOptions, bookingsAt } from "../kit/server-bookings.ts";
 

@@ -8,9 +8,8 @@ import { mcpPath } from "../../identity/sessions/agent-sign-in.ts";
 import { maxAgentTokenDays } from "../../identity/sessions/agent-token.schema.ts";
 import { argument, example, wholeNumber } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
-import { operatorName } from "../kit/operator-name.ts";
 import { note, printLine, UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
+import { operatorName, programName } from "../kit/program.ts";
 import { localUrl } from "../kit/request.ts";
 import { type Call, calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 

@@ -1,10 +1,9 @@
 import type { RefObject, TargetedKeyboardEvent } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 
-import { addRoute } from "./kit/add-route.ts";
 import { idIn } from "./kit/ids.ts";
 import { NamesContext } from "./kit/names.ts";
-import { readRoute, views, writeRoute } from "./kit/route.ts";
+import { addRoute, readRoute, views, writeRoute } from "./kit/route.ts";
 import { isAdmin } from "./kit/session.ts";
 import { leave } from "./kit/sign-out.ts";
 import { counted, Text } from "./kit/text.tsx";

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
+import { sha256 } from "../../base/crypto.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";

@@ -1,10 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import { sameText } from "../../base/constant-time.ts";
 import type { Role } from "../../base/context.ts";
+import { makeSecret, sameText, sha256 } from "../../base/crypto.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
-import { makeSecret } from "../../base/random-secret.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 

@@ -1,9 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
+import { makeSecret, sha256 } from "../../base/crypto.ts";
 import type { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { makeSecret } from "../../base/random-secret.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";

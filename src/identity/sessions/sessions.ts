@@ -6,12 +6,11 @@ import {
   requireAdmin,
   requireOperator,
 } from "../../base/context.ts";
+import { isSecret, makeSecret, sha256 } from "../../base/crypto.ts";
 import { AppError } from "../../base/errors.ts";
 import type { FiltersOf } from "../../base/filters.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { isSecret, makeSecret } from "../../base/random-secret.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { AppError } from "../../base/errors.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 

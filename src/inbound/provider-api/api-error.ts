@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../base/retry-after.ts";
+import { retryAfterMs } from "../../base/times.ts";
 
 /** A request to a provider's API that did not succeed. The message says what happened, without the token. */
 export class ApiError extends Error {

@@ -1,4 +1,4 @@
-import { sameText } from "../../base/constant-time.ts";
+import { sameText } from "../../base/crypto.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
 import { isDocumentedSecret, leastSecretLength } from "../signatures/weak-secret.ts";
 

@@ -1,4 +1,4 @@
-import { sameBytes } from "../../base/constant-time.ts";
+import { sameBytes } from "../../base/crypto.ts";
 import { positionIn } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/payload.ts";
 import { oneOrMore, pointerKeys } from "../../base/place.ts";

@@ -1,4 +1,4 @@
-import { sameText } from "../../base/constant-time.ts";
+import { sameText } from "../../base/crypto.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { PlaceSource } from "../../base/place.ts";

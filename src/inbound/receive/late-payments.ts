@@ -1,8 +1,8 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { firstPositionAt } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
-import { sha256 } from "../../base/sha256.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";

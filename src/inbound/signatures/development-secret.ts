@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 
-import { nodeCrypto } from "../../base/node-crypto.ts";
+import { nodeCrypto } from "../../base/crypto.ts";
 
 import { kindOf } from "./jwt.ts";
 import { type KeyKind, secretText, type SigningKey } from "./keys.ts";

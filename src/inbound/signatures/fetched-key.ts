@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 
-import { nodeCrypto } from "../../base/node-crypto.ts";
+import { nodeCrypto } from "../../base/crypto.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
 import { maxCandidates } from "../../identity/auth/any-key.ts";
 

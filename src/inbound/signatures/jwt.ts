@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 
 import type { errors, JWTPayload } from "jose";
 
-import { sameText } from "../../base/constant-time.ts";
+import { sameText } from "../../base/crypto.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 import { verifiedByAny } from "../../identity/auth/any-key.ts";
 

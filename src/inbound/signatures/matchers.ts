@@ -1,7 +1,6 @@
 import type { KeyObject, VerifyKeyObjectInput } from "node:crypto";
 
-import { sameBytes } from "../../base/constant-time.ts";
-import { nodeCrypto } from "../../base/node-crypto.ts";
+import { nodeCrypto, sameBytes } from "../../base/crypto.ts";
 
 import { secretKey } from "./keys.ts";
 import type { HmacScheme, PublicKeyScheme } from "./scheme.schema.ts";

@@ -1,4 +1,4 @@
-import { sameText } from "../../base/constant-time.ts";
+import { sameText } from "../../base/crypto.ts";
 import { exactText, lookup } from "../../base/place.ts";
 
 import { sourceOf } from "./payload-reader.ts";

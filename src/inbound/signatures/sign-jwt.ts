@@ -1,5 +1,5 @@
+import { nodeCrypto } from "../../base/crypto.ts";
 import { parseJson } from "../../base/json.ts";
-import { nodeCrypto } from "../../base/node-crypto.ts";
 
 import { claimed } from "./jwt.ts";
 import { secretKey, type SigningKey } from "./keys.ts";

@@ -1,4 +1,4 @@
-import { nodeCrypto } from "../../base/node-crypto.ts";
+import { nodeCrypto } from "../../base/crypto.ts";
 import { exactText, lookup, oneOrMore, type PlaceSource } from "../../base/place.ts";
 
 import { encoded } from "./encodings.ts";

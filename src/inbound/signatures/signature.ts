@@ -1,4 +1,4 @@
-import { sameText } from "../../base/constant-time.ts";
+import { sameText } from "../../base/crypto.ts";
 import { exactText, lookup, type PlaceSource } from "../../base/place.ts";
 
 import { type Claim, claimReader } from "./claim.ts";

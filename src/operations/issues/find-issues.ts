@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { sha256 } from "../../base/sha256.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { ProviderStatus } from "../../inbound/provider-status/provider-status.schema.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { isoTime } from "../../base/iso-time.ts";
+import { isoTime } from "../../base/times.ts";
 
 import { maxMuteDays } from "./issue.ts";
 

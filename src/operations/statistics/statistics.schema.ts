@@ -2,9 +2,37 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { verdicts } from "../../inbound/model/webhook-count.ts";
 import { acknowledgementsSchema } from "../../inbound/receive/latency.ts";
-import { count, instant, listOf, nullable, resource, text, word } from "../../web/schema.ts";
+import {
+  count,
+  documented,
+  instant,
+  listOf,
+  nullable,
+  resource,
+  text,
+  word,
+} from "../../web/schema.ts";
 
-import { spanQuery } from "./span.schema.ts";
+const start = "2026-11-21T08:00:00Z";
+const end = "2026-11-21T09:00:00Z";
+
+/** The query of `readSpan`, for at most `maxPoints` steps. */
+export const spanQuery = (maxPoints: number) =>
+  documented(
+    Type.Object({
+      from: Type.Optional(text("A time with an offset. Default: an hour before `to`.", start)),
+      to: Type.Optional(text("A time with an offset. Default: now.", end)),
+      step: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: 86_400,
+          multipleOf: 60,
+          default: 60,
+          description: `Seconds per step, for at most ${maxPoints} steps.`,
+        }),
+      ),
+    }),
+  );
 
 /** The time that a series covers. */
 const spanFields = {

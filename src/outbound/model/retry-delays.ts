@@ -1,4 +1,4 @@
-import { parseDuration } from "../../base/duration.ts";
+import { parseDuration } from "../../base/times.ts";
 
 const maxDelays = 20;
 const longestDelaySeconds = 24 * 3_600;

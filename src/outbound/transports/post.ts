@@ -3,7 +3,7 @@ import { connectionError, errorCode } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { AddressError, type AddressesOf, fetchAt } from "../../base/public-address.ts";
 import { responseText } from "../../base/response-text.ts";
-import { retryAfterMs } from "../../base/retry-after.ts";
+import { retryAfterMs } from "../../base/times.ts";
 
 /** The content of one POST, or of a PUT. */
 export interface PostRequest {

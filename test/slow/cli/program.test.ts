@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { parseDuration } from "../../../src/base/duration.ts";
 import { at, itemsAt, textAt } from "../../../src/base/payload.ts";
+import { parseDuration } from "../../../src/base/times.ts";
 import { ago } from "../../../src/cli/kit/durations.ts";
 import { besideServer, everything, oneLine } from "../../support/cli.ts";
 

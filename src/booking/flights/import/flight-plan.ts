@@ -1,7 +1,7 @@
 import { AppError, badRequest } from "../../../base/errors.ts";
-import { isoTime } from "../../../base/iso-time.ts";
 import { isCurrency, parseMinor } from "../../../base/money.ts";
 import { isName, nameRule } from "../../../base/name.ts";
+import { isoTime } from "../../../base/times.ts";
 import { flightNumberIn } from "../../model/flight-number.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../../model/flight.ts";
 import { airport } from "../airports.ts";

@@ -8,10 +8,9 @@ import { Detail, LoadedDetail } from "../kit/layout.tsx";
 import { useInterval, useNews } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
 import { isAdmin } from "../kit/session.ts";
-import { Stat } from "../kit/stat.tsx";
 import { counted, Mono, Text } from "../kit/text.tsx";
 import { DueTime, ExactTime } from "../kit/time.tsx";
-import { Badge, Facts } from "../kit/ui.tsx";
+import { Badge, Facts, Stat } from "../kit/ui.tsx";
 import type { DestinationDetail } from "../kit/wire.ts";
 
 import { Actions } from "./destination-actions.tsx";

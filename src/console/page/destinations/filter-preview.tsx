@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { Explanation } from "../kit/event/explanation.tsx";
+import { Explanation } from "../kit/event/notification.tsx";
 import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
 import { counted, type Of, Text } from "../kit/text.tsx";

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { addRoute } from "../kit/add-route.ts";
 import { useInterval, useNews } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
-import { writeRoute } from "../kit/route.ts";
+import { addRoute, writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
 import type { Destination, EventItem, Page, Providers } from "../kit/wire.ts";
 

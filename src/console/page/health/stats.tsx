@@ -1,6 +1,6 @@
 import { milliseconds, span } from "../kit/durations.ts";
 import { writeRoute } from "../kit/route.ts";
-import { Stat } from "../kit/stat.tsx";
+import { Stat } from "../kit/ui.tsx";
 import type { Health } from "../kit/wire.ts";
 
 const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;

@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { addRoute, pasted } from "../kit/add-route.ts";
 import { type ApiError, callApi } from "../kit/api.ts";
 import { keepSecret } from "../kit/copy.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Page } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
-import { go, writeRoute } from "../kit/route.ts";
+import { addRoute, go, pasted, writeRoute } from "../kit/route.ts";
 import { counted, ExternalLink, type Of } from "../kit/text.tsx";
 import { Empty, notify, Waiting } from "../kit/ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../kit/wire.ts";

@@ -1,10 +1,9 @@
 import { brandOf } from "../../../inbound/providers/brand.ts";
-import { addRoute } from "../kit/add-route.ts";
 import { lastDelivery } from "../kit/durations.ts";
 import { Page } from "../kit/layout.tsx";
 import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
-import { writeRoute } from "../kit/route.ts";
+import { addRoute, writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
 import { Mono, type Of } from "../kit/text.tsx";
 import { Time } from "../kit/time.tsx";

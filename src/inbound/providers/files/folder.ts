@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { basename, extname, join } from "node:path";
 
 import { setNewest } from "../../../base/bounded-map.ts";
+import { sha256 } from "../../../base/crypto.ts";
 import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { createFile } from "../../../base/private-file.ts";
-import { sha256 } from "../../../base/sha256.ts";
 import type { Provider } from "../provider.ts";
 
 import { maxFileCharacters } from "./checked-file.ts";

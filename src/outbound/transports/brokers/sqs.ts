@@ -1,4 +1,4 @@
-import { sha256 } from "../../../base/sha256.ts";
+import { sha256 } from "../../../base/crypto.ts";
 import { endpointOf, type Message, type Transport, TransportError } from "../transport.ts";
 
 import { type AwsSend, awsSender, awsTarget } from "./aws.ts";

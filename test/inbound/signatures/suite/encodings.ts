@@ -1,4 +1,4 @@
-import { nodeCrypto } from "../../../../src/base/node-crypto.ts";
+import { nodeCrypto } from "../../../../src/base/crypto.ts";
 
 import {
   type Attempt,

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 
+import { nodeCrypto } from "../../../../src/base/crypto.ts";
 import { lazy } from "../../../../src/base/lazy.ts";
-import { nodeCrypto } from "../../../../src/base/node-crypto.ts";
 import { newKeyPair } from "../../../../src/inbound/signatures/development-secret.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import { secretText, type SigningKey } from "../../../../src/inbound/signatures/keys.ts";

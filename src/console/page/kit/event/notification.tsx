@@ -5,9 +5,7 @@ import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, type Of, Text } from "../text.tsx";
 import { DueTime, ExactTime, Time } from "../time.tsx";
 import { Badge, Status, Wide } from "../ui.tsx";
-import type { NotificationDetail } from "../wire.ts";
-
-import { Explanation } from "./explanation.tsx";
+import type { NotificationDetail, PreviewItem } from "../wire.ts";
 
 interface Parts {
   readonly of: NotificationDetail;
@@ -147,5 +145,29 @@ export function Attempts({ of: { attempts }, to }: AttemptsParts) {
         </tbody>
       </table>
     </Wide>
+  );
+}
+
+/** The clause of a filter that does not match, and the values that it read. */
+export function Explanation({
+  of: { clause, values },
+}: Of<NonNullable<PreviewItem["explanation"]>>) {
+  const read = Object.entries(values);
+  return (
+    <span>
+      <code>
+        <Text of={clause} />
+      </code>
+      {read.length > 0 && " is false: "}
+      {read.map(([name, value], index) => (
+        <>
+          {index > 0 && ", "}
+          <code>{name}</code> is{" "}
+          <code>
+            <Text of={JSON.stringify(value)} />
+          </code>
+        </>
+      ))}
+    </span>
   );
 }
