@@ -103,9 +103,9 @@ function belongsTo({ bookings }: Tables, { userId }: Parameters<OwnerFilter>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
 }
 
-/** The booking has the status that a transition starts from. The status is literal, for the partial indexes. */
-function startsAt({ bookings }: Tables, name: TransitionName) {
-  return sql`${bookings.status} = ${sql.raw(`'${transitions[name].from}'`)}`;
+/** The booking has the status that a transition starts from. */
+function startsAt({ bookings }: Tables, name: Exclude<TransitionName, "book" | "hold">) {
+  return eq(bookings.status, transitions[name].from);
 }
 
 /** The revision after a change of the status. It stays 0 while there were no offers: then readers look for none. */
