@@ -89,15 +89,15 @@ export function prettyJson(json: string, maxDepth = 16): string | null {
   }
 }
 
-/** `line`: a line break followed by the indent of the value. Throws beyond `depth`. */
-function indented(json: string, depth: number, line: string): string {
+/** `newline`: a line break followed by the indent of the value. Throws beyond `depth`. */
+function indented(json: string, depth: number, newline: string): string {
   if (!json.startsWith("{") && !json.startsWith("[")) return json;
   const members = membersOf(json);
   if (members.length === 0) return `${json[0]}${json.at(-1)}`;
   if (depth === 0) throw new RangeError("This is nested too deeply");
-  const inner = `${line}  `;
+  const inner = `${newline}  `;
   const lines = members.map(
     ({ key, text }) => inner + (key === null ? "" : `${key}: `) + indented(text, depth - 1, inner),
   );
-  return `${json[0]}${lines.join(",")}${line}${json.at(-1)}`;
+  return `${json[0]}${lines.join(",")}${newline}${json.at(-1)}`;
 }

@@ -16,7 +16,7 @@ async function responseBytes(response: Response, maxBytes: number): Promise<Buff
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw responseTooLarge(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -30,10 +30,10 @@ function gunzipped(bytes: Buffer, maxBytes: number): Buffer {
   } catch (error) {
     const isTooLarge =
       error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    throw isTooLarge ? tooLarge(maxBytes) : error;
+    throw isTooLarge ? responseTooLarge(maxBytes) : error;
   }
 }
 
-function tooLarge(maxBytes: number): Error {
+function responseTooLarge(maxBytes: number): Error {
   return new Error(`the response is larger than ${maxBytes} bytes`);
 }

@@ -28,10 +28,10 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
     help: "Size of the database's file and its write-ahead log",
   });
   metrics.onScrape(async () => {
-    const figures = file === null ? null : await diskFiguresOf(file);
-    setOrRemove(diskFree, figures?.free);
-    setOrRemove(diskSize, figures?.size);
-    setOrRemove(databaseSize, figures?.database);
+    const usage = file === null ? null : await diskUsageOf(file);
+    setOrRemove(diskFree, usage?.free);
+    setOrRemove(diskSize, usage?.size);
+    setOrRemove(databaseSize, usage?.database);
   });
 
   return {
@@ -43,7 +43,7 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
 }
 
 /** Null when the file or its disk cannot be read. */
-async function diskFiguresOf(file: string) {
+async function diskUsageOf(file: string) {
   try {
     const [{ bavail, blocks, bsize }, { size }] = await Promise.all([
       statfs(dirname(file)),

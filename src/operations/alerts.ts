@@ -45,12 +45,12 @@ const intervalMs = 60_000;
 const rejectionThreshold = 20;
 const rejectionWindowMs = 5 * 60_000;
 
-/** What is wrong, by a key that stays the same while it lasts, with a line for operators. */
+/** What is wrong, by a key that stays the same while it lasts, with a summary for operators. */
 type Troubles = ReadonlyMap<string, Trouble>;
 interface Trouble {
   readonly kind:
     "dead_letters" | "circuit_open" | "destination_gone" | "provider_silent" | "rejections";
-  readonly line: string;
+  readonly summary: string;
   /** Grows while it gets worse; an alert is sent again then. */
   readonly count: number;
   /** The destination that is in trouble itself, and gets no alert about it. */
@@ -140,7 +140,7 @@ async function troublesOf({
       `dead_letters:${destinationId}`,
       {
         kind: "dead_letters",
-        line: `${nameOf(destinationId)}: ${count} dead`,
+        summary: `${nameOf(destinationId)}: ${count} dead`,
         count,
         destinationId,
       },
@@ -149,7 +149,7 @@ async function troublesOf({
       `circuit_open:${id}`,
       {
         kind: "circuit_open",
-        line: `${nameOf(id)}: ${failures} failures in a row`,
+        summary: `${nameOf(id)}: ${failures} failures in a row`,
         count: 1,
         destinationId: id,
       },
@@ -158,14 +158,14 @@ async function troublesOf({
       `destination_gone:${id}`,
       {
         kind: "destination_gone",
-        line: `${nameOf(id)}: ${disabledReason}`,
+        summary: `${nameOf(id)}: ${disabledReason}`,
         count: 1,
         destinationId: id,
       },
     ]),
     ...silent.map((provider): [string, Trouble] => [
       `provider_silent:${provider}`,
-      { kind: "provider_silent", line: provider, count: 1, destinationId: null },
+      { kind: "provider_silent", summary: provider, count: 1, destinationId: null },
     ]),
     ...rejected
       .filter(({ count }) => count >= rejectionThreshold)
@@ -173,7 +173,7 @@ async function troublesOf({
         `rejections:${provider}`,
         {
           kind: "rejections",
-          line: `${provider}: ${count} within five minutes`,
+          summary: `${provider}: ${count} within five minutes`,
           count: 1,
           destinationId: null,
         },
@@ -188,7 +188,7 @@ async function announce(
 ): Promise<void> {
   const nowMs = clock.now();
   const now = new Date(nowMs);
-  const lines = news.map(([, { line }]) => line).toSorted();
+  const summaries = news.map(([, { summary }]) => summary).toSorted();
   const event: StoredEvent = {
     ...emptyEvent,
     place: new Place(nowMs),
@@ -198,7 +198,7 @@ async function announce(
     idempotencyKey: `${skyhookProvider}:alert.${kind}:${Math.floor(nowMs / intervalMs)}`,
     occurredAt: now,
     createdAt: now,
-    title: `${titles[kind]}: ${lines.join("; ")}`.slice(0, 500),
+    title: `${titles[kind]}: ${summaries.join("; ")}`.slice(0, 500),
     data: { count: news.length },
   };
   const inTrouble = new Set(news.map(([, { destinationId }]) => destinationId));

@@ -33,7 +33,7 @@ export function readBytes(
   address: string,
 ): Uint8Array | Promise<Uint8Array> {
   const contentLength = contentLengthOf(request.headers);
-  if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);
+  if (contentLength !== null && contentLength > maxBytes) throw bodyTooLarge(maxBytes);
   if (contentLength === null || contentLength > smallBytes) {
     return readLarge(request, address, { contentLength, maxBytes });
   }
@@ -41,7 +41,7 @@ export function readBytes(
   const body = request.bytes();
   const bytes = Bun.peek(body);
   if (!(bytes instanceof Uint8Array)) return accepted(request, inTime(body, wholeTimeoutMs));
-  if (request.signal.aborted) throw incomplete();
+  if (request.signal.aborted) throw incompleteBody();
   return bytes;
 }
 
@@ -69,7 +69,7 @@ async function readLarge(
 async function accepted({ signal }: Request, body: Promise<Uint8Array>): Promise<Uint8Array> {
   const bytes = await body;
   await nextTurn();
-  if (signal.aborted) throw incomplete();
+  if (signal.aborted) throw incompleteBody();
   return bytes;
 }
 
@@ -104,7 +104,7 @@ async function readStream(
     const { done, value } = await inTime(reader.read(), Math.min(leftMs, pauseTimeoutMs));
     if (done) break;
     const end = length + value.length;
-    if (end > maxBytes) throw tooLarge(maxBytes);
+    if (end > maxBytes) throw bodyTooLarge(maxBytes);
     if (end > buffer.byteLength) {
       const most = contentLength ?? maxBytes;
       const size = Math.min(most, Math.max(end, 2 * buffer.byteLength, firstBufferBytes));
@@ -118,7 +118,7 @@ async function readStream(
     // again at once would allocate an object for each chunk on the wire and block other requests.
     await nextTurn();
   }
-  if (contentLength !== null && length !== contentLength) throw incomplete();
+  if (contentLength !== null && length !== contentLength) throw incompleteBody();
   return new Uint8Array(buffer.byteLength === length ? buffer : buffer.transfer(length));
 }
 
@@ -126,24 +126,24 @@ async function readStream(
 async function inTime<Part>(part: Promise<Part>, limitMs: number): Promise<Part> {
   try {
     return await within(part, limitMs, () => {
-      throw tooSlow();
+      throw bodyTooSlow();
     });
   } catch (error) {
-    throw error instanceof AppError ? error : incomplete(error);
+    throw error instanceof AppError ? error : incompleteBody(error);
   }
 }
 
-function tooLarge(maxBytes: number): AppError {
+function bodyTooLarge(maxBytes: number): AppError {
   return new AppError("body-too-large", `The body is larger than the limit of ${maxBytes} bytes`);
 }
 
-function tooSlow(): AppError {
+function bodyTooSlow(): AppError {
   const [whole, pause] = [wholeTimeoutMs / 1_000, pauseTimeoutMs / 1_000];
   const detail = `The body took longer than ${whole} s, or paused for more than ${pause} s. Send it faster.`;
   return new AppError("bad-request", detail);
 }
 
-function incomplete(cause?: unknown): AppError {
+function incompleteBody(cause?: unknown): AppError {
   return new AppError("bad-request", "The body is incomplete. Send the whole request again.", {
     cause,
   });

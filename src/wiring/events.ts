@@ -8,7 +8,7 @@ import { events } from "../events/events.ts";
 import { replayRunner } from "../events/replay-runner.ts";
 import { replays } from "../events/replays.ts";
 import type { AlsoDelete } from "../events/retention/delete-events.ts";
-import { pruner } from "../events/retention/pruner.ts";
+import { retention } from "../events/retention/retention.ts";
 import { weekMetrics } from "../events/retention/week-metrics.ts";
 import { readWeeks } from "../events/retention/weeks.ts";
 import type { EventServices } from "../events/room.rest.ts";
@@ -40,7 +40,7 @@ interface Parts {
 export function eventServices(platform: Platform, parts: Parts) {
   const { config, storage, clock, log, makeId } = platform;
   const { registry, audit, outbox, eventFeed, destinationCache, checkProvider } = parts;
-  const pruning = pruner(
+  const retentionTask = retention(
     storage,
     {
       eventDays: config.eventRetentionDays,
@@ -98,12 +98,12 @@ export function eventServices(platform: Platform, parts: Parts) {
   return {
     services,
     async start() {
-      pruning.start();
+      retentionTask.start();
       indexing.start();
       await running.start();
     },
     async stop() {
-      await Promise.all([pruning.stop(), indexing.stop(), running.stop()]);
+      await Promise.all([retentionTask.stop(), indexing.stop(), running.stop()]);
     },
   };
 }

@@ -2,8 +2,8 @@ import { firstPositionAt } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { linesOf } from "../../outbound/model/deliveries.sql.ts";
-import { nextInLine } from "../../outbound/model/delivery-order.sql.ts";
+import { orderGroupsOf } from "../../outbound/model/deliveries.sql.ts";
+import { unblockNext } from "../../outbound/model/delivery-order.sql.ts";
 
 import {
   deleteAttemptsOf,
@@ -81,7 +81,7 @@ export async function deleteSettled(
   if (settled.length === 0) return;
   const positions = settled.map(({ position }) => position);
   // Users' deliveries may still wait, for example while their destination is paused.
-  const lines = await storage.all(linesOf, { events: positions });
+  const groups = await storage.all(orderGroupsOf, { events: positions });
   await storage.atomically(
     ...(storage.dialect === "postgres" ? [write(lockSettledEvents, { positions }, "stop")] : []),
     write(deleteSettledEvents, { positions }, "stop"),
@@ -90,6 +90,6 @@ export async function deleteSettled(
     write(deleteNotificationsOf, { positions }),
     write(deleteWordsOf, { positions }),
     ...alsoDelete({ first: found[0] ?? 0, last: found.at(-1) ?? 0 }),
-    ...lines.flatMap((line) => nextInLine(line, new Date(now))),
+    ...groups.flatMap((group) => unblockNext(group, new Date(now))),
   );
 }

@@ -10,8 +10,8 @@ import {
   weekAt,
   weeksUntil,
 } from "../../event/weeks.sql.ts";
-import { linesOf } from "../../outbound/model/deliveries.sql.ts";
-import { nextInLine } from "../../outbound/model/delivery-order.sql.ts";
+import { orderGroupsOf } from "../../outbound/model/deliveries.sql.ts";
+import { unblockNext } from "../../outbound/model/delivery-order.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 import {
@@ -88,12 +88,12 @@ async function deleteNotifications(
   const notifications = await storage.all(notificationsAmong, { positions });
   if (notifications.length === 0) return;
   // Users' deliveries may still wait, for example while their destination is paused.
-  const lines = await storage.all(linesOf, { events: positions });
+  const groups = await storage.all(orderGroupsOf, { events: positions });
   const range = { first: positions[0] ?? 0, last: positions.at(-1) ?? 0 };
   await storage.atomically(
     write(deleteSettledNotifications, range),
     write(deleteAttemptsWithout, { positions: notifications.map(({ position }) => position) }),
     write(deleteDeliveriesWithout, range),
-    ...lines.flatMap((line) => nextInLine(line, new Date(now))),
+    ...groups.flatMap((group) => unblockNext(group, new Date(now))),
   );
 }

@@ -190,7 +190,7 @@ export function objectsIn({ host }: ProviderApi, list: unknown): readonly JsonOb
 }
 
 /** The value of `parameter` in the `next` link of a response (RFC 8288); null on the last page. */
-export function nextInLink({ headers }: ApiResponse, parameter: string): string | null {
+export function nextPageParameter({ headers }: ApiResponse, parameter: string): string | null {
   for (const link of (headers.get("link") ?? "").split(/,(?=\s*<)/)) {
     const [, target = "", rest = ""] = /^\s*<([^>]*)>(.*)$/s.exec(link) ?? [];
     if (!/;\s*rel="?next"?\s*(?:;|$)/i.test(rest)) continue;

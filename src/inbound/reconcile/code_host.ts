@@ -13,7 +13,7 @@ import { githubApi } from "../provider-api/github.ts";
 import {
   type ApiResponse,
   type Field,
-  nextInLink,
+  nextPageParameter,
   objectsIn,
   type ProviderApi,
 } from "../provider-api/provider-api.ts";
@@ -59,7 +59,7 @@ function deliveriesOf(hook: string, api: ProviderApi): ProviderLog {
 }
 
 function nextOf(response: ApiResponse, after: string | null): string | null {
-  const next = nextInLink(response, "cursor");
+  const next = nextPageParameter(response, "cursor");
   return next === after ? null : next;
 }
 

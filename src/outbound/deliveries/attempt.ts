@@ -5,7 +5,7 @@ import type { CachedDestination } from "./destination-cache.ts";
 import type { Claim } from "./outcome.ts";
 import type { Made } from "./record.ts";
 import type { Sent } from "./render.ts";
-import { sendTraced, tooLarge } from "./send.ts";
+import { contentTooLargeStatus, sendTraced } from "./send.ts";
 
 export interface AttemptParts {
   readonly clock: Clock;
@@ -39,7 +39,9 @@ export async function attempt(
   const sent = await sendTraced(tracer, send, batch, earlier, signal);
   // Smaller batches may be accepted.
   const result =
-    batch.length > 1 && sent.responseStatus === tooLarge ? { ...sent, isFinal: false } : sent;
+    batch.length > 1 && sent.responseStatus === contentTooLargeStatus
+      ? { ...sent, isFinal: false }
+      : sent;
   // Not an error of the destination. The next start sends it again.
   if (signal.aborted && !result.delivered) return null;
   // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.

@@ -20,7 +20,7 @@ import type { CachedDestination } from "./destination-cache.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { readyFrom } from "./ready.ts";
 import type { RecordAttempt } from "./record.ts";
-import { tooLarge } from "./send.ts";
+import { contentTooLargeStatus } from "./send.ts";
 
 export interface DeliverParts extends AttemptParts {
   readonly storage: Storage;
@@ -259,7 +259,7 @@ export function deliveryQueue(
     onSend();
     lastAttemptMs = made?.durationMs ?? Number.POSITIVE_INFINITY;
     const delivered = made?.result.delivered === true;
-    if (made?.result.responseStatus === tooLarge && batch.length > 1) {
+    if (made?.result.responseStatus === contentTooLargeStatus && batch.length > 1) {
       ready.wasTooLarge(batch.length);
     }
     // A failed attempt keeps its place until it is recorded: it may open the circuit.

@@ -4,7 +4,7 @@ import { encoded, statementsOver, type Write, write } from "../../db/statement.t
 import type { TablesOf } from "../../db/table.ts";
 import { createdAt } from "../../event/event.sql.ts";
 import { hasKeyOf, keyColumns } from "../model/deliveries.sql.ts";
-import { firstOfLine } from "../model/delivery-order.sql.ts";
+import { firstInGroup } from "../model/delivery-order.sql.ts";
 import { deliveriesTable, type DeliveryKey, type StoredDelivery } from "../model/delivery.ts";
 import { type Destination, destinationsTable } from "../model/destination.ts";
 import { healthIsContended } from "../model/destinations.sql.ts";
@@ -23,13 +23,13 @@ const statement = statementsOver(tables);
  * being rescheduled. Drizzle omits table names in a select, so they are here.
  */
 function isNext({ deliveries }: Pick<Tables, "deliveries">) {
-  const line = {
+  const group = {
     destination: sql`deliveries.destination`,
     orderKey: sql`deliveries.order_key`,
   };
   // In two parts, because each has an index.
   const isAfter = (which: "blocked" | "not blocked") =>
-    sql`coalesce(${firstOfLine({ deliveries }, which, line)} < deliveries.notification, false)`;
+    sql`coalesce(${firstInGroup({ deliveries }, which, group)} < deliveries.notification, false)`;
   return sql`(${deliveries.orderKey} is null or not (${isAfter("blocked")} or ${isAfter("not blocked")}))`;
 }
 

@@ -5,7 +5,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Event, EventContent } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
 import { type NewDelivery, storeDeliveries, undeliveredOf } from "../model/deliveries.sql.ts";
-import { linesAgain } from "../model/delivery-order.sql.ts";
+import { reorder } from "../model/delivery-order.sql.ts";
 import type { Destination } from "../model/destination.ts";
 import { undeliveredStatuses } from "../model/notification-words.ts";
 import { insertNotification, type PlacedNotification } from "../model/notifications.sql.ts";
@@ -134,7 +134,7 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
       const ids = sentToOf(event);
       for (const { destinationId } of failed) ids.add(destinationId);
       const at = new Date(now());
-      return [write(reschedule, { deliveries: failed, now: at }), ...linesAgain(failed, at)];
+      return [write(reschedule, { deliveries: failed, now: at }), ...reorder(failed, at)];
     },
     committed(event) {
       wake(sentTo.get(event) ?? null);

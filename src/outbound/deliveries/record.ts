@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Write, write, type WriteResult } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { nextInLine } from "../model/delivery-order.sql.ts";
+import { unblockNext } from "../model/delivery-order.sql.ts";
 import {
   type Destination,
   failedReason,
@@ -18,7 +18,7 @@ import { healthWrite } from "./circuit.ts";
 import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
 import { type Claim, outcomeOf } from "./outcome.ts";
-import { gone, type SendResult } from "./send.ts";
+import { goneStatus, type SendResult } from "./send.ts";
 
 export interface RecordParts {
   readonly storage: Storage;
@@ -95,7 +95,7 @@ export function recorder(parts: RecordParts): RecordAttempt {
     const ended = Promise.withResolvers<void>();
     waiting.push({ made, ended });
     if (!isRunning) {
-      // A failure decides when the next attempt is due, and the next delivery of a line waits for this one.
+      // A failure decides when the next attempt is due, and the next delivery of an order group waits for this one.
       const isUrgent = !made.result.delivered || made.claim.delivery.orderKey !== null;
       if (isUrgent) clearTimeout(gathering);
       if (isUrgent || gathering === undefined) {
@@ -200,7 +200,7 @@ function disabledReasonOf(
   afterDays: number | null,
   nowMs: number,
 ): string | null {
-  if (result.responseStatus === gone) return goneReason;
+  if (result.responseStatus === goneStatus) return goneReason;
   if (result.delivered || failingSince === null || afterDays === null) return null;
   return nowMs - failingSince.getTime() >= afterDays * dayMs ? failedReason(afterDays) : null;
 }
@@ -219,7 +219,7 @@ function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
 function unblocking({ claim: { delivery }, result }: Made, now: number): readonly Write<never>[] {
   const { delivered, isFinal } = result;
   const afterDead = !delivered && (delivery.afterDead || !isFinal);
-  return nextInLine(delivery, new Date(now), { afterDead });
+  return unblockNext(delivery, new Date(now), { afterDead });
 }
 
 /** Changes nothing if the destination was changed since this attempt began: its address may be another one. */
@@ -246,5 +246,5 @@ async function tell(parts: RecordParts, { made, outcome, health, disabledReason 
     log.warn({ destination: name, reason: disabledReason }, "destination disabled");
   }
   // Before its queue looks for more.
-  if (disabledReason !== null || responseStatus === gone) await onDisabled(destination.id);
+  if (disabledReason !== null || responseStatus === goneStatus) await onDisabled(destination.id);
 }

@@ -69,7 +69,7 @@ interface These {
 
 /**
  * Reschedules these deliveries if they still have one of the statuses: they are due at once, with all attempts left.
- * Those with an order key are blocked until `linesAgain`. Does not end leases: a leased delivery is being sent, and
+ * Those with an order key are blocked until `reorder`. Does not end leases: a leased delivery is being sent, and
  * must not be sent twice at the same time.
  */
 const reschedule = (...statuses: readonly NotificationStatus[]) =>

@@ -3,7 +3,7 @@ import { inOwnTurn } from "../../db/in-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import { linesAgain } from "../model/delivery-order.sql.ts";
+import { reorder } from "../model/delivery-order.sql.ts";
 import type { DeliveryKey, StoredDelivery } from "../model/delivery.ts";
 import type { Destination } from "../model/destination.ts";
 
@@ -37,7 +37,7 @@ export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry)
     const batch = await inOwnTurn(parts.storage, () => parts.storage.all(deadAfter, from));
     const dead = batch.filter(which);
     const now = new Date(parts.clock.now());
-    retried += await retry(parts, rescheduleDead, dead, linesAgain(dead, now));
+    retried += await retry(parts, rescheduleDead, dead, reorder(dead, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return retried;
     place = { after: last.notification };

@@ -43,8 +43,8 @@ export interface SendResult {
 }
 
 /** Statuses after which no retry can succeed (RFC 9110, 15.5.11 and 15.5.14). */
-export const gone = 410;
-export const tooLarge = 413;
+export const goneStatus = 410;
+export const contentTooLargeStatus = 413;
 
 /** An error may repeat what the destination said. It is stored with each attempt. */
 const maxErrorCharacters = 500;
@@ -184,7 +184,7 @@ function sendByHttp(parts: RuledParts, render: RenderFor, { address }: Destinati
 function resultOf({ status, retryAfterMs, text }: PostResponse): SendResult {
   if (status >= 200 && status < 300) return { ...delivered, responseStatus: status };
   const error = `HTTP ${status}${text === "" ? "" : `: ${text}`}`;
-  const isFinal = status === gone || status === tooLarge;
+  const isFinal = status === goneStatus || status === contentTooLargeStatus;
   return { delivered: false, responseStatus: status, error, retryAfterMs, isFinal };
 }
 

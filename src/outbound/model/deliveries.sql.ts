@@ -15,7 +15,7 @@ import type { TablesOf } from "../../db/table.ts";
 import { createdAt, eventId } from "../../event/event.sql.ts";
 import { eventsTable } from "../../event/event.ts";
 
-import { nextInLine } from "./delivery-order.sql.ts";
+import { unblockNext } from "./delivery-order.sql.ts";
 import {
   deliveriesTable,
   type DeliveryKey,
@@ -83,7 +83,7 @@ export function storeDeliveries(deliveries: readonly NewDelivery[]): readonly Wr
   if (deliveries.length === 0) return [];
   return [
     write(insertDeliveries, { deliveries }),
-    ...deliveries.flatMap((delivery) => nextInLine(delivery, delivery.dueAt ?? new Date(0))),
+    ...deliveries.flatMap((delivery) => unblockNext(delivery, delivery.dueAt ?? new Date(0))),
   ];
 }
 
@@ -105,8 +105,8 @@ export const undeliveredOf = statement<OfEvent>()((db, { deliveries }, p) => {
     .orderBy(asc(notification), asc(destination));
 });
 
-/** The lines that the undelivered deliveries of these events wait in. */
-export const linesOf = statement<OfEvents>()((db, { deliveries }, p, dialect) =>
+/** The order groups of the undelivered deliveries of these events. */
+export const orderGroupsOf = statement<OfEvents>()((db, { deliveries }, p, dialect) =>
   db
     .select({ destination: deliveries.destination, orderKey: deliveries.orderKey })
     .from(deliveries)

@@ -8,25 +8,25 @@ import { deliveriesTable, type StoredDelivery } from "./delivery.ts";
 const tables = { deliveries: deliveriesTable };
 const statement = statementsOver(tables);
 
-/** Deliveries with an order key, which are sent one after the other. */
-interface Line {
+/** The deliveries to a destination with the same order key, which are sent one after the other. */
+interface OrderGroup {
   readonly destination: StoredDelivery["destination"];
   readonly orderKey: string;
 }
 
 /** Without the lock, a delivery stored while the one before it is settled would stay blocked. */
-const lineIsContended = {
-  contended: ({ destination, orderKey }: Line) => ({
+const groupIsContended = {
+  contended: ({ destination, orderKey }: OrderGroup) => ({
     table: deliveriesTable,
     ids: [`${destination} ${orderKey}`],
   }),
 };
 
 /**
- * The notification of the first unsettled delivery of a line, among blocked or other ones; null without one. PostgreSQL
+ * The notification of the first unsettled delivery of an order group, among blocked or other ones; null without one. PostgreSQL
  * would walk another index for `min(notification)`, and a whole table for `exists`: only the index has this order.
  */
-export function firstOfLine(
+export function firstInGroup(
   { deliveries }: TablesOf<typeof tables>,
   which: "blocked" | "not blocked",
   { destination, orderKey }: { readonly destination: SQL; readonly orderKey: SQL },
@@ -37,8 +37,8 @@ export function firstOfLine(
         and ${sql.raw(which.replace("blocked", ""))}${name}.blocked order by ${name}.order_key, ${name}.notification limit 1)`;
 }
 
-/** The place of a line, from the values of a statement. */
-function lineOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<Line>) {
+/** The columns of a group, from the values of a statement. */
+function groupOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<OrderGroup>) {
   return {
     destination: encoded(p.destination, deliveries.destination),
     orderKey: encoded(p.orderKey, deliveries.orderKey),
@@ -46,13 +46,13 @@ function lineOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<Line>) {
 }
 
 /**
- * Makes the first unsettled delivery of a line due, unless it is already. Run it in each transaction that stores,
+ * Makes the first unsettled delivery of an order group due, unless it is already. Run it in each transaction that stores,
  * settles, reschedules or deletes a delivery with an order key. `afterDead`: see `StoredDelivery`.
  */
-const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: boolean }>()(
+const unblockFirst = statement<OrderGroup & { readonly now: Date; readonly afterDead: boolean }>()(
   (db, t, p) => {
     const { destination, notification, dueAt, afterDead } = t.deliveries;
-    const line = lineOf(t, p);
+    const group = groupOf(t, p);
     return db
       .update(t.deliveries)
       .set({
@@ -61,30 +61,30 @@ const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: 
         afterDead: encoded(p.afterDead, afterDead),
       })
       .where(
-        sql`${destination} = ${line.destination} and ${notification} = ${firstOfLine(t, "blocked", line)}
-          and not coalesce(${firstOfLine(t, "not blocked", line)} < ${notification}, false)`,
+        sql`${destination} = ${group.destination} and ${notification} = ${firstInGroup(t, "blocked", group)}
+          and not coalesce(${firstInGroup(t, "not blocked", group)} < ${notification}, false)`,
       );
   },
-  lineIsContended,
+  groupIsContended,
 );
 
-/** Blocks what is due in a line besides its first delivery: an earlier one was rescheduled. */
-const blockOthers = statement<Line>()((db, t, p) => {
+/** Blocks what is due in an order group besides its first delivery: an earlier one was rescheduled. */
+const blockOthers = statement<OrderGroup>()((db, t, p) => {
   const { destination, orderKey, dueAt, blocked, notification } = t.deliveries;
-  const line = lineOf(t, p);
+  const group = groupOf(t, p);
   return db
     .update(t.deliveries)
     .set({ blocked: sql`true` })
     .where(
-      sql`${destination} = ${line.destination} and ${orderKey} = ${line.orderKey} and ${dueAt} is not null and not ${blocked}
-      and ${notification} > ${firstOfLine(t, "not blocked", line)}`,
+      sql`${destination} = ${group.destination} and ${orderKey} = ${group.orderKey} and ${dueAt} is not null and not ${blocked}
+      and ${notification} > ${firstInGroup(t, "not blocked", group)}`,
     );
-}, lineIsContended);
+}, groupIsContended);
 
 type Ordered = Pick<StoredDelivery, "destination" | "orderKey">;
 
 /** For the transaction in which a delivery was stored, settled or deleted. Nothing without an order key. */
-export function nextInLine(
+export function unblockNext(
   { destination, orderKey }: Ordered,
   now: Date,
   { afterDead } = { afterDead: false },
@@ -93,15 +93,15 @@ export function nextInLine(
 }
 
 /** For the transaction in which deliveries were rescheduled, which may be earlier than those that are due. */
-export function linesAgain(deliveries: readonly Ordered[], now: Date): readonly Write<never>[] {
-  const lines = new Map(
+export function reorder(deliveries: readonly Ordered[], now: Date): readonly Write<never>[] {
+  const groups = new Map(
     deliveries.map((each) => [JSON.stringify([each.destination, each.orderKey]), each]),
   );
-  return [...lines.values()].flatMap(({ destination, orderKey }) =>
+  return [...groups.values()].flatMap(({ destination, orderKey }) =>
     orderKey === null
       ? []
       : [
-          ...nextInLine({ destination, orderKey }, now),
+          ...unblockNext({ destination, orderKey }, now),
           write(blockOthers, { destination, orderKey }),
         ],
   );

@@ -57,7 +57,7 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
 const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
 
 /** Waits in rounds of retention. PostgreSQL deletes whole weeks, so that events may stay for seven days more. */
-const untilPruned = (condition: () => Promise<boolean>) =>
+const untilDeleted = (condition: () => Promise<boolean>) =>
   until(async () => {
     app.clock.advance(minuteMs);
     return condition();
@@ -72,7 +72,7 @@ describe("retention", () => {
       await store(4, 31, "delivered"),
       await store(5, 1, "delivered"),
     ];
-    await untilPruned(async () => (await ids()).length === 4);
+    await untilDeleted(async () => (await ids()).length === 4);
     expect(await ids()).toEqual([fresh, older, pending, dead]);
     const body = async (id: string) =>
       (await json(await app.as("operator", `/v1/events/${id}`)))["body"];
@@ -97,7 +97,7 @@ describe("retention", () => {
   test("deletes an event once its last notification is delivered", async () => {
     const id = await store(1, 98, "dead");
     await store(2, 98, "delivered");
-    await untilPruned(async () => (await ids()).length === 1);
+    await untilDeleted(async () => (await ids()).length === 1);
     expect(await ids()).toEqual([id]);
     const statuses = (
       await app.services.storage.all(notificationsOfEvents, { events: [positionIn(id)] })
@@ -106,7 +106,7 @@ describe("retention", () => {
     // Without a delivery, the notification counts as delivered.
     const key = { event: positionIn(id), notification: positionIn(id), destination: 1 };
     await app.services.storage.atomically(write(deleteOrphan, key));
-    await untilPruned(async () => (await ids()).length === 0);
+    await untilDeleted(async () => (await ids()).length === 0);
   });
 
   test("deletes the bodies of old rejections but keeps the rejections", async () => {
@@ -139,9 +139,9 @@ describe("retention", () => {
   test("deletes many events in batches and runs again after a minute", async () => {
     await app.restart({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
     for (let number = 0; number < 250; number += 1) await store(number, 15, "delivered");
-    await untilPruned(async () => (await ids()).length === 0);
+    await untilDeleted(async () => (await ids()).length === 0);
     await store(999, 15, "delivered");
-    await untilPruned(async () => (await ids()).length === 0);
+    await untilDeleted(async () => (await ids()).length === 0);
   });
 
   /** Stores an entry of some days ago, by an actor that none of the other requests has. */

@@ -13,7 +13,7 @@ import {
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { waitingBefore } from "../../../src/outbound/deliveries/retry-all.sql.ts";
 import { orphanedDestinations } from "../../../src/outbound/model/deliveries.sql.ts";
-import { linesAgain } from "../../../src/outbound/model/delivery-order.sql.ts";
+import { reorder } from "../../../src/outbound/model/delivery-order.sql.ts";
 import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
@@ -113,8 +113,8 @@ describe("deliveries with one order key", () => {
 });
 
 test("the statements of a queue read no delivery that waits for others", () => {
-  const line = { destination: 1, orderKey: "key" };
-  const [unblockFirst, blockOthers] = linesAgain([line], new Date());
+  const group = { destination: 1, orderKey: "key" };
+  const [unblockFirst, blockOthers] = reorder([group], new Date());
   const due = "deliveries_due (destination=? AND due_at";
   const first = "deliveries_blocked (destination=? AND order_key>? AND order_key<?";
   const heads = "deliveries_heads (destination=? AND order_key>? AND order_key<?";
@@ -160,7 +160,7 @@ test.skipIf(skips(noManyConnections))(
       values (1, 'dst_1', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await using client = new SQL(database.url, { max: 1 });
     const now = new Date(10_000);
-    const [unblockFirst, blockOthers] = linesAgain([{ destination: 1, orderKey: "key" }], now);
+    const [unblockFirst, blockOthers] = reorder([{ destination: 1, orderKey: "key" }], now);
     const [orphans, orphansBehind] = orphanedDestinations;
     const runs = {
       claimDue: write(claimDue, { destination: 1, now, leasedUntil: now, limit: 16 }),

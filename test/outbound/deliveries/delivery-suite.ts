@@ -22,7 +22,7 @@ import {
   insertDeliveries,
   storeDeliveries,
 } from "../../../src/outbound/model/deliveries.sql.ts";
-import { linesAgain, nextInLine } from "../../../src/outbound/model/delivery-order.sql.ts";
+import { reorder, unblockNext } from "../../../src/outbound/model/delivery-order.sql.ts";
 import type { DeliveryKey } from "../../../src/outbound/model/delivery.ts";
 import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
 import type { NotificationStatus } from "../../../src/outbound/model/notification.ts";
@@ -207,9 +207,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       const settle = (number: number, leasedUntil: Date, fields: Partial<Settled>) =>
         storage.atomically(
           settling({ ...keyOf(number), leasedUntil, ...fields }),
-          ...nextInLine({ ...to, orderKey: "a" }, at(20)),
+          ...unblockNext({ ...to, orderKey: "a" }, at(20)),
         );
-      // The head of the line waits for its retry, and those behind it too.
+      // The first of the group waits for its retry, and those behind it too.
       await settle(1, at(1_010), { status: "retrying", dueAt: at(5_000), deliveredAt: null });
       expect(await claimed(20)).toEqual([]);
       expect(await claimed(5_000)).toEqual([1, 3, 4]);
@@ -238,7 +238,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       await store(4, "pending");
       await storage.atomically(
         write(rescheduleDead, { deliveries: [keyOf(1), keyOf(2)], now: at(5) }),
-        ...linesAgain([{ ...to, orderKey }], at(5)),
+        ...reorder([{ ...to, orderKey }], at(5)),
       );
       for (const [index, number] of [1, 2, 3, 4].entries()) {
         const now = 10 + index;
@@ -246,7 +246,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         expect(numbersOf(rows)).toEqual([number]);
         await storage.atomically(
           settling({ ...keyOf(number), leasedUntil: at(now + 1_000) }),
-          ...nextInLine({ ...to, orderKey }, at(now)),
+          ...unblockNext({ ...to, orderKey }, at(now)),
         );
       }
       expect((await claim(50))[0].rows).toEqual([]);

@@ -258,7 +258,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   });
 
   test("shows health: key figures and charts", async () => {
-    await browser.go("#/health?range=6h", ".figure", "Median · p95");
+    await browser.go("#/health?range=6h", ".stat", "Median · p95");
     await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
   });

@@ -132,7 +132,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await server.app.deliverSample("deploy_platform", "deploy.error");
     await server.app.deliverSample("task_tracker", "task.completed");
     await browser.shows(".lines .badge.good", "Delivered");
-    await browser.shows(".figure", "100");
+    await browser.shows(".stat", "100");
     await browser.shows("[data-row] .badge.good", "Active");
     expect(slack.received).toHaveLength(1);
   });
@@ -150,9 +150,9 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.push("Pause", ".explanation", "Deliveries are kept");
     await browser.shows("[data-row] .badge.warn", "Paused");
     await server.app.deliverSample("deploy_platform", "deploy.error");
-    await browser.shows(".figure", "Waiting1");
+    await browser.shows(".stat", "Waiting1");
     expect(slack.received).toHaveLength(2);
-    await browser.push("Resume", ".figure", "Waiting0");
+    await browser.push("Resume", ".stat", "Waiting0");
     await until(() => slack.received.length === 3);
   });
 

@@ -4,7 +4,7 @@ import { secretPlaces, secretStore } from "../../../config/secrets.ts";
 import { ApiError } from "../../../inbound/provider-api/api-error.ts";
 import { githubApi } from "../../../inbound/provider-api/github.ts";
 import {
-  nextInLink,
+  nextPageParameter,
   objectsIn,
   type ProviderApi,
 } from "../../../inbound/provider-api/provider-api.ts";
@@ -104,7 +104,7 @@ async function findHook(
     const hooks = objectsIn(api, response.body);
     const found = hooks.find((hook) => textAt(hook, "config", "url") === url);
     if (found !== undefined) return found;
-    const next = nextInLink(response, "page");
+    const next = nextPageParameter(response, "page");
     page = Number(next) > Number(page) ? next : null;
   }
   return undefined;

@@ -100,7 +100,7 @@ export function DestinationPane({ id, close, changed }: Parts) {
             </SecretOnce>
           )}
           <Trouble destination={destination} />
-          <HealthFigures health={destination.health} />
+          <HealthStats health={destination.health} />
           <DestinationLatency key={path} path={path} />
           <Settings destination={destination} />
           <DeadDeliveries of={deliveries} path={path} retried={acted} />
@@ -149,10 +149,10 @@ function troubleOf(destination: DestinationDetail): readonly [string, ComponentC
   return null;
 }
 
-function HealthFigures({ health }: { readonly health: DestinationDetail["health"] }) {
+function HealthStats({ health }: { readonly health: DestinationDetail["health"] }) {
   const { successRate, outcomes, p50Ms, p95Ms, waiting, oldestSeconds, dead } = health;
   return (
-    <dl class="figures inner">
+    <dl class="stats inner">
       <Stat
         name="Success rate"
         value={successRate === null ? "–" : percent(successRate)}

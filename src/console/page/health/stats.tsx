@@ -14,7 +14,7 @@ export function Stats({ health }: { readonly health: Health }) {
   );
   const queued = outbox.pending + outbox.retrying;
   return (
-    <dl class="figures">
+    <dl class="stats">
       <Stat
         name="Acknowledgement time"
         value={median}

@@ -255,7 +255,7 @@ interface StatParts {
 /** One number with its name, in a list of terms. */
 export function Stat({ name, value, more, tone }: StatParts) {
   return (
-    <div class={`figure ${tone ?? ""}`}>
+    <div class={`stat ${tone ?? ""}`}>
       <dt>{name}</dt>
       <dd>
         <span class="value">{value}</span>

@@ -52,7 +52,7 @@ export const rabbitmq: System = {
       try {
         await publisher.send(envelope, Buffer.from(bytesOf(message.body)));
       } catch (error) {
-        throw tooLargeIn(error) ?? error;
+        throw messageTooLargeIn(error) ?? error;
       }
       // RabbitMQ returns a message without a queue before it confirms it. The library emits the return a turn later.
       await nextTurn();
@@ -85,7 +85,7 @@ function headersOf({ headers, attributes }: Message): Record<string, string> {
 }
 
 /** The limit `max_message_size` of the server. */
-function tooLargeIn(error: unknown): TransportError | null {
+function messageTooLargeIn(error: unknown): TransportError | null {
   const message = error instanceof Error ? error.message : "";
   return /message size \d+ is larger/.test(message)
     ? new TransportError(message, { isFinal: true, cause: error })

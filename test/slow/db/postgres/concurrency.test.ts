@@ -21,13 +21,13 @@ import { eventsAfter, newestPosition } from "../../../../src/event/event.sql.ts"
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { indexEvents } from "../../../../src/events/index-batch.ts";
-import { pruner } from "../../../../src/events/retention/pruner.ts";
+import { retention } from "../../../../src/events/retention/retention.ts";
 import { eventsToIndex } from "../../../../src/events/search-index.sql.ts";
 import { erasedCaller, erasures, notErased } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
-import { nextInLine } from "../../../../src/outbound/model/delivery-order.sql.ts";
+import { unblockNext } from "../../../../src/outbound/model/delivery-order.sql.ts";
 import { recordFailure } from "../../../../src/outbound/model/destinations.sql.ts";
 import {
   feedAfter,
@@ -312,9 +312,9 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
 
   test.each([
     [
-      "settle deliveries of the same lines",
+      "settle deliveries of the same order groups",
       "deliveries",
-      [1, 2, 3].map((destination) => nextInLine({ destination, orderKey: "a" }, new Date(0))),
+      [1, 2, 3].map((destination) => unblockNext({ destination, orderKey: "a" }, new Date(0))),
       "2 a",
     ],
     [
@@ -487,13 +487,13 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
     expect(await isFound("event")).toBe(true);
     const clock = manualClock(Date.UTC(2027, 0, 1));
     const days = { eventDays: 1, bodyDays: 1, auditDays: 1 };
-    const retention = pruner(storage, days, clock, silentLog, () => []);
-    retention.start();
+    const task = retention(storage, days, clock, silentLog, () => []);
+    task.start();
     await until(async () => {
       clock.advance(60_000);
       return (await shared.run("select from events")).length === 0;
     });
-    await retention.stop();
+    await task.stop();
     expect(await isFound("event")).toBe(false);
     await storage.close();
   });

@@ -19,15 +19,15 @@ import {
 import { deletingWeeks } from "./delete-weeks.ts";
 import { deleteBodies, deleteExpiredKeys } from "./retention.sql.ts";
 
-/** Retention periods, in days. */
-export interface Retention {
+/** The retention period of each kind of data, in days. */
+export interface RetentionDays {
   readonly eventDays: number;
   readonly bodyDays: number;
   readonly auditDays: number;
 }
 
-/** Stops after the current batch. */
-type Pruner = Pick<BackgroundTask, "start" | "stop">;
+/** The background task of `retention`. Stops after the current batch. */
+type Retention = Pick<BackgroundTask, "start" | "stop">;
 
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
@@ -44,13 +44,13 @@ const afterJumpMs = 3_600_000;
  * the clock jumps forward, everything looks expired, so nothing is deleted for an hour. Of rejected requests it
  * deletes only the bodies; each new rejection displaces the oldest (inbound/rejections/rejections.ts).
  */
-export function pruner(
+export function retention(
   storage: Storage,
-  { eventDays, bodyDays, auditDays }: Retention,
+  { eventDays, bodyDays, auditDays }: RetentionDays,
   clock: Clock,
   log: Log,
   alsoDelete: AlsoDelete,
-): Pruner {
+): Retention {
   /** Up to this position, bodies are deleted already. */
   let bodiesDone = 0;
   /** Start time of the next round. */
@@ -64,7 +64,7 @@ export function pruner(
       ? deletingWeeks(storage, walk, log, alsoDelete)
       : deletingRows(storage, walk, alsoDelete);
 
-  async function prune(): Promise<void> {
+  async function deleteExpired(): Promise<void> {
     const now = clock.now();
     // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
     // in sequence they would be slower than the data comes in.
@@ -122,7 +122,7 @@ export function pruner(
       log.warn("clock jumped forward; retention paused for 1 h; check NTP");
       return delay(afterJumpMs);
     }
-    await prune();
+    await deleteExpired();
     return delay(intervalMs);
   });
 
