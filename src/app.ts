@@ -13,7 +13,7 @@ import { operationRoutes } from "./operations/room.rest.ts";
 import { outboundRoutes } from "./outbound/room.rest.ts";
 import { personsRest } from "./persons/persons.rest.ts";
 import type { Services } from "./services.ts";
-import { authenticate, authenticated } from "./web/auth.ts";
+import { authenticate, authenticator } from "./web/auth.ts";
 import { type AddressOf, clientAddress } from "./web/client-address.ts";
 import { errorLog } from "./web/error-log.ts";
 import { problemResponse } from "./web/errors.ts";
@@ -26,7 +26,7 @@ import { noPipelining, requireOneHost, setSecurityHeaders } from "./web/rest/har
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { homePage } from "./web/rest/home.ts";
 import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
-import { observed } from "./web/rest/observed.ts";
+import { observeRequests } from "./web/rest/observe-requests.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
 import type { Callers } from "./web/rest/route.ts";
 import { allowedMethods } from "./web/rest/routes.ts";
@@ -49,7 +49,7 @@ export function createApp(services: Services) {
   };
   const addressOf: AddressOf = (connection) => clientAddress(connection, trustedProxyHops);
   const callers: Callers = {
-    authenticated: authenticated(credentials),
+    authenticated: authenticator(credentials),
     addressOf,
     admit: (connection) => async (fields) => {
       const counted = authenticate(connection.request, credentials).then(
@@ -66,7 +66,7 @@ export function createApp(services: Services) {
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const handler = { standardHostname: false };
   const app = new Elysia({ strictPath: true, handler, systemRouter: false })
-    .wrap(observed({ metrics: services.requests, tracer, routes }))
+    .wrap(observeRequests({ metrics: services.requests, tracer, routes }))
     .wrap(noPipelining)
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());

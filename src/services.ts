@@ -2,7 +2,7 @@ import { systemClock } from "./base/clock.ts";
 import { AppError } from "./base/errors.ts";
 import { makeId } from "./base/ids.ts";
 import { lazy } from "./base/lazy.ts";
-import { seats } from "./booking/flights/seats.ts";
+import { freeSeats } from "./booking/flights/free-seats.ts";
 import { bookingsProvider } from "./booking/model/booking-words.ts";
 import { deleteNoticesOf } from "./booking/payments/waiting-notices.sql.ts";
 import { personalDataSeal, requestHashKeys } from "./booking/personal-data/personal-data.ts";
@@ -82,7 +82,7 @@ export async function createServices(
   const identity = identityServices(platform);
   const { audit, limiter, tests } = identity;
   const checkProvider = providerFilter(storage, providers, [bookingsProvider, skyhookProvider]);
-  const sales = seats(storage, clock, log);
+  const sales = freeSeats(storage, clock, log);
   const notifying = await notificationServices(platform, {
     registry: providers,
     audit,

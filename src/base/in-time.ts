@@ -1,5 +1,5 @@
 /** Awaits a promise for `ms`, and then returns or throws what `onLate` does. */
-export async function within<Value>(
+export async function withTimeout<Value>(
   promise: Promise<Value>,
   ms: number,
   onLate: () => Value,

@@ -55,7 +55,7 @@ const maxExactMinor = 999_999_999_999_999;
  * Converts an amount with this number of decimals, by default the currency's own, into minor units. Null if it
  * is not a whole number of them, or has more than 15 digits.
  */
-export function rescaled(
+export function toMinor(
   units: number,
   decimals: number | undefined,
   currency: string,

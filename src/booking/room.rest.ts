@@ -12,12 +12,12 @@ import { flightLoadRest } from "./flights/flight-load.rest.ts";
 import type { FlightLoads } from "./flights/flight-load.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
 import type { Flights } from "./flights/flights.ts";
-import type { Seats } from "./flights/seats.ts";
+import type { FreeSeats } from "./flights/free-seats.ts";
 
 export interface BookingServices {
   readonly flights: Flights;
   readonly flightLoads: FlightLoads;
-  readonly seats: Seats;
+  readonly seats: FreeSeats;
   readonly bookings: Bookings;
   readonly changes: Changes;
   readonly corrections: Corrections;

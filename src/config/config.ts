@@ -5,7 +5,7 @@ import { isLoopback } from "../base/loopback.ts";
 import type { ServerLimits } from "../db/storage.ts";
 
 import { collectErrors, ConfigError } from "./errors.ts";
-import { type Found, readSecretFile } from "./secret-file.ts";
+import { type FoundText, readSecretFile } from "./secret-file.ts";
 import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
 
@@ -112,7 +112,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: Environment): V
  * Finds the text of a setting in the environment or, if it may be a file, in `SECRETS_DIR`. Null if it is not set.
  * Blank variables count as not set.
  */
-export function findSetting({ key, isFile }: Setting<unknown>, env: Environment): Found | null {
+export function findSetting({ key, isFile }: Setting<unknown>, env: Environment): FoundText | null {
   const text = env[key]?.trim() ?? "";
   if (text !== "") return { source: key, text };
   if (!isFile) return null;

@@ -5,13 +5,13 @@ import { errorCode, errorMessage } from "../base/errors.ts";
 import { ConfigError } from "./errors.ts";
 
 /** A text and its source: an environment variable or a file. */
-export interface Found {
+export interface FoundText {
   readonly source: string;
   readonly text: string;
 }
 
 /** Reads a secret file; null if it does not exist. Throws a `ConfigError` if it is empty or cannot be read. */
-export function readSecretFile(file: string): Found | null {
+export function readSecretFile(file: string): FoundText | null {
   const text = trimmedText(file);
   return text === null
     ? null

@@ -13,7 +13,7 @@ import { readSetting } from "./config.ts";
 import { collectErrors, ConfigError } from "./errors.ts";
 import { apiToken, base64Key } from "./parsers.ts";
 import { registeredProviders } from "./providers.ts";
-import { type Found, readSecretFile, requireFolder, requireText } from "./secret-file.ts";
+import { type FoundText, readSecretFile, requireFolder, requireText } from "./secret-file.ts";
 import { settings } from "./settings.ts";
 
 /** Reads secrets from the environment or, if a variable is not set, from one file per secret. */
@@ -101,7 +101,7 @@ export function secretStore(
   env: Readonly<Record<string, string | undefined>>,
   secretsDir: string,
 ): SecretStore {
-  function find({ variable, files }: PersonalDataKeyPlace): Found | null {
+  function find({ variable, files }: PersonalDataKeyPlace): FoundText | null {
     const value = env[variable];
     if (value !== undefined) return { source: variable, text: requireText(value, variable) };
     for (const file of files) {
@@ -257,7 +257,7 @@ export function equalSecrets(
   );
 }
 
-function dataKey({ source, text }: Found): Uint8Array {
+function dataKey({ source, text }: FoundText): Uint8Array {
   try {
     return base64Key(text.trim());
   } catch (error) {

@@ -8,7 +8,7 @@ export function columnList(columns: readonly (Column | SQL)[]): SQL {
 }
 
 /** True for the rows after the one whose values the placeholders `names` have. */
-export function beyond(columns: readonly Column[], names: readonly string[]): SQL {
+export function isAfterRow(columns: readonly Column[], names: readonly string[]): SQL {
   const place = columns.map((column, n) => encoded(sql.placeholder(names[n] ?? ""), column));
   return sql`(${columnList(columns)}) > (${columnList(place)})`;
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { ownTurns } from "../base/own-turn.ts";
 
 /** A table that is read in the order of its commits. */
-export interface Followed<Entry> {
+export interface FollowedTable<Entry> {
   /** The position of the newest row below which no more rows will appear. See `Dialect.newestSettled`. */
   newestSeq(): Promise<number>;
   /** The position of the newest row, which an open transaction may still precede. */
@@ -39,7 +39,7 @@ const wakeIntervalMs = 20;
 const wokenPerTurn = 10;
 
 export function followers<Entry extends { readonly seq: number }>(
-  followed: Followed<Entry>,
+  followed: FollowedTable<Entry>,
   clock: Clock,
   onFollowers: (count: number) => void,
 ): Followers<Entry> {

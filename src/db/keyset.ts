@@ -7,11 +7,11 @@ import {
   type Conditions,
   conditionsOf,
   type Filters,
+  getOrMake,
   indexedFilter,
   isAnsweredByIndex,
   type List,
   orderOf,
-  remembered,
   type Values,
   withJoins,
 } from "./list.ts";
@@ -104,7 +104,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           const { order, limit, offset } = window;
           const part = partOf(window, range);
           const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
-          const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
+          const query = getOrMake(statements, shape, () => pageStatement(conditions, order, part));
           const values = { ...conditions.values, ...by.values(part), limit, offset };
           return storage.all(query, values, offset > rowsPerSlice ? "long" : pace);
         },
@@ -112,7 +112,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           const count = async (from: Position<Id> | null, last: Position<Id> | null) => {
             const part = partOf({ order: "newest-first", from }, range);
             const shape = `${last === null ? "" : "last "}${shapeOf(part)} ${conditions.shape}`;
-            const query = remembered(counts, shape, () =>
+            const query = getOrMake(counts, shape, () =>
               countStatement(conditions, part, last !== null),
             );
             const values = {
@@ -127,7 +127,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
           if (storage.dialect !== "sqlite" || isSelecting) return count(null, null);
           return countInSlices<Position<Id>>(async (from) => {
             const part = partOf({ order: "newest-first", from }, range);
-            const query = remembered(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
+            const query = getOrMake(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
               lastStatement(slicing, part),
             );
             const values = { ...slicing.values, ...by.values(part), offset: rowsPerSlice - 1 };

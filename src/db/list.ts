@@ -136,11 +136,7 @@ export function withJoins<Defined extends Definitions, Row>(
   return join === undefined ? query : join(query, tables);
 }
 
-export function remembered<Value>(
-  cache: Map<string, Value>,
-  key: string,
-  make: () => Value,
-): Value {
+export function getOrMake<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
   let value = cache.get(key);
   if (value === undefined) {
     value = make();

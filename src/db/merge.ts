@@ -13,7 +13,7 @@ const batchSize = 200;
 const ownTurn = ownTurns();
 
 /** Several lists without a common item as one list. */
-export function merged<Item extends Dated>(sources: readonly Source<Item>[]): Source<Item> {
+export function mergeSources<Item extends Dated>(sources: readonly Source<Item>[]): Source<Item> {
   return {
     async read({ order, from, offset, limit }) {
       const needed = offset + limit;

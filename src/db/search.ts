@@ -6,9 +6,9 @@ import {
   type Conditions,
   conditionsOf,
   type Filters,
+  getOrMake,
   type List,
   orderOf,
-  remembered,
   type Values,
   withJoins,
 } from "./list.ts";
@@ -81,7 +81,7 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
         async read({ order, from, offset, limit }) {
           const part = partOf({ order, from }, range);
           const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
-          const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
+          const query = getOrMake(statements, shape, () => pageStatement(conditions, order, part));
           const values = { ...conditions.values, ...by.values(part), words, limit, offset };
           // The index looks for the first match of a phrase, or of words that no item has together, without an end.
           return storage.all(query, values, "long");
@@ -90,7 +90,7 @@ export function searchesOver<const Defined extends Definitions>(definitions: Def
           const part = partOf({ order: "newest-first", from: null }, range);
           const values = { ...conditions.values, ...by.values(part), words };
           const shape = `${shapeOf(part)} ${conditions.shape}`;
-          const query = remembered(counts, shape, () => countStatement(conditions, part));
+          const query = getOrMake(counts, shape, () => countStatement(conditions, part));
           const [row] = await storage.all(query, values, "long");
           return row?.total ?? 0;
         },

@@ -16,7 +16,7 @@ export interface Transaction {
 }
 
 /** The result of a statement that was skipped. */
-export const skipped: WriteResult<unknown> = { rows: [], changes: 0 };
+export const skippedResult: WriteResult<unknown> = { rows: [], changes: 0 };
 
 /** Bounds how many locks a group commit holds, and for how long. */
 export const maxTransactionsPerCommit = 512;
@@ -37,7 +37,7 @@ export function unavailableReason(
 }
 
 /** Lists the writes of a transaction. Assigns a position to each new event in their order. */
-export function placed(
+export function placedWrites(
   parts: readonly (Write<unknown> | Later)[],
   assign: (place: Place) => void,
 ): readonly Write<unknown>[] {

@@ -1,7 +1,7 @@
 import type { Position } from "../base/page.ts";
 import { invalidParameter } from "../base/parameters.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
-import { merged } from "../db/merge.ts";
+import { mergeSources } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
@@ -46,16 +46,16 @@ export async function eventsMatching(
     throw invalidParameter("delivery", "none cannot be combined with destination");
   }
   // Without notifications there is no severity.
-  if (filters.severity !== undefined && filters.delivery === "none") return merged([]);
+  if (filters.severity !== undefined && filters.delivery === "none") return mergeSources([]);
   const terms = q === undefined ? undefined : await known(storage, parseSearch(q));
-  if (terms === null || terms?.length === 0) return merged([]);
+  if (terms === null || terms?.length === 0) return mergeSources([]);
   const isSearch = needsIndex({ q, type, ...filters });
   const few = isSearch ? await fewAt(storage, filters.destination) : undefined;
   const ofType = (each?: string) => eventsOfType(storage, { ...filters, type: each }, terms, few);
   if (type === undefined || type === "*") return ofType();
   if (!type.endsWith("*")) return ofType(type);
   const types = await typesLike(storage, type.slice(0, -1));
-  return merged(types.map(ofType));
+  return mergeSources(types.map(ofType));
 }
 
 /** Those of the events that were not delivered: each state by its own list. Throws as `eventsMatching`. */
@@ -71,7 +71,7 @@ export async function undeliveredMatching(
       (wanted === undefined || state === wanted),
   );
   const ofState = (delivery: DeliveryState) => eventsMatching(storage, { ...filters, delivery });
-  return merged(await Promise.all(states.map(ofState)));
+  return mergeSources(await Promise.all(states.map(ofState)));
 }
 
 /** Events read at once to find given ones among them. */
@@ -128,7 +128,7 @@ function eventsOfType(
     const sentTo = { ...unsearched, ...sent };
     if (isOne) return eventPages(storage, sentTo, range);
     const ofDestination = delivery === undefined ? sentEventPages : eventPagesByOutcome;
-    return merged(ofDestination.map((half) => half(storage, sentTo, range)));
+    return mergeSources(ofDestination.map((half) => half(storage, sentTo, range)));
   }
   // Events without notifications have a word.
   const state = delivery === "none" ? undefined : delivery;
@@ -136,7 +136,7 @@ function eventsOfType(
   if (state === undefined || state === "delivered")
     return eventPages(storage, { ...unsearched, state }, range);
   const open = { ...unsearched, state, open: state };
-  return merged(openEventPages.map((half) => half(storage, open, range)));
+  return mergeSources(openEventPages.map((half) => half(storage, open, range)));
 }
 
 /** The states of most events. Those of a rare provider or type are found by its word, not by the state. */

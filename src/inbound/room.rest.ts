@@ -5,7 +5,7 @@ import type { Callers } from "../web/rest/route.ts";
 import { onboardingRest } from "./onboarding/onboarding.rest.ts";
 import type { Onboarding } from "./onboarding/onboarding.ts";
 import { providerStatusRest } from "./provider-status/provider-status.rest.ts";
-import type { Providers } from "./provider-status/provider-status.ts";
+import type { ProviderStatusService } from "./provider-status/provider-status.ts";
 import { providerSchemaRest } from "./providers/files/provider-schema.rest.ts";
 import type { Receive } from "./receive/receive.ts";
 import { webhooksRest } from "./receive/webhooks.rest.ts";
@@ -15,7 +15,7 @@ import type { Rejections } from "./rejections/rejections.ts";
 interface Services {
   readonly receive: Receive;
   readonly rejections: Rejections;
-  readonly providers: Providers;
+  readonly providers: ProviderStatusService;
   readonly onboarding: Onboarding;
 }
 

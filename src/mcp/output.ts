@@ -3,8 +3,8 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 type Members = Readonly<Record<string, TSchema>>;
 
 export const text = Type.String();
-export const whole = Type.Integer();
-export const yes = Type.Boolean();
+export const integer = Type.Integer();
+export const flag = Type.Boolean();
 /** An object whose members the API's document has. */
 export const anyObject = Type.Unsafe<object>({ type: "object" });
 export const untrusted = { untrusted: anyObject };

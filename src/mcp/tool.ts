@@ -8,7 +8,7 @@ import type { Replays } from "../events/replays.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CallLimiter } from "../identity/limiter.ts";
 import type { Allowance } from "../identity/sessions/session.ts";
-import type { Providers } from "../inbound/provider-status/provider-status.ts";
+import type { ProviderStatusService } from "../inbound/provider-status/provider-status.ts";
 import type { Rejections } from "../inbound/rejections/rejections.ts";
 import type { IssueService } from "../operations/issues/issues.ts";
 import type { Statistics } from "../operations/statistics/statistics.ts";
@@ -29,7 +29,7 @@ export interface AgentServices {
   readonly replays: Replays;
   readonly issues: IssueService;
   readonly statistics: Statistics;
-  readonly providers: Providers;
+  readonly providers: ProviderStatusService;
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
   readonly withHealth: WithHealth;

@@ -5,7 +5,7 @@ import { isId, type MakeId } from "../base/ids.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Erasures } from "../identity/users/erasures.ts";
-import { changedMeanwhile, repeated } from "../inbound/receive/effects.ts";
+import { changedMeanwhile, retryIfChanged } from "../inbound/receive/effects.ts";
 import { deleteDeliveriesTo } from "../outbound/model/deliveries.sql.ts";
 
 import type { TableName } from "./links.ts";
@@ -48,7 +48,7 @@ export async function eraseRows(
   const { storage } = parts;
   const begun = [entry];
   const signedIn = person.ids.filter((id) => !isLabel(id));
-  await repeated(async () => {
+  await retryIfChanged(async () => {
     const open = { ...valuesOf(person, [], 1), now: new Date(parts.clock.now()) };
     await requireNoOpenBooking(parts, open);
     if (signedIn.length === 0) return;

@@ -1,6 +1,6 @@
 import { and, asc, eq, type SQL, sql, type Table } from "drizzle-orm";
 
-import { beyond, columnList, columnOf } from "../db/columns.ts";
+import { columnList, columnOf, isAfterRow } from "../db/columns.ts";
 import { type Dialect, encoded, rowsAs, type Statement, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { tables } from "../schema/schema.ts";
@@ -44,7 +44,7 @@ function reading(name: TableName, link: Link, isAfter: boolean): Statement<Row, 
     return db
       .select()
       .from(table)
-      .where(and(matching(table, link, dialect), isAfter ? beyond(keys, key) : undefined))
+      .where(and(matching(table, link, dialect), isAfter ? isAfterRow(keys, key) : undefined))
       .orderBy(...keys.map((column) => asc(column)))
       .limit(sql.placeholder("limit"));
   });

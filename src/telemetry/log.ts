@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import pino from "pino";
 
 import { type LogOutput, logOutput } from "./log-output.ts";
-import { activeSpan, detached } from "./tracing/span.ts";
+import { activeSpan, runDetached } from "./tracing/span.ts";
 
 /** The structured log. Never log a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
@@ -32,7 +32,7 @@ export function createLog({
   const isPretty = format === "pretty" || (format === "auto" && isTerminal());
   // The gap concerns the whole process, not the active span.
   const output = logOutput(fd, (dropped) =>
-    detached(() => log.error({ dropped }, "log output resumed; lines were dropped")),
+    runDetached(() => log.error({ dropped }, "log output resumed; lines were dropped")),
   );
   const log = pino(
     {

@@ -8,7 +8,7 @@ import type { ProgramLog } from "./log.ts";
 const failing = new AsyncLocalStorage<(error: unknown) => void>();
 
 /** Runs an exchange with another server. An error in one of its callbacks rejects it and does not end the program. */
-export async function contained<Result>(exchange: () => Promise<Result>): Promise<Result> {
+export async function containUncaught<Result>(exchange: () => Promise<Result>): Promise<Result> {
   const failed = new AbortController();
   return unlessAborted(
     failed.signal,

@@ -10,7 +10,7 @@ export interface Exchange {
 }
 
 /** The context of an authenticated request. Throws as `authenticate` does. */
-export type Authenticated = (exchange: Exchange) => Promise<Context>;
+export type Authenticate = (exchange: Exchange) => Promise<Context>;
 
 /** What requests are authenticated by. */
 export interface Credentials<One extends Session = Session> {
@@ -20,7 +20,7 @@ export interface Credentials<One extends Session = Session> {
 }
 
 /** Authenticates requests and marks the responses as not cacheable. */
-export function authenticated(credentials: Credentials): Authenticated {
+export function authenticator(credentials: Credentials): Authenticate {
   return async ({ request, set }) => {
     const session = await authenticate(request, credentials);
     set.headers["cache-control"] = "no-store";

@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import { within } from "../base/in-time.ts";
+import { withTimeout } from "../base/in-time.ts";
 import { nextTurn } from "../base/own-turn.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
@@ -125,7 +125,7 @@ async function readStream(
 /** Awaits a part of a body. Throws `bad-request` after `limitMs` or if the client disconnects. */
 async function inTime<Part>(part: Promise<Part>, limitMs: number): Promise<Part> {
   try {
-    return await within(part, limitMs, () => {
+    return await withTimeout(part, limitMs, () => {
       throw bodyTooSlow();
     });
   } catch (error) {

@@ -9,8 +9,8 @@ import { corrections } from "../booking/changes/corrections.ts";
 import { endExpiredOffers } from "../booking/changes/ended-offers.ts";
 import { flightLoads } from "../booking/flights/flight-load.ts";
 import { flights } from "../booking/flights/flights.ts";
+import type { FreeSeats } from "../booking/flights/free-seats.ts";
 import { flightChangeSending } from "../booking/flights/import/flight-change-sending.ts";
-import type { Seats } from "../booking/flights/seats.ts";
 import { paymentEffects } from "../booking/payments/payment-effects.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
 import type { BookingServices } from "../booking/room.rest.ts";
@@ -21,7 +21,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { Platform } from "./platform.ts";
 
 interface Parts {
-  readonly seats: Seats;
+  readonly seats: FreeSeats;
   readonly outbox: Outbox;
   readonly audit: Audit;
   /** Keys for the hashes of requests. */

@@ -10,7 +10,10 @@ import { allReconciliations } from "../inbound/model/reconciliation.sql.ts";
 import { minuteMs } from "../inbound/model/webhook-count.ts";
 import { secretUsesOf } from "../inbound/model/webhook-counts.sql.ts";
 import { type Onboarding, onboarding } from "../inbound/onboarding/onboarding.ts";
-import { type Providers, providerStatuses } from "../inbound/provider-status/provider-status.ts";
+import {
+  providerStatuses,
+  type ProviderStatusService,
+} from "../inbound/provider-status/provider-status.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import type { Registered, Registry } from "../inbound/providers/registry.ts";
 import type { EffectOf } from "../inbound/receive/effects.ts";
@@ -36,7 +39,7 @@ export interface WebhookServices {
   readonly recover: Recover;
   readonly reconciler: Reconciler;
   readonly rejections: Rejections;
-  readonly providers: Providers;
+  readonly providers: ProviderStatusService;
   readonly onboarding: Onboarding;
   readonly statistics: Statistics;
   /** The registered providers: built-in ones, then those of files. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-import { unlessAborted, within } from "../../src/base/in-time.ts";
+import { unlessAborted, withTimeout } from "../../src/base/in-time.ts";
 import { failure } from "../support/failure.ts";
 
 const never = new Promise<string>(() => {});
@@ -12,9 +12,9 @@ const aborted = AbortSignal.abort(new Error("aborted"));
 const soon = () => AbortSignal.timeout(1);
 
 test.each([
-  ["what comes in time", () => within(Promise.resolve("it"), 1_000, throwing), "it"],
-  ["what is there, without any time", () => within(Promise.resolve("it"), 0, throwing), "it"],
-  ["what `onLate` returns", () => within(never, 1, late), "late"],
+  ["what comes in time", () => withTimeout(Promise.resolve("it"), 1_000, throwing), "it"],
+  ["what is there, without any time", () => withTimeout(Promise.resolve("it"), 0, throwing), "it"],
+  ["what `onLate` returns", () => withTimeout(never, 1, late), "late"],
   [
     "what a signal that does not abort waits for",
     () => unlessAborted(new AbortController().signal, Promise.resolve("it")),
@@ -25,8 +25,12 @@ test.each([
 });
 
 test.each([
-  ["what `onLate` throws", () => within(never, 1, throwing), "late"],
-  ["an error that comes in time", () => within(Promise.reject(new Error("it")), 1_000, late), "it"],
+  ["what `onLate` throws", () => withTimeout(never, 1, throwing), "late"],
+  [
+    "an error that comes in time",
+    () => withTimeout(Promise.reject(new Error("it")), 1_000, late),
+    "it",
+  ],
   ["the reason of a signal that aborted before", () => unlessAborted(aborted, never), "aborted"],
   [
     "the reason of a signal that aborts",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { prettyJson } from "../../src/base/json-text.ts";
-import { ago, due, lastDelivery } from "../../src/console/page/kit/durations.ts";
+import { ago, dueText, lastDelivery } from "../../src/console/page/kit/durations.ts";
 import { curlOf } from "../../src/console/page/kit/event/curl.ts";
 import { type JsonNode, jsonTree, maxDepth } from "../../src/console/page/kit/event/json.ts";
 import { forAll } from "../support/runs.ts";
@@ -28,7 +28,7 @@ test.each([
   [-14_000, "due 14s ago"],
 ])("a delivery that is due in %p ms reads: %s", (ms, text) => {
   const now = Date.now();
-  expect(due(new Date(now + ms), now)).toBe(text);
+  expect(dueText(new Date(now + ms), now)).toBe(text);
 });
 
 describe("copy as cURL", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { merged } from "../../src/db/merge.ts";
+import { mergeSources } from "../../src/db/merge.ts";
 import type { Source, Window } from "../../src/db/paginate.ts";
 
 interface Item {
@@ -54,8 +54,8 @@ test("merged lists read like one list, at any offset and from any item", async (
           listOf(all.filter(({ id }) => Number(id) % count === part)),
         );
         const window = { order, from, offset, limit };
-        expect(await merged(parts).read(window)).toEqual(await listOf(all).read(window));
-        expect(await merged(parts).count()).toBe(all.length);
+        expect(await mergeSources(parts).read(window)).toEqual(await listOf(all).read(window));
+        expect(await mergeSources(parts).count()).toBe(all.length);
       },
     ),
     { numRuns: 50 },
@@ -71,7 +71,7 @@ test("a page far down merged lists reads little more than the items before it", 
       reads,
     );
   });
-  const page = await merged(parts).read({
+  const page = await mergeSources(parts).read({
     order: "newest-first",
     from: null,
     offset: 9_900,
@@ -96,7 +96,7 @@ test("other work runs between the reads of merged lists", async () => {
   };
   setImmediate(count);
   const window = { order: "newest-first", from: null, offset: 4_000, limit: 100 } as const;
-  const page = await merged(lists).read(window);
+  const page = await mergeSources(lists).read(window);
   isOver = true;
   expect(page).toHaveLength(100);
   // 200 items for each read.

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Context } from "../../src/base/context.ts";
 import { sha256 } from "../../src/base/crypto.ts";
 import { nextTurn } from "../../src/base/own-turn.ts";
-import { copies } from "../../src/cli/host/table-copy.sql.ts";
+import { copies } from "../../src/cli/host/copy-tables.sql.ts";
 import { write as storageWrite } from "../../src/db/statement.ts";
 import { insertErasure } from "../../src/identity/users/erasures.sql.ts";
 import type { User } from "../../src/identity/users/user.ts";

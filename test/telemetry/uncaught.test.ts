@@ -10,7 +10,7 @@ async function run(thrown: string): Promise<{ code: number; lines: readonly stri
     import { AppError } from "${root}/src/base/errors.ts";
     import { storageError } from "${root}/src/db/sqlite/errors.ts";
     import { createLog } from "${root}/src/telemetry/log.ts";
-    import { contained, handleUncaught } from "${root}/src/telemetry/uncaught.ts";
+    import { containUncaught, handleUncaught } from "${root}/src/telemetry/uncaught.ts";
     const log = createLog({ level: "info", format: "json" });
     handleUncaught(log);
     const stranger = Bun.listen({
@@ -42,7 +42,7 @@ async function run(thrown: string): Promise<{ code: number; lines: readonly stri
 test.each([
   [
     "a callback of an exchange that is contained: it is rejected",
-    `contained(exchange).catch((error) => console.log("rejected: " + error.message));`,
+    `containUncaught(exchange).catch((error) => console.log("rejected: " + error.message));`,
     0,
     ["uncaught error of an attempt to send", "rejected: cannot parse", "alive"],
   ],

@@ -11,7 +11,7 @@ import {
   type PersonalData,
 } from "../model/booking.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
-import { departed, type FlightChange } from "../model/flight.ts";
+import { type FlightChange, hasDeparted } from "../model/flight.ts";
 import type { MoneyView } from "../payments/payment-view.ts";
 import type { Refund } from "../payments/refund.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
@@ -56,7 +56,7 @@ export function bookingCreated(made: BookingMade): BookingCreated {
 }
 
 export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSummary {
-  const isFlown = booking.status === "confirmed" && departed(booking.flight, now);
+  const isFlown = booking.status === "confirmed" && hasDeparted(booking.flight, now);
   return {
     ...shown(bookingFields, booking),
     bookingId: booking.id,

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
-import { repeated } from "../../inbound/receive/effects.ts";
+import { retryIfChanged } from "../../inbound/receive/effects.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { BookingChangeView } from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";
@@ -196,7 +196,7 @@ export function bookings(parts: Parts): Bookings {
       return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
     },
     cancel: (ctx, id) =>
-      repeated(async () => {
+      retryIfChanged(async () => {
         const booking = await findOwn(ctx, id);
         if (booking.status !== "cancelled") {
           await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking));

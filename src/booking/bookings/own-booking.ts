@@ -5,7 +5,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Booking } from "../model/booking.ts";
 import { bookingById, type BookingOnFlight } from "../model/bookings.sql.ts";
 import { isBookingId } from "../model/find-booking.ts";
-import { departed } from "../model/flight.ts";
+import { hasDeparted } from "../model/flight.ts";
 
 /**
  * A booking that the caller may access. Throws `booking-not-found`. The query filters by owner, so that a booking of
@@ -29,7 +29,7 @@ export async function ownBooking(
  * else; `booking-closed` in any other state.
  */
 export function requireOpen({ status, flight }: BookingOnFlight, now: Date): void {
-  if (departed(flight, now)) throw new AppError("not-cancellable", "The flight has departed");
+  if (hasDeparted(flight, now)) throw new AppError("not-cancellable", "The flight has departed");
   if (status === "held" || status === "confirmed") return;
   const why =
     status === "expired" ? "hold has expired and its seats were released" : "booking is cancelled";

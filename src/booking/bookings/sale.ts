@@ -17,7 +17,7 @@ import { type BookingOnFlight, insertBooking, insertPassenger } from "../model/b
 import { closesAfter, closesAt, type Flight, isOnSale, seatsLeft } from "../model/flight.ts";
 import type { SeatHold } from "../model/seat-hold.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
-import { holding } from "../seats/holding.ts";
+import { holdWrites } from "../seats/holding.ts";
 
 import type { BookingRequest } from "./booking-request.ts";
 import { requirePrice } from "./expected-price.ts";
@@ -69,7 +69,7 @@ export async function sell(
     try {
       const [taken] = await storage.atomically(
         write(takeSeats, { ...flight, seats, closesAfter: closesAfter(now) }, saleChanged),
-        ...holdOf(booking).flatMap((hold) => holding(hold, "/hold")),
+        ...holdOf(booking).flatMap((hold) => holdWrites(hold, "/hold")),
         write(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
           write(insertPassenger, passenger),

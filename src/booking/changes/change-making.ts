@@ -7,7 +7,7 @@ import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-ev
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 import type { BookingChange } from "../model/booking-change.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
-import type { Making, SettledChange } from "../model/changes-of-bookings.ts";
+import type { ChangeTransaction, SettledChange } from "../model/changes-of-bookings.ts";
 import type { Flight } from "../model/flight.ts";
 import type { Payment } from "../model/payment.ts";
 import { deleteHold } from "../seats/seat-holds.sql.ts";
@@ -34,7 +34,7 @@ export function makingOf(
   newFlight: Flight | null,
   { actor, paidMinor, payments }: Caller,
   now: Date,
-): Making {
+): ChangeTransaction {
   const after = changedBooking(booking, change, newFlight, paidMinor, now);
   const input = [after, booking, change, payments] as const;
   const event = ownEvent("booking.changed", input, actor, making, now);

@@ -4,7 +4,7 @@ import type { MakeId } from "../../base/ids.ts";
 import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
-import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import { changedMeanwhile, retryIfChanged } from "../../inbound/receive/effects.ts";
 import { type CancellationParts, refundNow } from "../bookings/cancellation.ts";
 import { ownBooking, refusePart, requireOpen } from "../bookings/own-booking.ts";
 import { flightForSale } from "../bookings/sale.ts";
@@ -16,7 +16,7 @@ import type { BookingOnFlight } from "../model/bookings.sql.ts";
 import { closesAfter, closesAt, type Flight } from "../model/flight.ts";
 import { creditOf, type RefundNow, type RefundPolicy } from "../payments/refund.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
-import { holding } from "../seats/holding.ts";
+import { holdWrites } from "../seats/holding.ts";
 
 import { endingOf } from "./change-making.ts";
 import { cancellationTerms, type ChangeTerms, flightTerms, partMinor } from "./change-terms.ts";
@@ -117,7 +117,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
               changedMeanwhile,
             ),
           ]),
-      ...holding(hold, "/flightId"),
+      ...holdWrites(hold, "/flightId"),
       write(insertChange, change),
       ...(replaced?.givenBack ?? []),
       notErased(ctx),
@@ -133,7 +133,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
     async offerCancellation(ctx, bookingId, body) {
       await findOwn(ctx, bookingId);
       const { passengers } = readPart(body);
-      return repeated(async () => {
+      return retryIfChanged(async () => {
         const now = new Date(clock.now());
         const booking = await findOwn(ctx, bookingId);
         requireOpen(booking, now);
@@ -150,7 +150,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       await findOwn(ctx, bookingId);
       refusePart(body);
       const { flightId } = readChange(body);
-      return repeated(async () => {
+      return retryIfChanged(async () => {
         const now = new Date(clock.now());
         const booking = await findOwn(ctx, bookingId);
         requireOpen(booking, now);

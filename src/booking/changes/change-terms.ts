@@ -1,6 +1,6 @@
 import type { BookingChange } from "../model/booking-change.ts";
 import type { Booking } from "../model/booking.ts";
-import { type Charged, type Refund, refundable } from "../payments/refund.ts";
+import { type Charged, type Refund, refundableMinor } from "../payments/refund.ts";
 
 /** What a change costs. The amounts are in minor units of the booking's currency. */
 export type ChangeTerms = Pick<
@@ -36,7 +36,7 @@ export function cancellationTerms(
     penaltyMinor: isUnpaid ? 0 : price - minor,
     changeTotalMinor: isUnpaid || minor === 0 ? 0 : -minor,
     // The refund for a flight that the airline changed may include what was non-refundable.
-    keptMinor: Math.min(0, refundable(booking) - minor),
+    keptMinor: Math.min(0, refundableMinor(booking) - minor),
     percent,
     reason,
   };
@@ -60,7 +60,7 @@ export function flightTerms(
     penaltyMinor: changeTotalMinor - newTotalMinor + totalMinor,
     // A refund of nothing is 0, not -0.
     changeTotalMinor: changeTotalMinor === 0 ? 0 : changeTotalMinor,
-    keptMinor: refundable(booking) - refundMinor,
+    keptMinor: refundableMinor(booking) - refundMinor,
     percent,
     reason,
   };

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
-import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import { changedMeanwhile, retryIfChanged } from "../../inbound/receive/effects.ts";
 import { cancelNow } from "../bookings/cancellation.ts";
 import { ownBooking, requireOpen } from "../bookings/own-booking.ts";
 import { flightById } from "../flights/flights.sql.ts";
@@ -48,9 +48,9 @@ export function changes(parts: OfferParts): Changes {
     async read(ctx, bookingId, changeId) {
       return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));
     },
-    confirm: (ctx, bookingId, changeId) => repeated(() => confirm(ctx, bookingId, changeId)),
+    confirm: (ctx, bookingId, changeId) => retryIfChanged(() => confirm(ctx, bookingId, changeId)),
     withdraw: (ctx, bookingId, changeId) =>
-      repeated(async () => {
+      retryIfChanged(async () => {
         const change = await findChange(await findOwn(ctx, bookingId), changeId);
         if (change.status === "confirmed") throw offerEnded("The change was made");
         if (isOpen(change)) {

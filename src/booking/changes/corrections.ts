@@ -5,7 +5,7 @@ import { invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
-import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import { changedMeanwhile, retryIfChanged } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { openedPassenger } from "../bookings/booking-details.ts";
 import { normalizedPassenger, readCorrection } from "../bookings/booking-request.ts";
@@ -42,7 +42,7 @@ interface Parts extends EventMaking {
 export function corrections(parts: Parts): Corrections {
   const { storage, clock, seal, audit, outbox } = parts;
   return {
-    correct: (...request) => repeated(() => correct(...request)),
+    correct: (...request) => retryIfChanged(() => correct(...request)),
   };
 
   async function correct(

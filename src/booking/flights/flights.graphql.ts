@@ -9,11 +9,11 @@ import { moneySchema } from "../../web/schema.ts";
 import { type Flight, flightSchema, type FlightView } from "../model/flight.ts";
 
 import type { Flights } from "./flights.ts";
-import type { Seats } from "./seats.ts";
+import type { FreeSeats } from "./free-seats.ts";
 
 interface FlightServices {
   readonly flights: Flights;
-  readonly seats: Seats;
+  readonly seats: FreeSeats;
   readonly clock: Clock;
 }
 

@@ -40,11 +40,11 @@ export interface PayableChange {
   /** Whether the amount was the price of an offer, which may have ended meanwhile. */
   isOfOffer(amountMinor: number | null): boolean;
   /** What makes the pending change when it is paid; null without one. */
-  making(now: Date): Promise<Making | null>;
+  making(now: Date): Promise<ChangeTransaction | null>;
 }
 
 /** What makes a change, in one transaction. */
-export interface Making {
+export interface ChangeTransaction {
   readonly writes: readonly Write<unknown>[];
   readonly event: StoredEvent;
 }

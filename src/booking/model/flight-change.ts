@@ -1,4 +1,4 @@
-import { departed, type Flight, type FlightPlan } from "./flight.ts";
+import { type Flight, type FlightPlan, hasDeparted } from "./flight.ts";
 
 /** Seats that are sold or held. */
 export function soldOf({ seats, seatsAvailable }: Pick<Flight, "seats" | "seatsAvailable">) {
@@ -18,7 +18,7 @@ export function updatedFlight(flight: Flight, plan: FlightPlan, now: Date): Flig
     plan.arrivalTime.getTime() === flight.arrivalTime.getTime() &&
     plan.origin === flight.origin &&
     plan.destination === flight.destination;
-  const isRevised = !isSame && cancelledAt === null && !departed(flight, now);
+  const isRevised = !isSame && cancelledAt === null && !hasDeparted(flight, now);
   const seatsAvailable = plan.seats - soldOf(flight);
   const oversold = oversoldBy({ seatsAvailable });
   const stored = { id, seatsAvailable, oversold, createdAt, cancelledAt, revision, lastChange };

@@ -148,7 +148,7 @@ export function isOnSale(
 }
 
 /** Never of a cancelled flight. */
-export function departed(
+export function hasDeparted(
   { departureTime, cancelledAt }: Pick<Flight, "departureTime" | "cancelledAt">,
   now: Date,
 ): boolean {

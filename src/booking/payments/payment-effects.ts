@@ -13,7 +13,7 @@ import { takeSeats } from "../flights/flights.sql.ts";
 import { transitions } from "../model/booking-state.ts";
 import type { Booking } from "../model/booking.ts";
 import { type BookingOnFlight, confirmHold, reseatBooking } from "../model/bookings.sql.ts";
-import type { ChangesOfBookings, Making } from "../model/changes-of-bookings.ts";
+import type { ChangesOfBookings, ChangeTransaction } from "../model/changes-of-bookings.ts";
 import { findBooking } from "../model/find-booking.ts";
 import { closesAfter, isOnSale } from "../model/flight.ts";
 import { hasCounted, type Payment } from "../model/payment.ts";
@@ -29,7 +29,7 @@ import {
   paymentsByReference,
   setRefunded,
 } from "./payments.sql.ts";
-import { unassigned, unknownBooking } from "./unassigned-payment.ts";
+import { unassignedNotification, unknownBooking } from "./unassigned-payment.ts";
 import { waitingNoticesOf } from "./waiting-notices.sql.ts";
 import { settleRefund, type WaitingNotices, waitingNotices } from "./waiting-notices.ts";
 
@@ -54,7 +54,7 @@ export function paymentEffects(parts: Omit<Parts, "waiting">): PaymentEffects {
   const waiting = waitingNotices({
     ...parts,
     effectOf: (notice) => effect(notice),
-    notifying: (one, now) => unassigned(parts, one, now),
+    notifying: (one, now) => unassignedNotification(parts, one, now),
   });
   const effect = effects({ ...parts, waiting });
   return { effectOf: effect, start: () => waiting.start(), stop: () => waiting.stop() };
@@ -127,7 +127,7 @@ function decidedBy(
   booking: BookingOnFlight,
   notice: PaymentNotice,
   decision: PaymentDecision,
-  made: Making | null,
+  made: ChangeTransaction | null,
   now: Date,
 ): Effect {
   const { outcome, transition, explanation } = decision;

@@ -8,7 +8,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { nameSchema } from "../../identity/users/fields.ts";
-import { changedMeanwhile, repeated } from "../../inbound/receive/effects.ts";
+import { changedMeanwhile, retryIfChanged } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
 import { bookingsProvider } from "../model/booking-words.ts";
@@ -75,7 +75,7 @@ export function recordRefund(
   request: RefundRequest,
   read: () => Promise<BookingOnFlight>,
 ): Promise<void> {
-  return repeated(async () => record(parts, ctx, await read(), request));
+  return retryIfChanged(async () => record(parts, ctx, await read(), request));
 }
 
 async function record(

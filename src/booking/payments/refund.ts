@@ -36,7 +36,7 @@ export function refundOf(
   now: Date,
 ): RefundNow {
   const credit = creditOf(policy, booking, departureTime, now);
-  return { ...credit, minor: Math.min(credit.minor, refundable(booking)) };
+  return { ...credit, minor: Math.min(credit.minor, refundableMinor(booking)) };
 }
 
 /** The part of the price that a policy gives back now, whatever was refunded before. */
@@ -53,7 +53,7 @@ export function creditOf(
 export type Charged = Pick<Booking, "chargedMinor" | "refundDueMinor" | "keptMinor">;
 
 /** What can still be refunded of a booking, in minor units. */
-export function refundable({ chargedMinor, refundDueMinor, keptMinor }: Charged): number {
+export function refundableMinor({ chargedMinor, refundDueMinor, keptMinor }: Charged): number {
   return chargedMinor - refundDueMinor - keptMinor;
 }
 

@@ -11,7 +11,7 @@ import { nextHold } from "../seats/seat-holds.sql.ts";
 import { followsPayment } from "./payment-records.ts";
 import type { WaitingNotice } from "./waiting-notice.ts";
 import { insertWaitingNotice } from "./waiting-notices.sql.ts";
-import type { Notifying, WaitingNotices } from "./waiting-notices.ts";
+import type { UnassignedNotification, WaitingNotices } from "./waiting-notices.ts";
 
 interface Parts {
   readonly waiting: Pick<WaitingNotices, "committed">;
@@ -59,11 +59,11 @@ export async function unknownBooking(
 }
 
 /** Notifies operators of a payment that names no booking, once: another event about it may have done so. */
-export function unassigned(
+export function unassignedNotification(
   { outbox, ...making }: EventMaking & { readonly outbox: Outbox },
   { notice, reference, eventId }: WaitingNotice,
   now: Date,
-): Notifying {
+): UnassignedNotification {
   const input = [notice, reference, eventId] as const;
   const event = ownEvent("payment.unassigned", input, null, making, now);
   const notifications = outbox.writesFor(event, [ownNotification(event)]);

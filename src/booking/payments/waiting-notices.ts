@@ -17,13 +17,13 @@ import {
 } from "./waiting-notices.sql.ts";
 
 /** What notifies operators of a payment that names no booking. */
-export interface Notifying extends Pick<Effect, "committed"> {
+export interface UnassignedNotification extends Pick<Effect, "committed"> {
   readonly writes: readonly Write<unknown>[];
 }
 
 interface Parts {
   readonly storage: Storage;
-  readonly notifying: (waiting: WaitingNotice, now: Date) => Notifying;
+  readonly notifying: (waiting: WaitingNotice, now: Date) => UnassignedNotification;
   readonly effectOf: EffectOf;
   readonly clock: Clock;
   readonly log: Log;

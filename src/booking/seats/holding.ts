@@ -11,7 +11,7 @@ const maxHoldsPerFlight = 3;
  * The writes that hold seats which the transaction has taken before. They throw `validation-failed` for too many holds.
  * `pointer`: the field of the request at fault.
  */
-export function holding(hold: SeatHold, pointer: string): readonly Write<unknown>[] {
+export function holdWrites(hold: SeatHold, pointer: string): readonly Write<unknown>[] {
   const detail = `You already have ${maxHoldsPerFlight} holds on this flight. Pay for one or cancel one first.`;
   const limited = { ...hold, limit: maxHoldsPerFlight };
   return [

@@ -6,7 +6,7 @@ import type { Sample } from "../../inbound/providers/provider.ts";
 import type { Services } from "../../services.ts";
 
 import type { Moment } from "./past.ts";
-import { type How, send, sendAny, type Sender } from "./webhooks.ts";
+import { type SampleOptions, send, sendAny, type Sender } from "./webhooks.ts";
 
 const minuteMs = 60_000;
 /** How far back the demo's past goes. */
@@ -39,7 +39,7 @@ const played =
 const isRollback = { change: played(`Roll back: ${bad}`) };
 
 /** A bad deploy, its rollback, a customer's message, and webhooks that are rejected, each for another reason. */
-const story: readonly (readonly [Time, provider: string, type: string, how?: How])[] = [
+const story: readonly (readonly [Time, provider: string, type: string, how?: SampleOptions])[] = [
   ["13:51", "code_host", "workflow_run.completed"],
   ["14:02", "deploy_platform", "deploy.created"],
   ["14:04", "deploy_platform", "deploy.error"],

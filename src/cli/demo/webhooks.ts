@@ -11,7 +11,7 @@ export interface Sender {
   readonly now: () => number;
 }
 
-export interface How {
+export interface SampleOptions {
   readonly change?: (sample: Sample, provider: Provider) => Sample;
   /** Whose secret signs it: by default the provider's. */
   readonly secretOf?: string;
@@ -24,7 +24,7 @@ export async function send(
   { url, secrets, now }: Sender,
   id: string,
   type: string,
-  { change = (sample) => sample, secretOf = id, isAltered = false }: How = {},
+  { change = (sample) => sample, secretOf = id, isAltered = false }: SampleOptions = {},
 ): Promise<void> {
   const provider = catalogue.find((each) => each.id === id);
   const sample = provider?.samples[type];
@@ -43,7 +43,7 @@ const samples = catalogue.flatMap(({ id, samples: all }) =>
 );
 
 /** Posts a sample, the same for each number. */
-export function sendAny(sender: Sender, number: number, how?: How): Promise<void> {
+export function sendAny(sender: Sender, number: number, how?: SampleOptions): Promise<void> {
   const [id, type] = samples[Bun.hash.crc32(String(number)) % samples.length] ?? ["", ""];
   return send(sender, id, type, how);
 }

@@ -17,7 +17,7 @@ import { isInMemory, openDatabase, withAdvice, withDatabase } from "../kit/datab
 import { table, UsageError } from "../kit/output.ts";
 import { progress } from "../kit/progress.ts";
 
-import { beginCopy, type CopiedTable, copyDatabase, endCopy } from "./table-copy.ts";
+import { beginCopy, type CopiedTable, copyTables, endCopy } from "./copy-tables.ts";
 
 interface CopyOptions {
   readonly from: string;
@@ -115,7 +115,7 @@ async function named<Opened>(config: Config, open: () => Promise<Opened>): Promi
 async function copyShown(from: Storage, to: Storage): Promise<readonly CopiedTable[]> {
   const bar = progress("", null);
   try {
-    return await copyDatabase(from, to, (what, rows) =>
+    return await copyTables(from, to, (what, rows) =>
       bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`, [rows, "rows"]),
     );
   } finally {

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 
 import { createApp } from "../../app.ts";
 import { errorCode } from "../../base/errors.ts";
-import { within } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/in-time.ts";
 import { isLoopback, urlHere } from "../../base/loopback.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { collectErrors, ConfigError } from "../../config/errors.ts";
@@ -123,7 +123,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     setTimeout(killItself, stopTimeoutMs).unref();
     services.drain();
     await drained(app.server, signal === "SIGTERM" ? minDrainMs : 0);
-    await within(Promise.resolve(app.server?.stop()), requestPatienceMs, () => {});
+    await withTimeout(Promise.resolve(app.server?.stop()), requestPatienceMs, () => {});
     await app.server?.stop(true);
     await services.stop();
     lock?.release();

@@ -8,7 +8,7 @@ import { ago } from "./kit/durations.ts";
 import { reconnect } from "./kit/feed.ts";
 import { useLive } from "./kit/live.ts";
 import { type View, viewGroups, writeRoute } from "./kit/route.ts";
-import { leave } from "./kit/sign-out.ts";
+import { signOut } from "./kit/sign-out.ts";
 import { Text } from "./kit/text.tsx";
 import { canOpen, icons, titles } from "./kit/views.ts";
 import type { SessionInfo } from "./kit/wire.ts";
@@ -207,7 +207,7 @@ function SignOut({ session: { expiresAt } }: Pick<FrameParts, "session">) {
     <button
       type="button"
       title={`The session expires ${ago(new Date(expiresAt), Date.now())}`}
-      onClick={leave}
+      onClick={signOut}
     >
       Sign out
     </button>

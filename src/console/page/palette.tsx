@@ -5,7 +5,7 @@ import { idIn } from "./kit/ids.ts";
 import { NamesContext } from "./kit/names.ts";
 import { addRoute, readRoute, views, writeRoute } from "./kit/route.ts";
 import { isAdmin } from "./kit/session.ts";
-import { leave } from "./kit/sign-out.ts";
+import { signOut } from "./kit/sign-out.ts";
 import { counted, Text } from "./kit/text.tsx";
 import { canOpen, titles } from "./kit/views.ts";
 
@@ -155,7 +155,7 @@ function actions(showHelp: () => void): readonly Command[] {
     link("Create token for an agent", writeRoute("agents", "new"), { keywords: "add new mcp" }),
     link(replay, writeRoute("replays", "new", query), { keywords: "bulk resend again dry run" }),
     { label: "Keyboard shortcuts", hint: "?", keywords: "help", run: showHelp },
-    { label: "Sign out", keywords: "log out leave", run: leave },
+    { label: "Sign out", keywords: "log out leave", run: signOut },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 
 import { AppError, errorMessage } from "../../base/errors.ts";
-import { within } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/in-time.ts";
 
 /** For the Retry-After header. */
 const retryAfterSeconds = 5;
@@ -99,27 +99,27 @@ export function answerWithin<Answer>(
   ms: number,
   onTimeout: () => void = () => {},
 ): Promise<Answer> {
-  return within(answer, ms, () => {
+  return withTimeout(answer, ms, () => {
     onTimeout();
     throw new NoAnswer(ms);
   });
 }
 
 /** Turns a database error into `unavailable`, which clients may retry. Returns any other error unchanged. */
-export function unavailable(error: unknown): unknown {
-  return isStorageError(error) ? unusable(error) : error;
+export function asUnavailable(error: unknown): unknown {
+  return isStorageError(error) ? unusableError(error) : error;
 }
 
 /** The error of a read that may look at many more rows than it returns. */
-export function unread(error: unknown): unknown {
-  if (sqlStateOf(error) !== statementTimeout) return unavailable(error);
+export function readError(error: unknown): unknown {
+  if (sqlStateOf(error) !== statementTimeout) return asUnavailable(error);
   const detail =
     "This takes too long to read. Add a filter, such as from, or search for a rarer word";
   return new AppError("unavailable", detail, { cause: error });
 }
 
 /** Logs and commands show the cause. It names PostgreSQL, which the server's own message does not. */
-export function unusable(error: unknown): AppError {
+export function unusableError(error: unknown): AppError {
   const why = errorMessage(error);
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {
     retryAfterSeconds,

@@ -5,7 +5,7 @@ import type { Storage, StorageObserver } from "../storage.ts";
 import { bytesOf, maxTransactionsPerCommit, unavailableReason } from "../transaction.ts";
 
 import type { Compile } from "./compile.ts";
-import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
+import { answerWithin, asUnavailable, isOfWrites, NoAnswer } from "./errors.ts";
 import { type PlacedTransaction, placingOf } from "./placing.ts";
 import { retryTransient } from "./retry.ts";
 import { maxWritesPerWave, type Progress, runGroup, StatementError } from "./transaction.ts";
@@ -48,7 +48,7 @@ export function groupCommit(
     if (reason !== null) return Promise.reject(reason);
     // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
     if (parts.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
-      return Promise.reject(unavailable(lastError.error));
+      return Promise.reject(asUnavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
       const placing = placingOf(parts);
@@ -106,7 +106,7 @@ export function groupCommit(
       }
       const cause = error instanceof StatementError ? error.cause : error;
       if (isOfWrites(cause)) lastError = { error: cause, atMs: performance.now() };
-      const reason = unavailable(cause);
+      const reason = asUnavailable(cause);
       observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
       for (const transaction of group) {
         transaction.onEnd?.(group.length, reason);

@@ -5,7 +5,7 @@ import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 import { answerTimeoutOf, checkMigrated, checkServer, type ServerFound } from "./check-server.ts";
 import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
-import { unavailable, unread } from "./errors.ts";
+import { asUnavailable, readError } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { replaceablePool, sharedPool } from "./replaceable-pool.ts";
@@ -65,7 +65,7 @@ export async function openPostgres(
         );
         return rowsOf(statement, rows);
       } catch (error) {
-        throw pace === "long" ? unread(error) : unavailable(error);
+        throw pace === "long" ? readError(error) : asUnavailable(error);
       }
     },
     atomically: commits.atomically,

@@ -1,6 +1,6 @@
 import { nextPosition, type Place } from "../place.ts";
 import type { Later, Write } from "../statement.ts";
-import { placed, type Transaction } from "../transaction.ts";
+import { placedWrites, type Transaction } from "../transaction.ts";
 
 /** A transaction that may store new events. */
 export interface PlacedTransaction extends Transaction {
@@ -17,7 +17,7 @@ export function placingOf(
   parts: readonly (Write<unknown> | Later)[],
 ): Pick<PlacedTransaction, "writes" | "place" | "places"> {
   const places: Place[] = [];
-  let writes = placed(parts, (each) => each.assign(places.push(each)));
+  let writes = placedWrites(parts, (each) => each.assign(places.push(each)));
   return {
     places,
     get writes() {
@@ -25,7 +25,7 @@ export function placingOf(
     },
     place(after) {
       let last = after;
-      writes = placed(parts, (each) => each.assign((last = nextPosition(last, each))));
+      writes = placedWrites(parts, (each) => each.assign((last = nextPosition(last, each))));
       return last;
     },
   };

@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 
-import { within } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/in-time.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Signals, StorageObserver, Topic } from "../storage.ts";
 
@@ -40,7 +40,7 @@ function signalWarning(arrival: Promise<void>): Promise<string | null> {
     () => null,
     () => line,
   );
-  return within<string | null>(arrived, arrivalMs, () => line);
+  return withTimeout<string | null>(arrived, arrivalMs, () => line);
 }
 
 /** Tries a signal on a channel of its own, which ends with the pool. Returns null, or what to do about it. */
@@ -137,7 +137,7 @@ export function signals(
         ...subscriptions.map((subscription) => subscription.unlisten()),
       ]);
       // The pools close next, and these connections with them.
-      await within<unknown>(ended, closeMs, () => {});
+      await withTimeout<unknown>(ended, closeMs, () => {});
     },
   };
 }

@@ -3,10 +3,10 @@ import type { ReservedSQL } from "bun";
 import type { AppError } from "../../base/errors.ts";
 import { migrationsTable } from "../schema.ts";
 import type { Write, WriteResult } from "../statement.ts";
-import { skipped, type Transaction } from "../transaction.ts";
+import { skippedResult, type Transaction } from "../transaction.ts";
 
 import type { Compile } from "./compile.ts";
-import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
+import { isOfOneTransaction, isStorageError, sqlStateOf, unusableError } from "./errors.ts";
 import type { PlacedTransaction } from "./placing.ts";
 
 /** The progress of a transaction in one attempt. */
@@ -69,7 +69,7 @@ export async function runGroup(
   const all = group.map<Progress>((transaction) => ({
     transaction,
     contended: contendedRows(transaction),
-    results: transaction.writes.map(() => skipped),
+    results: transaction.writes.map(() => skippedResult),
     next: 0,
     error: null,
   }));
@@ -230,7 +230,7 @@ function sendWave(
     if (onNoRows === undefined || (onNoRows === "stop" && isOver(progress))) continue;
     checks.push(async () => {
       if ((await answer).changes > 0 || progress.error !== null) return;
-      results[index] = skipped;
+      results[index] = skippedResult;
       if (onNoRows === "stop") progress.next = transaction.writes.length;
       else progress.error = onNoRows;
     });
@@ -283,12 +283,12 @@ async function commitAnd(connection: ReservedSQL, sent: readonly Sent[]): Promis
     await answersOf(sent);
   } catch (error) {
     const known = isRejected(error instanceof StatementError ? error.cause : error);
-    throw known ? error : unusable(error);
+    throw known ? error : unusableError(error);
   }
   try {
     await commit;
   } catch (error) {
     // A server that is shutting down may have committed without an answer.
-    throw isRejected(error) && !sqlStateOf(error)?.startsWith("57P") ? error : unusable(error);
+    throw isRejected(error) && !sqlStateOf(error)?.startsWith("57P") ? error : unusableError(error);
   }
 }

@@ -102,7 +102,7 @@ export function isLocked(error: unknown): boolean {
  * Turns a database error into `unavailable`, which clients may retry. The advice for operators is in its
  * cause, which only the log shows. Returns any other error unchanged.
  */
-export function unavailable(error: unknown): unknown {
+export function asUnavailable(error: unknown): unknown {
   const whatToDo = adviceFor(error);
   if (whatToDo === undefined) return error;
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {

@@ -4,14 +4,14 @@ import type { Storage, StorageObserver } from "../storage.ts";
 import {
   bytesOf,
   maxTransactionsPerCommit,
-  placed,
-  skipped,
+  placedWrites,
+  skippedResult,
   type Transaction,
   unavailableReason,
 } from "../transaction.ts";
 
 import { compile, type Compiled } from "./compile.ts";
-import { errorOf, unavailable } from "./errors.ts";
+import { asUnavailable, errorOf } from "./errors.ts";
 import {
   changesOf,
   type GroupAnswer,
@@ -65,7 +65,7 @@ export function groupCommit(
     if (reason !== null) return Promise.reject(reason);
     // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
     if (parts.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
-      return Promise.reject(unavailable(lastError.error));
+      return Promise.reject(asUnavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
       const made = writesOf(parts);
@@ -75,7 +75,7 @@ export function groupCommit(
 
   function writesOf(parts: WaitingTransaction["parts"]) {
     let positions: BoundTransaction["positions"] = null;
-    const writes = placed(parts, (place) => {
+    const writes = placedWrites(parts, (place) => {
       lastPosition = nextPosition(lastPosition, place);
       positions = [positions?.[0] ?? lastPosition, lastPosition];
       place.assign(lastPosition);
@@ -207,11 +207,11 @@ function resultsOf(
   { writes }: WaitingTransaction,
   answer: TransactionAnswer,
 ): WriteResult<unknown>[] {
-  if ("error" in answer) throw unavailable(errorOf(answer.error));
+  if ("error" in answer) throw asUnavailable(errorOf(answer.error));
   if ("noRowsAt" in answer) throw writes[answer.noRowsAt]?.onNoRows;
   return writes.map(({ statement }, index) => {
     const result = answer.results[index];
-    return result === undefined ? skipped : decoded(compile(statement), result);
+    return result === undefined ? skippedResult : decoded(compile(statement), result);
   });
 }
 
@@ -223,6 +223,6 @@ function decoded({ read }: Compiled, answer: StatementAnswer): WriteResult<unkno
   try {
     return { rows: answer.map(read), changes };
   } catch (error) {
-    throw unavailable(error);
+    throw asUnavailable(error);
   }
 }

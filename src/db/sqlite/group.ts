@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 
 import { preparer } from "./connection.ts";
 import { type DatabaseFailure, failureOf, isStorageError } from "./errors.ts";
-import { packed } from "./packed.ts";
+import { pack } from "./packed.ts";
 
 /** A value that SQLite stores. */
 export type Bound = string | number | bigint | boolean | null | Uint8Array;
@@ -181,5 +181,5 @@ function isPart(value: Parameter): value is Part {
 
 function partOf(bytes: Uint8Array, [offset, length, isPackable]: Part): Uint8Array {
   const part = bytes.subarray(offset, offset + length);
-  return isPackable ? packed(part) : part;
+  return isPackable ? pack(part) : part;
 }

@@ -4,11 +4,11 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { storageError } from "./errors.ts";
 
 /** Resolves symbolic links to the database file; SQLite keeps its log beside the target. */
-export const resolved = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
+export const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
 /** The files of an open database: the database, its write-ahead log, and the index of that log. */
 export const filesOf = (file: string): readonly string[] =>
-  ["", "-wal", "-shm"].map((end) => `${resolved(file)}${end}`);
+  ["", "-wal", "-shm"].map((end) => `${realFile(file)}${end}`);
 
 /** The `device:inode` of the file that now has this name; null when it does not exist. */
 export function identityOf(file: string): string | null {

@@ -10,7 +10,7 @@ import type { Storage, StorageObserver } from "../storage.ts";
 import { compile } from "./compile.ts";
 import { closer, configure, preparer } from "./connection.ts";
 import { requireSafeSqlite, versionOf } from "./durability.ts";
-import { unavailable } from "./errors.ts";
+import { asUnavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { identitiesOf, inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
@@ -57,7 +57,7 @@ export function openSqlite(
           : prepare(sql).values(...parameters);
         return rowsOf(statement, rows.map(read));
       } catch (error) {
-        throw unavailable(error);
+        throw asUnavailable(error);
       }
     },
     atomically: commits.atomically,

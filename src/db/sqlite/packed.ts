@@ -17,7 +17,7 @@ const headBytes = mark.length + 4;
 export class Packable extends Uint8Array<ArrayBufferLike> {}
 
 /** The bytes to store for a value: compressed if that saves space. */
-export function packed(value: Uint8Array): Uint8Array {
+export function pack(value: Uint8Array): Uint8Array {
   // So that what a client sends is never taken for packed.
   if (isPacked(value)) return withHead(0, value);
   if (value.length < minPackedBytes || value.length > maxPackedBytes) return value;
@@ -26,8 +26,8 @@ export function packed(value: Uint8Array): Uint8Array {
   return isSmaller ? withHead(value.length, compressed) : value;
 }
 
-/** The value of stored bytes. Throws if they are not what `packed` returns, such as a small value that becomes large. */
-export function unpacked(stored: Uint8Array): Uint8Array {
+/** The value of stored bytes. Throws if they are not what `pack` returns, such as a small value that becomes large. */
+export function unpack(stored: Uint8Array): Uint8Array {
   if (!isPacked(stored)) return stored;
   const length = Buffer.from(stored.subarray(mark.length, headBytes)).readUInt32LE();
   const rest = stored.subarray(headBytes);

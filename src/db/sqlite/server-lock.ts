@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { makePrivateFolder, writePrivately } from "../../base/private-file.ts";
 
 import { isLocked } from "./errors.ts";
-import { filesOf, identityOf, resolved } from "./in-place.ts";
+import { filesOf, identityOf, realFile } from "./in-place.ts";
 
 /** A command checks the lock by taking it briefly, so a start waits this long for it. */
 const lookMs = 1_000;
@@ -144,7 +144,7 @@ function processNamespace(): string | null {
 }
 
 function lockFilesOf(file: string) {
-  const folder = dirname(resolved(file));
+  const folder = dirname(realFile(file));
   return { lock: join(folder, "skyhook.lock"), note: join(folder, "skyhook.lock.json") };
 }
 

@@ -3,7 +3,7 @@ import { blob, customType, integer, sqliteTable, text } from "drizzle-orm/sqlite
 import { columnsOf, type Kind, tableBuilder } from "../table.ts";
 
 import { DamagedValue } from "./errors.ts";
-import { Packable, unpacked } from "./packed.ts";
+import { Packable, unpack } from "./packed.ts";
 
 // Replace Drizzle's own time and JSON columns, which do not expect a null from a placeholder: one throws, the
 // other writes the text "null".
@@ -23,7 +23,7 @@ const packedBytes = customType<{ data: Uint8Array; driverData: Uint8Array | null
   dataType: () => "blob",
   toDriver: (value: Uint8Array | null) =>
     value && new Packable(value.buffer, value.byteOffset, value.length),
-  fromDriver: (stored) => unpacked(stored ?? new Uint8Array()),
+  fromDriver: (stored) => unpack(stored ?? new Uint8Array()),
 });
 function parsed(text: string): unknown {
   try {

@@ -3,7 +3,7 @@ import { type Context, requireAdmin } from "../../base/context.ts";
 import { sha256 } from "../../base/crypto.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { merged } from "../../db/merge.ts";
+import { mergeSources } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -67,7 +67,7 @@ export function audit(
       const entriesOf = (action?: AuditAction) =>
         auditPages(storage, { action, actor, subject }, { from, to });
       // One list per action, each by its index.
-      const source = actions === undefined ? entriesOf() : merged(actions.map(entriesOf));
+      const source = actions === undefined ? entriesOf() : mergeSources(actions.map(entriesOf));
       return paginate(source, request);
     },
   };

@@ -15,7 +15,7 @@ import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
 import { verifiedByAny } from "./any-key.ts";
-import { audienceRefusal, invalidToken, refusalOf, shown, TokenRefusal } from "./refusal.ts";
+import { audienceRefusal, claimText, invalidToken, refusalOf, TokenRefusal } from "./refusal.ts";
 import { rolesIn } from "./role-claim.ts";
 import {
   badSubject,
@@ -67,7 +67,7 @@ export function jwksVerifier(
       clockTolerance: skewSeconds,
       currentDate: new Date(clock.now()),
     };
-    const { payload, protectedHeader } = await verified(token, keys, options).catch(refuse);
+    const { payload, protectedHeader } = await verifyToken(token, keys, options).catch(refuse);
     const refusal =
       wrongAudience(payload, expected) ?? wrongType(payload, protectedHeader, expected);
     if (refusal !== null) throw invalidToken(refusal);
@@ -88,7 +88,7 @@ export function issuerKeys(url: string, fetchUrl: FetchUrl): IssuerKeys {
 }
 
 /** Verifies with a key of the issuer. One that replaced another under the same id is fetched first. Throws an error of `jose`. */
-export async function verified(token: string, keys: IssuerKeys, options: JWTVerifyOptions) {
+export async function verifyToken(token: string, keys: IssuerKeys, options: JWTVerifyOptions) {
   try {
     return await verifiedByFitting(token, keys, options);
   } catch (error) {
@@ -122,9 +122,11 @@ function wrongAudience(
   if ([found].flat().includes(audience)) return null;
   if (isAudienceFixed) return new TokenRefusal("audience", `it is not for ${audience}`);
   if (found !== undefined) return audienceRefusal(found);
-  const other = ["client_id", "azp"].find((claim) => shown(claims[claim]) !== "");
+  const other = ["client_id", "azp"].find((claim) => claimText(claims[claim]) !== "");
   const remedy: TokenRefusal["remedy"] =
-    other === undefined ? {} : { JWT_AUDIENCE_CLAIM: other, JWT_AUDIENCE: shown(claims[other]) };
+    other === undefined
+      ? {}
+      : { JWT_AUDIENCE_CLAIM: other, JWT_AUDIENCE: claimText(claims[other]) };
   return new TokenRefusal("audience", "it has no aud", remedy);
 }
 
@@ -139,13 +141,13 @@ function wrongType(
     return new TokenRefusal("type", "it reports events: send the access token");
   }
   // Amazon Cognito and Keycloak mark the use of a token in its claims.
-  const use = shown(claims["token_use"] ?? claims["typ"]).toLowerCase();
+  const use = claimText(claims["token_use"] ?? claims["typ"]).toLowerCase();
   const isForClient = claims["nonce"] !== undefined || claims["at_hash"] !== undefined;
   if (use === "" ? isForClient : !["access", "bearer"].includes(use)) {
     return new TokenRefusal("type", "it is an ID token or a refresh token: send the access token");
   }
   // The prefix may be omitted (RFC 7515, 4.1.9). The header may have any value.
-  const type = shown(typ)
+  const type = claimText(typ)
     .toLowerCase()
     .replace(/^application\//, "");
   if (types.includes(type)) return null;

@@ -3,7 +3,7 @@ import type * as Library from "oauth4webapi";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
-import { type IssuerKeys, issuerKeys, isTokenError, verified } from "../auth/jwks.ts";
+import { type IssuerKeys, issuerKeys, isTokenError, verifyToken } from "../auth/jwks.ts";
 
 import { issuerFetch, requireEndpoints } from "./endpoints.ts";
 
@@ -163,7 +163,7 @@ export function issuerClient(settings: IssuerSettings, clock: Clock, resolve: Re
             if (claims === undefined || granted.id_token === undefined)
               throw new Error("the response has no ID token");
             const timely = { currentDate: new Date(clock.now()), clockTolerance: skewSeconds };
-            await verified(granted.id_token, keysAt(server.jwks_uri ?? ""), timely);
+            await verifyToken(granted.id_token, keysAt(server.jwks_uri ?? ""), timely);
             return claims;
           });
         return { exchange };

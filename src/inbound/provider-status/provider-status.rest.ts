@@ -3,10 +3,10 @@ import { Elysia } from "elysia";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import { providerStatusesSchema } from "./provider-status.schema.ts";
-import type { Providers } from "./provider-status.ts";
+import type { ProviderStatusService } from "./provider-status.ts";
 
 /** The status of each provider, for operators. */
-export const providerStatusRest = (providers: Providers, callers: Callers) => {
+export const providerStatusRest = (providers: ProviderStatusService, callers: Callers) => {
   const { route } = routes(callers, "Operators", operatorsOnly);
   return new Elysia({ name: "provider-status" }).get(
     "/v1/providers",

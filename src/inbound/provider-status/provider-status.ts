@@ -12,7 +12,7 @@ import type { ProviderStatus, ProviderStatuses } from "./provider-status.schema.
 import { rotation } from "./rotation.ts";
 import { maxActiveHours, silence } from "./silence.ts";
 
-export interface Providers {
+export interface ProviderStatusService {
   /** Operators only. Every registered provider, in the order of the catalogue. */
   list(ctx: Context): Promise<ProviderStatuses>;
 }
@@ -23,7 +23,7 @@ export function providerStatuses(
   registry: Registry,
   isReconciled: (provider: Provider["id"]) => boolean,
   clock: Clock,
-): Providers {
+): ProviderStatusService {
   return {
     async list(ctx) {
       requireOperator(ctx);

@@ -1,5 +1,5 @@
 import { isNumber } from "../../base/json.ts";
-import { decimalsAt, decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
+import { decimalsAt, decimalsOf, moneyOf, moneyText, toMinor, unitsOf } from "../../base/money.ts";
 import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import { pointerKeys, valueAt } from "../../base/place.ts";
 import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../model/payment-notice.ts";
@@ -91,7 +91,7 @@ function minorOf(
     return typeof text === "string" ? unitsOf(text, currency) : null;
   }
   if (number === null || !Number.isSafeInteger(number) || number < 0) return null;
-  return rescaled(number, decimalsAt(decimals, currency), currency);
+  return toMinor(number, decimalsAt(decimals, currency), currency);
 }
 
 /** A value of any type as short printable text. A text is quoted where it could be taken for a number. */

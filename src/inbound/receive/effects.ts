@@ -35,14 +35,14 @@ export async function decidedEffect(
   decide: () => Promise<Effect | null>,
   commit: (effect: Effect | null) => Promise<boolean>,
 ): Promise<{ readonly effect: Effect | null } | null> {
-  return repeated(async () => {
+  return retryIfChanged(async () => {
     const effect = await decide();
     return (await commit(effect)) ? { effect } : null;
   });
 }
 
 /** Repeats what others came before: `attempt` throws `changedMeanwhile`. */
-export async function repeated<Result>(attempt: () => Promise<Result>): Promise<Result> {
+export async function retryIfChanged<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();

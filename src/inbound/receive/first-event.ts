@@ -20,7 +20,7 @@ import { isTextScheme } from "../signatures/scheme.ts";
 import { isKeyOfId } from "./event-identity.ts";
 
 /** The stored event that a request duplicates. */
-export type First = Pick<Event, "id" | "idempotencyKey" | "type" | "status">;
+export type FirstEvent = Pick<Event, "id" | "idempotencyKey" | "type" | "status">;
 
 /** The event with this body hash or, without one, with this key. */
 export async function firstAlike(
@@ -30,7 +30,7 @@ export async function firstAlike(
     idempotencyKey,
     bodyHash,
   }: Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">,
-): Promise<First | undefined> {
+): Promise<FirstEvent | undefined> {
   const [same] = await (bodyHash === null
     ? storage.all(firstWithKey, { idempotencyKey })
     : storage.all(firstWithHash, { provider, bodyHash }));

@@ -19,7 +19,7 @@ import { leastSecretLength } from "../signatures/weak-secret.ts";
 export type AdoptSecret = (providerId: string, secret: string) => string | null;
 
 /** A request that is a handshake. */
-export interface Greeting {
+export interface HandshakeRequest {
   readonly handshake: Handshake;
   readonly source: PlaceSource;
 }
@@ -42,7 +42,7 @@ export function handshakeOf(
   { method, url, headers }: RequestHead,
   payload: PlaceSource["payload"],
   kind: Handshake["kind"],
-): Greeting | null {
+): HandshakeRequest | null {
   if (handshakes.length === 0) return null;
   const candidates = handshakes.filter(
     (each) =>
@@ -77,7 +77,7 @@ interface AnswerParts {
 export async function answerHandshake(
   parts: AnswerParts,
   { provider, secrets }: Registered,
-  { handshake, source }: Greeting,
+  { handshake, source }: HandshakeRequest,
 ): Promise<HandshakeAnswer | RejectedHandshake> {
   if (handshake.signsChallenge) {
     if (secrets === null) throw new AppError("unavailable", "This provider has no secret");

@@ -34,8 +34,8 @@ import type { EffectOf } from "./effects.ts";
 import {
   type AdoptSecret,
   answerHandshake,
-  type Greeting,
   handshakeOf,
+  type HandshakeRequest,
   isHandshake,
 } from "./handshakes.ts";
 import type { Latency } from "./latency.ts";
@@ -176,7 +176,7 @@ async function greet(
   parts: ReceiveParts,
   registered: Registered,
   request: WebhookRequest,
-  greeting: Greeting,
+  greeting: HandshakeRequest,
 ): Promise<HandshakeAnswer> {
   const answer = await answerHandshake(parts, registered, greeting);
   if (!("rejectedBecause" in answer)) return answer;

@@ -5,39 +5,39 @@ import type { Storage } from "../../db/storage.ts";
 import { firstsWithKeys } from "../../event/events.sql.ts";
 import type { Provider } from "../providers/provider.ts";
 
-import { type First, firstAlike, firstOfPayload } from "./first-event.ts";
+import { firstAlike, type FirstEvent, firstOfPayload } from "./first-event.ts";
 import { type Candidate, itemsPerTurn, type NewEvent } from "./new-event.ts";
 
 /** The events of a request, by what is to be done with them. */
-export interface Sorted {
+export interface SortedEvents {
   /** Stored by an earlier attempt. */
   readonly stored: readonly NewEvent[];
   readonly fresh: readonly NewEvent[];
   /** What the others duplicate: a stored event, or one of the same request, which has no id before it is stored. */
-  readonly duplicates: readonly (First | NewEvent)[];
+  readonly duplicates: readonly (FirstEvent | NewEvent)[];
 }
 
 const ownTurn = ownTurns();
 
 /** Separates the events that are not stored yet, each under its first free key, from the others. Equal items are one. */
-export async function sorted(
+export async function sortEvents(
   storage: Storage,
   provider: Provider,
   candidates: readonly Candidate[],
-): Promise<Sorted> {
+): Promise<SortedEvents> {
   const keys = candidates.flatMap((candidate) => candidate.keys);
   const found = await storage.all(firstsWithKeys, { keys });
   const taken = new Map(found.map((event) => [event.idempotencyKey, event]));
   const fresh = new Map<string, NewEvent>();
   const byHash = new Map<string, NewEvent>();
   const stored: NewEvent[] = [];
-  const duplicates: (First | NewEvent)[] = [];
+  const duplicates: (FirstEvent | NewEvent)[] = [];
   let read = 0;
 
   async function alike(
     event: NewEvent,
     hash: string | null,
-  ): Promise<First | NewEvent | undefined> {
+  ): Promise<FirstEvent | NewEvent | undefined> {
     const { idempotencyKey } = event;
     if (hash === null) {
       const same = taken.get(idempotencyKey);
@@ -76,6 +76,6 @@ export async function sorted(
 }
 
 /** Whether an earlier attempt has stored it. */
-function isStored({ place }: NewEvent, same: First | NewEvent): boolean {
+function isStored({ place }: NewEvent, same: FirstEvent | NewEvent): boolean {
   return !("place" in same) && placeIn("evt", same.id)?.tail === place.tail;
 }

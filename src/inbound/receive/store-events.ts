@@ -15,8 +15,8 @@ import type { Acknowledgement, WebhookRequest } from "../model/webhook-request.t
 import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 
-import { changedMeanwhile, type Effect, type EffectOf, repeated } from "./effects.ts";
-import type { First } from "./first-event.ts";
+import { changedMeanwhile, type Effect, type EffectOf, retryIfChanged } from "./effects.ts";
+import type { FirstEvent } from "./first-event.ts";
 import {
   type Candidate,
   candidatesOf,
@@ -24,7 +24,7 @@ import {
   type NewEvent,
   type VerifiedBody,
 } from "./new-event.ts";
-import { type Sorted, sorted } from "./sorted-events.ts";
+import { type SortedEvents, sortEvents } from "./sorted-events.ts";
 
 export interface StoreParts {
   readonly storage: Storage;
@@ -76,8 +76,10 @@ async function storeOnce(
   effectOf: () => Promise<Effect | null>,
 ): Promise<Acknowledgement> {
   let isTried = candidates.length > 1;
-  return repeated(async () => {
-    const found = isTried ? await sorted(parts.storage, provider, candidates) : allNew(candidates);
+  return retryIfChanged(async () => {
+    const found = isTried
+      ? await sortEvents(parts.storage, provider, candidates)
+      : allNew(candidates);
     isTried = true;
     const effect = found.fresh.length === 0 ? null : await effectOf();
     await storeNew(parts, provider, found.fresh, effect);
@@ -87,11 +89,11 @@ async function storeOnce(
   });
 }
 
-function allNew(candidates: readonly Candidate[]): Sorted {
+function allNew(candidates: readonly Candidate[]): SortedEvents {
   return { stored: [], fresh: candidates.map(({ event }) => event), duplicates: [] };
 }
 
-function firstFrom(same: First | NewEvent): First {
+function firstFrom(same: FirstEvent | NewEvent): FirstEvent {
   return "place" in same ? { ...same, id: same.place.id } : same;
 }
 
@@ -145,7 +147,7 @@ async function storeNew(
 async function countDuplicates(
   { storage, outbox }: StoreParts,
   [candidate]: readonly Candidate[],
-  duplicates: readonly First[],
+  duplicates: readonly FirstEvent[],
 ): Promise<void> {
   // A provider's log lists what arrived too. That is not another request.
   if (duplicates.length === 0 || candidate?.event.recovered === true) return;
@@ -163,7 +165,7 @@ function answer(
   { log }: StoreParts,
   provider: Provider,
   [candidate]: readonly Candidate[],
-  { stored, fresh, duplicates }: Sorted,
+  { stored, fresh, duplicates }: SortedEvents,
   effect: Effect | null,
 ): Acknowledgement {
   const all = [...stored, ...fresh];

@@ -1,6 +1,6 @@
 import { exactText, type Lookup, lookup, type PlaceSource } from "../../base/place.ts";
 
-import { decoded, signatureSize, type Size } from "./encodings.ts";
+import { decode, signatureSize, type Size } from "./encodings.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { signaturePlaces } from "./scheme.ts";
 import type { SignatureRejection } from "./signed-request.ts";
@@ -45,7 +45,7 @@ function singleReader(scheme: TextScheme): ReadClaim {
     // `Headers` joins repeated headers with commas, and no valid signature contains a comma.
     if (value.includes(",")) return several;
     if (!value.startsWith(prefix)) return malformed;
-    const signature = decoded(encoding, size, value.slice(prefix.length));
+    const signature = decode(encoding, size, value.slice(prefix.length));
     if (signature === null) return malformed;
     const time = readTime(null, source, receivedAtMs);
     return "rejection" in time ? time : { signatures: [signature], ...time };
@@ -86,7 +86,7 @@ function signaturesIn(
   if (texts.length === 0) return missing;
   if (texts.length > maxSignatures) return several;
   const signatures = texts
-    .map((text) => decoded(encoding, size, text.slice(prefix.length)))
+    .map((text) => decode(encoding, size, text.slice(prefix.length)))
     .filter((signature) => signature !== null);
   return signatures.length === 0 ? malformed : { signatures };
 }

@@ -19,7 +19,7 @@ const hexPatterns = {
  * that encodes back to itself (RFC 4648 sections 3.5, 4 and 5). Returns null for anything else, and for
  * another number of bytes.
  */
-export function decoded(encoding: Encoding, { least, most }: Size, text: string): Buffer | null {
+export function decode(encoding: Encoding, { least, most }: Size, text: string): Buffer | null {
   // Every encoding needs fewer than two characters and padding for each byte.
   if (text.length > most * 2 + 2) return null;
   if (encoding !== "base64" && encoding !== "base64url") {
@@ -33,7 +33,7 @@ export function decoded(encoding: Encoding, { least, most }: Size, text: string)
   return isRight && bytes.toString(encoding) === text ? bytes : null;
 }
 
-export function encoded(encoding: Encoding, bytes: Buffer): string {
+export function encode(encoding: Encoding, bytes: Buffer): string {
   if (encoding === "base64" || encoding === "base64url") return bytes.toString(encoding);
   const hex = bytes.toString("hex");
   return encoding === "hex-upper" ? hex.toUpperCase() : hex;

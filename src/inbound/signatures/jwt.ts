@@ -177,7 +177,7 @@ async function rejectionOf(
       currentDate: new Date(receivedAtMs),
       clockTolerance: toleranceSeconds ?? defaultSkewSeconds,
       ...(issuer !== undefined && { issuer }),
-      ...(audience !== undefined && { audience: claimed(audience, secret, url) }),
+      ...(audience !== undefined && { audience: requiredClaim(audience, secret, url) }),
       // Nothing else ends the use of a captured token.
       ...(isWeak(scheme) && { requiredClaims: ["exp"] }),
     });
@@ -189,7 +189,7 @@ async function rejectionOf(
 }
 
 /** The value that a scheme requires of a claim. */
-export function claimed(text: string, secret: string, url: string): string {
+export function requiredClaim(text: string, secret: string, url: string): string {
   return text.replace("{secret}", () => secret).replace("{url}", () => url);
 }
 

@@ -1,7 +1,7 @@
 import { nodeCrypto } from "../../base/crypto.ts";
 import { parseJson } from "../../base/json.ts";
 
-import { claimed } from "./jwt.ts";
+import { requiredClaim } from "./jwt.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric } from "./scheme.ts";
@@ -27,11 +27,11 @@ export function signedToken(
     iat,
     exp: iat + validSeconds,
     ...(issuer !== undefined && { iss: issuer }),
-    ...(audience !== undefined && { aud: claimed(audience, key.secret, url) }),
+    ...(audience !== undefined && { aud: requiredClaim(audience, key.secret, url) }),
     ...Object.fromEntries(
       Object.entries(required).map(([name, value]) => [
         name,
-        typeof value === "string" ? claimed(value, key.secret, url) : value,
+        typeof value === "string" ? requiredClaim(value, key.secret, url) : value,
       ]),
     ),
   };

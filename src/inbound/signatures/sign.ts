@@ -1,7 +1,7 @@
 import { nodeCrypto } from "../../base/crypto.ts";
 import { exactText, lookup, oneOrMore, type PlaceSource } from "../../base/place.ts";
 
-import { encoded } from "./encodings.ts";
+import { encode } from "./encodings.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
 import { hashOf, keyInput } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
@@ -134,7 +134,7 @@ function textSignature(
   };
   const pieces = text?.pieces(parts) ?? null;
   if (pieces === null) throw new Error("The webhook lacks a value that its provider signs");
-  const signed = encoded(encoding, signatureOf(scheme, key, pieces));
+  const signed = encode(encoding, signatureOf(scheme, key, pieces));
   if (items === undefined) return prefix + signed;
   const list = [items.signature + signed];
   if (timestamp?.item !== undefined) list.unshift(timestamp.item + time);

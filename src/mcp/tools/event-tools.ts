@@ -14,7 +14,7 @@ import {
 } from "../../events/event.schema.ts";
 import type { Events } from "../../events/events.ts";
 import { listAnswer } from "../answer.ts";
-import { membersOf, pageOf, shape, text, untrusted, whole } from "../output.ts";
+import { integer, membersOf, pageOf, shape, text, untrusted } from "../output.ts";
 import { tool } from "../tool.ts";
 import { isVisible, shownEvent, shownTimeline } from "../untrusted.ts";
 
@@ -112,7 +112,7 @@ export const getBody = tool({
       Type.Integer({ minimum: 0, description: "`nextOffset` of the part before." }),
     ),
   }),
-  output: shape({ bodyEncoding: text, length: whole, nextOffset: whole, ...untrusted }),
+  output: shape({ bodyEncoding: text, length: integer, nextOffset: integer, ...untrusted }),
   needs: "bodies",
   async run({ events }, agent, { id, offset = 0 }) {
     await timelineOf(events, agent, id);

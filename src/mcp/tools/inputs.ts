@@ -19,7 +19,7 @@ export function filterInput<const Defined extends Filters>(defined: Defined) {
 }
 
 /** The same input, described at another tool: a list of tools is part of each conversation. */
-export function undescribed<Input extends TObject>(input: Input): Input {
+export function withoutDescriptions<Input extends TObject>(input: Input): Input {
   const properties = Object.entries(input.properties).map(([name, schema]) => [
     name,
     { ...schema, description: undefined, examples: undefined },

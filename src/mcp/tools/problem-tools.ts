@@ -7,7 +7,7 @@ import { explainedRejectionSchema } from "../../inbound/rejections/rejection.sch
 import { issueSchema } from "../../operations/issues/issue.ts";
 import { muteEnd } from "../../operations/issues/mute-end.ts";
 import { listAnswer } from "../answer.ts";
-import { anyObject, membersOf, shape, text, untrusted, whole } from "../output.ts";
+import { anyObject, integer, membersOf, shape, text, untrusted } from "../output.ts";
 import { tool } from "../tool.ts";
 import { shownDestination, shownExplanation, shownIssue, shownRejection } from "../untrusted.ts";
 
@@ -26,7 +26,7 @@ export const overview = tool({
     version: text,
     notifications: anyObject,
     issues: Type.Array(anyObject),
-    issueCount: whole,
+    issueCount: integer,
     providers: Type.Array(anyObject),
     destinations: Type.Array(anyObject),
   }),

@@ -11,7 +11,7 @@ import { anyObject, membersOf, pageOf, shape, text, untrusted } from "../output.
 import { type AgentServices, tool } from "../tool.ts";
 import { isVisible, shownReplay, shownReplayFailure } from "../untrusted.ts";
 
-import { pageIn, pageInput, shortText, undescribed } from "./inputs.ts";
+import { pageIn, pageInput, shortText, withoutDescriptions } from "./inputs.ts";
 
 /** Titles and values were written by senders. */
 function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
@@ -75,7 +75,7 @@ export const startReplay = tool({
   description:
     "Replays the events of `filters`, those of preview_replay. Needs the `total` that preview_replay gave for the same filters, so give `to` there too. People may be notified a second time. Its progress: get_replay.",
   input: Type.Object({
-    filters: undescribed(replayInputSchema),
+    filters: withoutDescriptions(replayInputSchema),
     expectedTotal: Type.Integer({ minimum: 0, description: "`total` of preview_replay." }),
   }),
   // As `replay` of get_replay.

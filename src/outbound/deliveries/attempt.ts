@@ -3,8 +3,8 @@ import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
 import type { CachedDestination } from "./destination-cache.ts";
 import type { Claim } from "./outcome.ts";
-import type { Made } from "./record.ts";
-import type { Sent } from "./render.ts";
+import type { MadeAttempt } from "./record.ts";
+import type { MessageItem } from "./render.ts";
 import { contentTooLargeStatus, sendTraced } from "./send.ts";
 
 export interface AttemptParts {
@@ -14,12 +14,12 @@ export interface AttemptParts {
 }
 
 /** A delivery that was claimed, with what is sent. */
-export interface Ready extends Sent {
+export interface ReadyDelivery extends MessageItem {
   readonly claim: Claim;
 }
 
 /** The deliveries of one message. */
-export type Batch = readonly [Ready, ...Ready[]];
+export type Batch = readonly [ReadyDelivery, ...ReadyDelivery[]];
 
 /** A larger difference between the clock and the time that passed is a jump of the clock. */
 const leastJumpMs = 1_000;
@@ -31,7 +31,7 @@ export async function attempt(
   batch: Batch,
   onSend: () => void,
   signal: AbortSignal,
-): Promise<Omit<Made, "claim"> | null> {
+): Promise<Omit<MadeAttempt, "claim"> | null> {
   const startedAt = new Date(clock.now());
   const startedMs = performance.now();
   onSend();

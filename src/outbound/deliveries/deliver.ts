@@ -7,19 +7,19 @@ import { destinationById } from "../model/destinations.sql.ts";
 
 import { attempt, type AttemptParts, type Batch } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
-import { claimed } from "./claimed.ts";
 import {
   claimDue,
   type ClaimedDelivery,
   claimFirst,
   nextDue,
-  releasing,
+  releaseWrites,
   takeProbe,
 } from "./delivery-queue.sql.ts";
 import type { CachedDestination } from "./destination-cache.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { readyFrom } from "./ready.ts";
 import type { RecordAttempt } from "./record.ts";
+import { sendBuffer } from "./send-buffer.ts";
 import { contentTooLargeStatus } from "./send.ts";
 
 export interface DeliverParts extends AttemptParts {
@@ -84,7 +84,7 @@ export function deliveryQueue(
   signal: AbortSignal,
 ): DeliveryQueue {
   const { storage, clock, log } = parts;
-  const ready = claimed();
+  const ready = sendBuffer();
   const rate = rateLimit(() => clock.now());
   /** Until they are recorded. */
   const underWay = new Set<Promise<void>>();
@@ -206,7 +206,7 @@ export function deliveryQueue(
   /** Others may send what was claimed ahead. */
   async function giveBack(): Promise<void> {
     const leases = ready.takeAll().map(({ claim: { delivery } }) => delivery);
-    if (leases.length > 0) await storage.atomically(...releasing(leases));
+    if (leases.length > 0) await storage.atomically(...releaseWrites(leases));
     mayBeDue = true;
   }
 

@@ -104,7 +104,7 @@ export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUn
 type Lease = DeliveryKey & Pick<StoredDelivery, "leasedUntil">;
 
 /** The outcome of an attempt. `earlierAttempts`: the attempts of the delivery when it was claimed. */
-export type Settled = Lease &
+export type SettledDelivery = Lease &
   Pick<
     StoredDelivery,
     | "status"
@@ -123,7 +123,7 @@ export type Settled = Lease &
  * Stores the outcomes of attempts. Changes no row if another process has the lease by now, or if the attempt
  * failed and the delivery was rescheduled meanwhile, which resets `earlierAttempts`.
  */
-export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
+export const settleDeliveries = statement<{ settled: readonly SettledDelivery[] }>()((
   db,
   { deliveries },
   p,
@@ -160,7 +160,7 @@ export const settleDeliveries = statement<{ settled: readonly Settled[] }>()((
     );
 });
 
-/** See `releasing`. */
+/** See `releaseWrites`. */
 const releaseDeliveries = statement<{ leases: readonly Lease[] }>()((
   db,
   { deliveries },
@@ -176,7 +176,7 @@ const releaseDeliveries = statement<{ leases: readonly Lease[] }>()((
 });
 
 /** The write that ends the leases of deliveries that were not settled, if there are any. Their `dueAt` stays. */
-export function releasing(leases: readonly Lease[]): readonly Write<never>[] {
+export function releaseWrites(leases: readonly Lease[]): readonly Write<never>[] {
   return leases.length === 0 ? [] : [write(releaseDeliveries, { leases })];
 }
 

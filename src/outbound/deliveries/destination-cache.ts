@@ -18,7 +18,7 @@ import {
 import { destinationsByIds, destinationVersions } from "../model/destinations.sql.ts";
 
 import { orderKeyOf } from "./order-key.ts";
-import { failed, type Sender, sender, type SendParts } from "./send.ts";
+import { failedResult, type Sender, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
 export interface CachedDestination extends Sender {
@@ -216,6 +216,6 @@ function senderTo(parts: Parts, stored: StoredDestination): Sender {
     const reason = errorMessage(error);
     const fields = { destination: nameInLogs(stored), err: error };
     parts.log.error(fields, "destination cannot be used");
-    return { send: async () => failed(reason, error), close: () => {} };
+    return { send: async () => failedResult(reason, error), close: () => {} };
   }
 }

@@ -1,6 +1,6 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
-import { detached } from "../../telemetry/tracing/span.ts";
+import { runDetached } from "../../telemetry/tracing/span.ts";
 import type { Destination } from "../model/destination.ts";
 import { recordRecovery } from "../model/destinations.sql.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
@@ -70,7 +70,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
 
   /** Detached, so that their work is not part of the trace of the current request. */
   function wake(destinations: ReadonlySet<Destination["id"]> | null): void {
-    detached(() => {
+    runDetached(() => {
       following.wake();
       followingEvents.wake();
       delivering.wake(destinations);
@@ -80,7 +80,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
   /** Another process stored events, perhaps with deliveries. */
   function storedElsewhere(): void {
     wake(new Set());
-    detached(() => delivering.wakeDue());
+    runDetached(() => delivering.wakeDue());
   }
 
   /** Wakes the channels of this instance and of the others. */

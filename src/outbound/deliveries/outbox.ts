@@ -22,7 +22,7 @@ export interface Outbox {
    * stored request, the destinations that receive it for an item before this one.
    */
   writesFor(
-    event: Notified,
+    event: NotifiedEvent,
     notifications: readonly NewNotification[],
     options?: WriteOptions,
   ): Write<never>[];
@@ -41,7 +41,7 @@ export interface Outbox {
 }
 
 /** An event that operators are notified of, where it is or will be stored. */
-export interface Notified extends EventContent {
+export interface NotifiedEvent extends EventContent {
   readonly place: Place | number;
 }
 
@@ -76,7 +76,7 @@ export function outbox({ storage, wake, destinations, now }: Parts): Outbox {
   }
 
   function notification(
-    { place }: Notified,
+    { place }: NotifiedEvent,
     one: NewNotification,
     isFirst: boolean,
   ): PlacedNotification {

@@ -3,7 +3,7 @@ import type { Storage } from "../../db/storage.ts";
 import { eventsToSend } from "../../event/events.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-import type { Ready } from "./attempt.ts";
+import type { ReadyDelivery } from "./attempt.ts";
 import { type ClaimedDelivery, notificationsToSend } from "./delivery-queue.sql.ts";
 import type { Claim } from "./outcome.ts";
 
@@ -12,7 +12,7 @@ export async function readyFrom(
   { storage, log }: { readonly storage: Storage; readonly log: Log },
   deliveries: readonly ClaimedDelivery[],
   how: Pick<Claim, "claimedMs" | "isProbe">,
-): Promise<readonly Ready[]> {
+): Promise<readonly ReadyDelivery[]> {
   const positions = (of: "event" | "notification") => [
     ...new Set(deliveries.map((delivery) => delivery[of])),
   ];

@@ -15,7 +15,7 @@ import type { Attempt, FailedAttempt } from "../model/notification.ts";
 import { insertFailures } from "../model/notifications.sql.ts";
 
 import { healthWrite } from "./circuit.ts";
-import { releasing, type Settled, settleDeliveries } from "./delivery-queue.sql.ts";
+import { releaseWrites, type SettledDelivery, settleDeliveries } from "./delivery-queue.sql.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
 import { type Claim, outcomeOf } from "./outcome.ts";
 import { goneStatus, type SendResult } from "./send.ts";
@@ -38,18 +38,18 @@ export interface RecordParts {
 }
 
 /** An attempt that was made. */
-export interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
+export interface MadeAttempt extends Pick<Attempt, "startedAt" | "durationMs"> {
   readonly destination: Destination;
   readonly claim: Claim;
   readonly result: SendResult;
 }
 
 /** Stores an attempt and what became of its delivery and its destination. Throws if that is not stored. */
-export type RecordAttempt = (made: Made) => Promise<void>;
+export type RecordAttempt = (made: MadeAttempt) => Promise<void>;
 
 /** An attempt that was stored, and what it changed. */
 interface Stored {
-  readonly made: Made;
+  readonly made: MadeAttempt;
   readonly outcome: ReturnType<typeof outcomeOf>;
   /** Undefined if it is unchanged. */
   readonly health: Health | undefined;
@@ -67,7 +67,7 @@ const maxPerTransaction = 200;
  * a transaction, because a statement for many rows costs hardly more than one for a single row.
  */
 export function recorder(parts: RecordParts): RecordAttempt {
-  let waiting: { readonly made: Made; readonly ended: PromiseWithResolvers<void> }[] = [];
+  let waiting: { readonly made: MadeAttempt; readonly ended: PromiseWithResolvers<void> }[] = [];
   let isRunning = false;
   let gathering: ReturnType<typeof setTimeout> | undefined;
 
@@ -108,7 +108,7 @@ export function recorder(parts: RecordParts): RecordAttempt {
 
 async function store(
   { storage, clock, random, disableAfterDays, failuresOf }: RecordParts,
-  batch: readonly Made[],
+  batch: readonly MadeAttempt[],
 ): Promise<readonly Stored[]> {
   const now = clock.now();
   const failing = new Set(
@@ -143,7 +143,7 @@ async function store(
     write(settleDeliveries, { settled }),
     ...(failed.length > 0 ? [write(insertFailures, { attempts: failed.map(failureOf) })] : []),
     // If it was rescheduled during the failed attempt, it is due at once.
-    ...releasing(failed.map(({ claim }) => claim.delivery)),
+    ...releaseWrites(failed.map(({ claim }) => claim.delivery)),
     ...ending.flatMap(([made]) => unblocking(made, now)),
     ...Array.from(reasons, ([{ destination }, reason]) => disabling(destination, reason, now)),
     ...rated.map(({ destination, result, claim }) =>
@@ -172,7 +172,7 @@ async function store(
 /** What the delivery keeps of an attempt that failed, which is stored by itself. */
 const noSuccess = { startedAt: null, durationMs: null, responseStatus: null };
 
-function settledBy(made: Made, outcome: Stored["outcome"]): Settled {
+function settledBy(made: MadeAttempt, outcome: Stored["outcome"]): SettledDelivery {
   const { claim, startedAt, durationMs, result } = made;
   const { event, notification, destination, leasedUntil, attemptCount } = claim.delivery;
   const { responseStatus } = result;
@@ -181,14 +181,14 @@ function settledBy(made: Made, outcome: Stored["outcome"]): Settled {
   return { ...lease, ...outcome, ...success, earlierAttempts: attemptCount };
 }
 
-function failureOf({ claim, startedAt, durationMs, result }: Made): FailedAttempt {
+function failureOf({ claim, startedAt, durationMs, result }: MadeAttempt): FailedAttempt {
   const { notification, destination } = claim.delivery;
   const { responseStatus, error } = result;
   return { notification, destination, startedAt, durationMs, responseStatus, error };
 }
 
 /** The deliveries of a message have one result: for the health it counts once. */
-function withoutRepeatedMessage(batch: readonly Made[]): readonly Made[] {
+function withoutRepeatedMessage(batch: readonly MadeAttempt[]): readonly MadeAttempt[] {
   return [...new Map(batch.map((made) => [made.result, made])).values()];
 }
 
@@ -196,7 +196,7 @@ const dayMs = 24 * 3_600_000;
 
 /** Why the destination of a failed attempt is disabled now; null if it is not. */
 function disabledReasonOf(
-  { destination: { failingSince }, result }: Made,
+  { destination: { failingSince }, result }: MadeAttempt,
   afterDays: number | null,
   nowMs: number,
 ): string | null {
@@ -206,7 +206,7 @@ function disabledReasonOf(
 }
 
 /** Of successes in a row, the first says all of the health. */
-function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
+function withoutRepeatedSuccess(batch: readonly MadeAttempt[]): readonly MadeAttempt[] {
   const succeeded = new Map<Destination["id"], boolean>();
   return batch.filter(({ destination: { id }, result: { delivered } }) => {
     const isRepeated = delivered && succeeded.get(id) === true;
@@ -216,7 +216,10 @@ function withoutRepeatedSuccess(batch: readonly Made[]): readonly Made[] {
 }
 
 /** The next delivery with the order key keeps its attempts if this one died without using up its own. */
-function unblocking({ claim: { delivery }, result }: Made, now: number): readonly Write<never>[] {
+function unblocking(
+  { claim: { delivery }, result }: MadeAttempt,
+  now: number,
+): readonly Write<never>[] {
   const { delivered, isFinal } = result;
   const afterDead = !delivered && (delivery.afterDead || !isFinal);
   return unblockNext(delivery, new Date(now), { afterDead });

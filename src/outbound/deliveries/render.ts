@@ -12,7 +12,7 @@ import type { Destination } from "../model/destination.ts";
 import type { PostRequest } from "../transports/post.ts";
 
 /** One notification of a message. */
-export interface Sent {
+export interface MessageItem {
   readonly notification: SentNotification;
   readonly event: Event;
   /** The stored headers of its request. */
@@ -20,7 +20,7 @@ export interface Sent {
 }
 
 /** What one message holds: one notification, or those of a batch. */
-export type Contents = readonly [Sent, ...Sent[]];
+export type Contents = readonly [MessageItem, ...MessageItem[]];
 
 /** The trace contexts sent to the destination. */
 export interface DeliveryTrace {

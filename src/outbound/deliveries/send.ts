@@ -4,7 +4,7 @@ import { printable } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
-import { contained } from "../../telemetry/uncaught.ts";
+import { containUncaught } from "../../telemetry/uncaught.ts";
 import { cloudEvent } from "../formats/cloud-event.ts";
 import { renderEmail } from "../formats/email.ts";
 import { MissingOriginal, type OriginalOf } from "../formats/original.ts";
@@ -24,9 +24,9 @@ import { orderKeyOf } from "./order-key.ts";
 import {
   type Contents,
   type DeliveryTrace,
+  type MessageItem,
   renderer,
   type RenderFor,
-  type Sent,
 } from "./render.ts";
 
 /** The result of a delivery attempt. */
@@ -88,7 +88,7 @@ export function sender(
     } catch (error) {
       const said = connectionError(error) ?? errorMessage(error);
       const reason = printable(said, maxErrorCharacters) ?? "unknown error";
-      return failed(reason, error);
+      return failedResult(reason, error);
     }
   };
   return { send, close };
@@ -103,7 +103,7 @@ const delivered: SendResult = {
 };
 
 /** The result of an attempt that threw. */
-export function failed(reason: string, error: unknown): SendResult {
+export function failedResult(reason: string, error: unknown): SendResult {
   const known = error instanceof TransportError ? error : null;
   return {
     delivered: false,
@@ -135,7 +135,7 @@ function senderBy(
       const [sent] = contents;
       const request = await render(contents, trace, parts.clock.now());
       const message = messageOf(destination, sent, request, orderKeyOf(destination, sent.event));
-      await contained(() => connection.send(message, signal));
+      await containUncaught(() => connection.send(message, signal));
       return delivered;
     },
     close: () => connection.close(),
@@ -148,7 +148,7 @@ function senderBy(
  */
 export function messageOf(
   { id, format }: Pick<Destination, "id" | "format">,
-  { notification, event }: Sent,
+  { notification, event }: MessageItem,
   request: PostRequest,
   orderKey: string | null,
 ): Message {
@@ -164,7 +164,7 @@ export function messageOf(
 }
 
 /** What a CloudEvent in binary mode has outside of its body, as text (CloudEvents 1.0, "Type System"). */
-function attributesOf(event: Sent["event"]): Message["attributes"] {
+function attributesOf(event: MessageItem["event"]): Message["attributes"] {
   const { data: _, datacontenttype: __, ...attributes } = cloudEvent(event, null);
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name, String(value)]),
@@ -177,7 +177,7 @@ function sendByHttp(parts: RuledParts, render: RenderFor, { address }: Destinati
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
-    return resultOf(await contained(() => post(url, request, signal)));
+    return resultOf(await containUncaught(() => post(url, request, signal)));
   };
 }
 

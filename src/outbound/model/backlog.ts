@@ -1,6 +1,6 @@
 import type { Storage } from "../../db/storage.ts";
 
-import { undelivered } from "./notifications.sql.ts";
+import { countUndelivered } from "./notifications.sql.ts";
 
 /** The notifications that are not delivered. */
 export interface Backlog {
@@ -43,7 +43,7 @@ export function sharedBacklog(storage: Storage, now: () => number): () => Promis
 }
 
 export async function readBacklog(storage: Storage, nowMs: number): Promise<Backlog> {
-  const groups = await storage.all(undelivered, {}, "long");
+  const groups = await storage.all(countUndelivered, {}, "long");
   const countOf = (status: string) => groups.find((group) => group.status === status)?.count ?? 0;
   const ageOf = (...statuses: readonly string[]) => {
     const times = groups.filter(({ status }) => statuses.includes(status));

@@ -180,7 +180,7 @@ export const newestNotification = statement()((db, { notifications }, _, dialect
 );
 
 /** Counts the undelivered notifications by status. Reads the small index of what is not delivered. */
-export const undelivered = statement()((db, { deliveries }) => {
+export const countUndelivered = statement()((db, { deliveries }) => {
   const { notification, status, ownerId } = deliveries;
   const open = sql`select ${notification} as position, max(${statusRank(status)}) as rank from ${deliveries}
     where ${status} <> 'delivered' and ${ownerId} is null group by ${notification}`;

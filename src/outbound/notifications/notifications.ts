@@ -1,6 +1,6 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import { merged } from "../../db/merge.ts";
+import { mergeSources } from "../../db/merge.ts";
 import { paginate, type Source } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
 import { severities } from "../../event/new-notification.ts";
@@ -50,5 +50,5 @@ function notificationsMatching(
   if (severity === undefined) return notificationPages(storage, { status });
   // One list per severity, each by its index.
   const wanted = severities.slice(severities.indexOf(severity));
-  return merged(wanted.map((each) => notificationPages(storage, { status, severity: each })));
+  return mergeSources(wanted.map((each) => notificationPages(storage, { status, severity: each })));
 }

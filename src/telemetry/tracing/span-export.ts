@@ -2,9 +2,9 @@ import { diag, DiagLogLevel } from "@opentelemetry/api";
 import type { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, type SpanProcessor } from "@opentelemetry/sdk-trace";
 
-import { within } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/in-time.ts";
 
-import { detached } from "./span.ts";
+import { runDetached } from "./span.ts";
 import type { TracingParts } from "./tracing-settings.ts";
 
 interface SpanExport {
@@ -82,7 +82,7 @@ export function spanExport(
         if (isStopped || pending >= maxPendingSpans) return count("dropped", 1);
         pending += 1;
         // An export is not part of the request whose span starts its timer.
-        detached(() => batches.onEnd(span));
+        runDetached(() => batches.onEnd(span));
       },
       forceFlush: () => batches.forceFlush(),
       shutdown: () => batches.shutdown(),
@@ -91,7 +91,7 @@ export function spanExport(
       const flushed = batches.shutdown().catch(() => {
         // `settle` counts and logs each failed export.
       });
-      await within(flushed, stopTimeoutMs, () => {});
+      await withTimeout(flushed, stopTimeoutMs, () => {});
       isStopped = true;
       count("dropped", pending);
       pending = 0;

@@ -31,6 +31,6 @@ export function runInSpan<Result>(span: Span, work: () => Result): Result {
 }
 
 /** Runs `work` outside the active span. For work that outlives the span. */
-export function detached<Result>(work: () => Result): Result {
+export function runDetached<Result>(work: () => Result): Result {
   return active.getStore() === undefined ? work() : active.exit(work);
 }

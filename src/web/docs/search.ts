@@ -4,7 +4,7 @@ import type { DocsFolder } from "./docs.embedded.ts";
 import { plainText, sectionsOf, titleOf, urlOf } from "./page.ts";
 
 /** A section of a page that has all words of a search. */
-export interface Found {
+export interface Hit {
   readonly title: string;
   /** Relative to the program's root. */
   readonly url: string;
@@ -24,7 +24,7 @@ export function wordsIn(query: string): readonly string[] {
 }
 
 /** A section with its texts in lower case, which a search reads. */
-interface Indexed extends Pick<Found, "title" | "url"> {
+interface Indexed extends Pick<Hit, "title" | "url"> {
   readonly text: string;
   readonly lowerTitle: string;
   readonly lower: string;
@@ -51,7 +51,7 @@ export async function indexOf(docs: DocsFolder): Promise<readonly Indexed[]> {
 }
 
 /** The sections with all words, of which there is at least one; those with them in the title first. */
-export function search(sections: readonly Indexed[], words: readonly string[]): readonly Found[] {
+export function search(sections: readonly Indexed[], words: readonly string[]): readonly Hit[] {
   const rankOf = ({ lowerTitle, isRecord }: Indexed) =>
     words.filter((word) => lowerTitle.includes(word)).length - (isRecord ? maxWords : 0);
   return sections

@@ -10,7 +10,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from "graphql-jit";
 
 import { ByteCache } from "./byte-cache.ts";
-import { expanded } from "./limits.ts";
+import { measureExpanded } from "./limits.ts";
 
 /**
  * How often a query runs before it is compiled. Compiling takes as long as ten runs or more, so it does
@@ -55,7 +55,7 @@ export function compiledQueries(schema: GraphQLSchema): Compiled {
     if (count < runsBeforeCompiling) return null;
     // A query that the cache drops must be as frequent again as a new one.
     runs.set(operation, 0);
-    const { fields } = expanded(document);
+    const { fields } = measureExpanded(document);
     if (fields > maxCompiledFields) return null;
     const query = compile(schema, operation, document);
     if (query !== null) queries.set(operation, query, bytesOf(fields));

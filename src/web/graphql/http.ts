@@ -16,7 +16,7 @@ import { urlOf } from "../url.ts";
 import type { GraphqlContext, ServerContext } from "./context.ts";
 import { notAcceptable } from "./errors.ts";
 import { limits } from "./limits.ts";
-import { logged } from "./request-errors.ts";
+import { withErrorLog } from "./request-errors.ts";
 
 /** The first one is for wildcards: every client understands it. */
 const responseTypes = [
@@ -50,7 +50,7 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
         await admit(typeof params.query === "string" ? params.query.length : 0);
         return params;
       };
-      setRequestParser((sent) => logged(parse(sent), requestId, logError));
+      setRequestParser((sent) => withErrorLog(parse(sent), requestId, logError));
     },
     onSubscribe({ args: { contextValue } }) {
       // Check before the subscription starts: a rejected one would never be read or ended.

@@ -38,7 +38,7 @@ export function overLimit(limit: keyof typeof limits, found: string): GraphQLErr
 
 /** An error for each limit that the document exceeds. Runs in linear time. */
 export function limitErrors(document: DocumentNode): GraphQLError[] {
-  const measured = { ...expanded(document), ...written(document) };
+  const measured = { ...measureExpanded(document), ...written(document) };
   const errors: GraphQLError[] = [];
   for (const limit of ["depth", "aliases", "directives", "repeats", "spreads"] as const) {
     if (measured[limit] > limits[limit]) errors.push(overLimit(limit, excesses[limit]));
@@ -77,7 +77,7 @@ const nothing: Measure = { depth: 0, aliases: 0, fields: 0 };
 /**
  * The depth, aliases and fields of the largest operation, with its fragments expanded. Runs in linear time.
  */
-export function expanded(document: DocumentNode): Measure {
+export function measureExpanded(document: DocumentNode): Measure {
   const fragments = fragmentsOf(document);
   // Each fragment is measured once, however often it is spread. One that spreads itself counts 0
   // there: validation rejects it.

@@ -9,7 +9,7 @@ import { problems } from "../problems.ts";
 import { appErrorOf, clientError, extensionsOf } from "./errors.ts";
 
 /** Logs server errors of `work` with the request's id, and throws every error as an `AppError`. */
-export async function logged<Value>(
+export async function withErrorLog<Value>(
   work: Promise<Value> | Value,
   requestId: string,
   logError: ErrorLog,
@@ -24,14 +24,14 @@ export async function logged<Value>(
 }
 
 /** The error to send to the client for a request that was not executed. */
-export function masked(thrown: unknown, logError: ErrorLog): GraphQLError {
+export function maskError(thrown: unknown, logError: ErrorLog): GraphQLError {
   if (thrown instanceof GraphQLError) {
     const error = clientError(thrown, (cause) => logError(cause, null));
     if (error.path === undefined) completeExtensions(error);
     return error;
   }
   const error = appErrorOf(thrown);
-  // An AppError was already logged, with the request's id, by `logged`.
+  // An AppError was already logged, with the request's id, by `withErrorLog`.
   if (!(thrown instanceof AppError)) logError(error, null);
   const http = { status: problems[error.code].status, headers: headersOf(error) };
   return new GraphQLError(error.detail, { extensions: { ...extensionsOf(error), http } });

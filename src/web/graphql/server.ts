@@ -10,7 +10,7 @@ import type { GraphqlContext, ServerContext, Work } from "./context.ts";
 import { documentCache, useDocuments } from "./documents.ts";
 import { useExecution } from "./execution.ts";
 import { useHttp } from "./http.ts";
-import { masked, useRequestErrors } from "./request-errors.ts";
+import { maskError, useRequestErrors } from "./request-errors.ts";
 
 interface ServerOptions {
   readonly schema: GraphQLSchema;
@@ -48,7 +48,7 @@ export function createHandler({
       useRequestErrors(),
     ],
     parserAndValidationCache: documentCache(),
-    maskedErrors: { maskError: (error) => masked(error, logError) },
+    maskedErrors: { maskError: (error) => maskError(error, logError) },
     // Our own route serves the playground.
     graphiql: false,
     landingPage: false,

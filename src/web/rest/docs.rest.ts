@@ -5,7 +5,7 @@ import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 import type { Connection } from "../client-address.ts";
 import type { DocsFolder } from "../docs/docs.embedded.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "../docs/page.ts";
-import { type Found, indexOf, search, wordsIn } from "../docs/search.ts";
+import { type Hit, indexOf, search, wordsIn } from "../docs/search.ts";
 import { markUri } from "../mark.ts";
 import { urlOf as requestUrl } from "../url.ts";
 
@@ -124,7 +124,7 @@ function neighbours(docs: DocsFolder, root: string, file: string): string {
 }
 
 /** What a search of all pages finds; null for a search without words. */
-function resultsOf(docs: DocsFolder, query: string, found: readonly Found[] | null): string {
+function resultsOf(docs: DocsFolder, query: string, found: readonly Hit[] | null): string {
   const items = found?.map(({ title, url, excerpt }) => {
     const [name, text] = [title, excerpt].map((each) => Bun.escapeHTML(each));
     return `<li><a href="../${url}">${name}</a><p>${text}</p></li>`;

@@ -4,7 +4,7 @@ import { type Context, requireAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import type { Authenticated, Exchange } from "../auth.ts";
+import type { Authenticate, Exchange } from "../auth.ts";
 import type { AddressOf, Admit, Connection } from "../client-address.ts";
 import { readJson, strayJson } from "../json-body.ts";
 import { type Included, listQuery } from "../page.schema.ts";
@@ -23,7 +23,7 @@ import { problemResponses, type Problems } from "./problem.schema.ts";
 
 /** How routes know who calls. */
 export interface Callers {
-  readonly authenticated: Authenticated;
+  readonly authenticated: Authenticate;
   readonly addressOf: AddressOf;
   /** For routes that need no token. */
   readonly admit: (connection: Connection) => Admit;

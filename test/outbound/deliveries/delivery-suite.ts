@@ -8,8 +8,8 @@ import {
   claimDue,
   nextDue,
   releaseLeases,
-  releasing,
-  type Settled,
+  releaseWrites,
+  type SettledDelivery,
   settleDeliveries,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import {
@@ -27,11 +27,11 @@ import type { DeliveryKey } from "../../../src/outbound/model/delivery.ts";
 import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
 import type { NotificationStatus } from "../../../src/outbound/model/notification.ts";
 import {
+  countUndelivered,
   feedAfter,
   insertFailures,
   insertNotification,
   notificationsOfEvents,
-  undelivered,
 } from "../../../src/outbound/model/notifications.sql.ts";
 import {
   deliveryRow,
@@ -53,7 +53,9 @@ const numberOf = ({ notification }: DeliveryKey) =>
 const numbersOf = (rows: readonly DeliveryKey[]) => rows.map(numberOf).toSorted((a, b) => a - b);
 
 /** Stores that the first attempt of a delivery succeeded, or what else `fields` say. */
-function settling(fields: DeliveryKey & Pick<Settled, "leasedUntil"> & Partial<Settled>) {
+function settling(
+  fields: DeliveryKey & Pick<SettledDelivery, "leasedUntil"> & Partial<SettledDelivery>,
+) {
   const delivered = {
     status: "delivered",
     attemptCount: 1,
@@ -122,7 +124,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         const outcome = { status, attemptCount: 4, deliveredAt: null, lastError: "why" };
         await storage.atomically(
           settling({ ...lease, ...outcome, earlierAttempts: 3 }),
-          ...releasing([lease]),
+          ...releaseWrites([lease]),
         );
         const due = status === "delivered" ? [] : [{ ...keyOf(1), attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
@@ -204,7 +206,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       }
       const claimed = async (now: number) => numbersOf((await claim(now))[0].rows);
       expect(await claimed(10)).toEqual([1, 3, 4]);
-      const settle = (number: number, leasedUntil: Date, fields: Partial<Settled>) =>
+      const settle = (number: number, leasedUntil: Date, fields: Partial<SettledDelivery>) =>
         storage.atomically(
           settling({ ...keyOf(number), leasedUntil, ...fields }),
           ...unblockNext({ ...to, orderKey: "a" }, at(20)),
@@ -343,7 +345,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
         await storage.atomically(...sentWrites(notificationRow(n), { status }));
       }
-      const rows = await storage.all(undelivered, {});
+      const rows = await storage.all(countUndelivered, {});
       expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
         { status: "dead", count: 1, oldest: at(2) },
         { status: "pending", count: 2, oldest: at(0) },

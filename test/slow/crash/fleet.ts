@@ -94,7 +94,7 @@ const actions = ["pause", "pause", "resume", "rotate", "retry"] as const;
 /** Of each round. */
 const mostActions = 10;
 
-/** The columns of `Notified`, in SQL. */
+/** The columns of `NotifiedEvent`, in SQL. */
 export const notificationsOfFleet = `
   select id_of('ntf', n.position, e.tail) as id, e.idempotency_key as key, e.provider, e.type, e.title, n.severity
   from notifications n join events e on e.position = n.event`;

@@ -17,7 +17,7 @@ const onTwoInstances: Setup = { database: "PostgreSQL", instances: 2 };
 
 const flights = "src/booking/flights/flights.ts";
 const flightsSql = "src/booking/flights/flights.sql.ts";
-const seats = "src/booking/flights/seats.ts";
+const seats = "src/booking/flights/free-seats.ts";
 const sale = "src/booking/bookings/sale.ts";
 const readFlight = "const [flight] = await storage.all(flightById, { id });";
 
@@ -68,15 +68,15 @@ export function flights(`,
     changes: [
       [
         seats,
-        "export function seats(",
+        "export function freeSeats(",
         `export const cache = new Map<Flight["id"], Flight>();
-export function seats(`,
+export function freeSeats(`,
       ],
       [seats, "changed(flightId) {\n", "changed(flightId) {\n      cache.delete(flightId);\n"],
       [
         flights,
         `import { flightView } from "./flight-view.ts";`,
-        `import { cache } from "./seats.ts";\nimport { flightView } from "./flight-view.ts";`,
+        `import { cache } from "./free-seats.ts";\nimport { flightView } from "./flight-view.ts";`,
       ],
       [
         flights,

@@ -4,7 +4,7 @@ import type { Storage } from "../../../db/storage.ts";
 import { insertEvent } from "../../../event/events.sql.ts";
 import { ownEvent } from "../../events/own-events.ts";
 import { oversoldBy, soldOf } from "../../model/flight-change.ts";
-import { departed, type Flight } from "../../model/flight.ts";
+import { type Flight, hasDeparted } from "../../model/flight.ts";
 import { insertFlight } from "../flights.sql.ts";
 
 import { insertFlightEvent, updateFlight } from "./import-flights.sql.ts";
@@ -133,7 +133,7 @@ function writesOf(update: Update, now: Date): readonly (Write<unknown> | Later)[
     ...(isRevised(update) && isNews && lastChange !== null
       ? [ownEvent(lastChange.type, [after, lastChange], null, null, now)]
       : []),
-    ...(oversoldBy(after) > oversoldBy(before) && cancelledAt === null && !departed(after, now)
+    ...(oversoldBy(after) > oversoldBy(before) && cancelledAt === null && !hasDeparted(after, now)
       ? [ownEvent("flight.oversold", [after, now], null, null, now)]
       : []),
   ];

@@ -1,6 +1,6 @@
 import type { Storage } from "../../../db/storage.ts";
 import { cancelledFlight, updatedFlight } from "../../model/flight-change.ts";
-import { departed, type Flight, type FlightPlan } from "../../model/flight.ts";
+import { type Flight, type FlightPlan, hasDeparted } from "../../model/flight.ts";
 
 import type { PlannedChange } from "./flight-plan.ts";
 import { flightByKey, type FlightKey } from "./import-flights.sql.ts";
@@ -102,7 +102,7 @@ function inOrder(lines: readonly FlightLine[]): readonly Move[] {
 function unchangeable(flight: Flight | undefined, key: FlightKey, now: Date): string | null {
   if (flight === undefined) return `${named(key)}: there is no such flight`;
   if (flight.cancelledAt !== null) return `${named(key)}: the flight is cancelled`;
-  return departed(flight, now) ? `${named(key)}: the flight has departed` : null;
+  return hasDeparted(flight, now) ? `${named(key)}: the flight has departed` : null;
 }
 
 function intoThePast(plan: FlightPlan, now: Date): string | null {

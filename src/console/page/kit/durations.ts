@@ -18,7 +18,7 @@ export function ago(time: Date, now: number): string {
 }
 
 /** `in 28s`, `now`, or `due 3h ago` while it waits for something else, such as an open circuit. */
-export function due(time: Date, now: number): string {
+export function dueText(time: Date, now: number): string {
   const text = ago(time, now);
   if (text === "just now") return "now";
   return time.getTime() < now ? `due ${text}` : text;

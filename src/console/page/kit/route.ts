@@ -77,7 +77,7 @@ function decoded(text: string): string {
 }
 
 /** The name that selects a pasted file instead of a service of the catalogue. */
-export const pasted = "~file";
+export const pastedFile = "~file";
 
 /** The address of the page that adds a provider: the catalogue, or the form of one service. */
 export function addRoute(name = ""): string {

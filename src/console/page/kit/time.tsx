@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { ago, due, timeLeft } from "./durations.ts";
+import { ago, dueText, timeLeft } from "./durations.ts";
 
 /** In the browser's time zone, with its name. */
 const exact = new Intl.DateTimeFormat("en-GB", {
@@ -41,7 +41,7 @@ export function Time({ at, show = ago }: TimeProps) {
 
 /** When something is due. */
 export function DueTime({ at }: { readonly at: string }) {
-  return <Time at={at} show={due} />;
+  return <Time at={at} show={dueText} />;
 }
 
 /** A countdown. */

@@ -5,14 +5,14 @@ import { keepSecret } from "../kit/copy.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Page } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
-import { addRoute, go, pasted, writeRoute } from "../kit/route.ts";
+import { addRoute, go, pastedFile, writeRoute } from "../kit/route.ts";
 import { counted, ExternalLink, type Of } from "../kit/text.tsx";
 import { Empty, notify, Waiting } from "../kit/ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../kit/wire.ts";
 
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 
-/** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */
+/** Adds a provider. `name`: a service of the catalogue, `pastedFile`, or empty for the choice. */
 export function AddProvider({ name }: { readonly name: string }) {
   const loaded = useLoad<Catalogue>("v1/providers/catalogue");
   const { value } = loaded;
@@ -20,7 +20,7 @@ export function AddProvider({ name }: { readonly name: string }) {
   const title = entry === undefined ? "Add a provider" : `Add ${entry.displayName}`;
   return (
     <Page
-      title={name === pasted ? "Add a provider file" : title}
+      title={name === pastedFile ? "Add a provider file" : title}
       look="narrow connect"
       actions={
         <a href={name === "" ? writeRoute("providers") : addRoute()}>
@@ -28,11 +28,11 @@ export function AddProvider({ name }: { readonly name: string }) {
         </a>
       }
     >
-      {name === pasted && <NewProvider entry={null} />}
-      {name !== pasted && <Waiting for={loaded} what="catalogue" />}
+      {name === pastedFile && <NewProvider entry={null} />}
+      {name !== pastedFile && <Waiting for={loaded} what="catalogue" />}
       {name === "" && value !== null && <Services of={value.data} />}
       {entry !== undefined && <NewProvider entry={entry} />}
-      {name !== "" && name !== pasted && value !== null && entry === undefined && (
+      {name !== "" && name !== pastedFile && value !== null && entry === undefined && (
         <Empty title={`The catalogue has no “${name}”`}>
           <p>
             <a href={addRoute()}>Choose a service</a>
@@ -77,7 +77,7 @@ function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
           />
         </label>
         <p class="quiet">
-          Not in the list? <a href={addRoute(pasted)}>Paste a provider file</a>.
+          Not in the list? <a href={addRoute(pastedFile)}>Paste a provider file</a>.
         </p>
       </form>
       <ul class="services">
@@ -95,7 +95,7 @@ function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
       {found.length === 0 && (
         <Empty title={`No service matches “${search.trim()}”`}>
           <p>
-            <a href={addRoute(pasted)}>Paste a provider file</a>. Its{" "}
+            <a href={addRoute(pastedFile)}>Paste a provider file</a>. Its{" "}
             <a href="docs/providers">format</a> takes any service that signs its webhooks.
           </p>
         </Empty>

@@ -15,7 +15,13 @@ import { ErrorMessage, Facts } from "../kit/ui.tsx";
 import type { Replay } from "../kit/wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";
-import { doneOf, given, ReplayError, ReplayStatus, useDestinationName } from "./replay-parts.tsx";
+import {
+  doneOf,
+  filtersOf,
+  ReplayError,
+  ReplayStatus,
+  useDestinationName,
+} from "./replay-parts.tsx";
 
 /** How long after a response a running replay is read again. */
 const pauseMs = 700;
@@ -102,7 +108,7 @@ function Actions({ of: replay, path, acted }: ActionParts) {
         )}
         <a
           class="button"
-          href={writeRoute("replays", "new", new URLSearchParams(given(replay.filters)))}
+          href={writeRoute("replays", "new", new URLSearchParams(filtersOf(replay.filters)))}
         >
           Replay again…
         </a>

@@ -3,7 +3,7 @@ import { addressLookup, type AddressRules, destinationUrl } from "../address.ts"
 import { poster, type PostRequest, type PostResponse } from "../post.ts";
 import { bytesOf, type ConnectionParts, TransportError } from "../transport.ts";
 
-import { decoded } from "./broker-address.ts";
+import { decodePart } from "./broker-address.ts";
 
 const maxAnswerBytes = 64 * 1024;
 
@@ -21,7 +21,7 @@ export interface AwsTarget {
 export function awsTarget(text: string, example: string, rules: AddressRules): AwsTarget {
   const parsed = URL.parse(text);
   const [accessKeyId, secretAccessKey] = [parsed?.username ?? "", parsed?.password ?? ""].map(
-    decoded,
+    decodePart,
   );
   if (parsed === null || !accessKeyId || !secretAccessKey) {
     throw new AddressError(`The address must be like ${example}`);

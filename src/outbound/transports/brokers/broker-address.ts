@@ -61,15 +61,15 @@ export function parsedAddress(
     server,
     port,
     isTls,
-    user: decoded(url.username),
-    password: decoded(url.password),
-    path: decoded(url.pathname.slice(1)),
+    user: decodePart(url.username),
+    password: decodePart(url.password),
+    path: decodePart(url.pathname.slice(1)),
     query: url.searchParams,
   };
 }
 
 /** Decodes a part of an address. Throws an `AddressError`. */
-export function decoded(text: string): string {
+export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -110,7 +110,7 @@ export function requirePlaces(text: string): void {
 }
 
 /** Fills in the values of a message. Characters that mean something to message systems become `_`. */
-export function placed(text: string, { id, event }: Message): string {
+export function fillIn(text: string, { id, event }: Message): string {
   const values: Readonly<Record<string, string>> = {
     provider: event.provider,
     type: event.type,

@@ -1,7 +1,7 @@
 import type { AddressRules } from "../address.ts";
 import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
 
-import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
+import { brokerAddress, fillIn, required, requirePlaces, serverName } from "./broker-address.ts";
 
 const example = "tls://user:password@host:4222?subject=events.{provider}.{type}";
 
@@ -46,7 +46,7 @@ export const nats: System = {
       }
       try {
         // An acknowledgement of a repeated message says so, and is as good.
-        await stored.publish(placed(subject, message), body, {
+        await stored.publish(fillIn(subject, message), body, {
           msgID: message.id,
           headers: sent,
           timeout: libraryTimeoutMs,
@@ -54,7 +54,7 @@ export const nats: System = {
         });
       } catch (error) {
         if (error instanceof Error && error.message === notStored) {
-          const where = placed(subject, message);
+          const where = fillIn(subject, message);
           throw new TransportError(`no stream of JetStream stores ${where}`, { cause: error });
         }
         if (error instanceof JetStreamApiError) {

@@ -3,7 +3,7 @@ import { AddressError } from "../../../base/public-address.ts";
 import type { AddressRules } from "../address.ts";
 import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
 
-import { brokerAddress, placed, requirePlaces, serverName } from "./broker-address.ts";
+import { brokerAddress, fillIn, requirePlaces, serverName } from "./broker-address.ts";
 
 const example = "amqps://user:password@host/vhost?exchange=events&routingKey={provider}.{type}";
 
@@ -40,7 +40,7 @@ export const rabbitmq: System = {
     return async (message) => {
       const envelope = {
         exchange,
-        routingKey: placed(routingKey, message),
+        routingKey: fillIn(routingKey, message),
         mandatory: true,
         durable: true,
         messageId: message.id,

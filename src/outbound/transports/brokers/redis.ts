@@ -5,7 +5,7 @@ import { AddressError } from "../../../base/public-address.ts";
 import type { AddressRules } from "../address.ts";
 import { bytesOf, type Message, type System, TransportError } from "../transport.ts";
 
-import { brokerAddress, placed, required, requirePlaces, serverName } from "./broker-address.ts";
+import { brokerAddress, fillIn, required, requirePlaces, serverName } from "./broker-address.ts";
 
 const example = "rediss://user:password@host:6379/0?stream=events&maxLength=100000";
 /** A simple text, a number, a short text such as the id of an entry, or an error. */
@@ -29,7 +29,7 @@ export const redis: System = {
     return async (message) => {
       const { id, headers, body } = message;
       const fields = Object.entries({ id, ...headers }).flat();
-      const entry = ["XADD", placed(stream, message), ...trim, "*", ...fields, "body", body];
+      const entry = ["XADD", fillIn(stream, message), ...trim, "*", ...fields, "body", body];
       if (!/^\$\d/.test(await send(...entry))) throw new Error(notRedis);
     };
   },

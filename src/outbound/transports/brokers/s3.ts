@@ -2,7 +2,7 @@ import { AddressError } from "../../../base/public-address.ts";
 import { endpointOf, type Message, type Transport } from "../transport.ts";
 
 import { awsSender, awsTarget } from "./aws.ts";
-import { placed, requirePlaces } from "./broker-address.ts";
+import { fillIn, requirePlaces } from "./broker-address.ts";
 
 const example =
   "https://KEY:SECRET@bucket.s3.eu-west-1.amazonaws.com/events/{provider}/{date}/{id}.json";
@@ -23,7 +23,7 @@ export const s3: Transport = {
     return {
       async send(message, signal) {
         const url = new URL(target.url);
-        url.pathname = placed(path, message);
+        url.pathname = fillIn(path, message);
         await send({ method: "PUT", url, headers: headersOf(message), body: message.body }, signal);
       },
       close() {},

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { beginCopy } from "../../../../src/cli/host/table-copy.ts";
+import { beginCopy } from "../../../../src/cli/host/copy-tables.ts";
 import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";

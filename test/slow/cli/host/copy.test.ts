@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { copyDatabase } from "../../../../src/cli/host/table-copy.ts";
+import { copyTables } from "../../../../src/cli/host/copy-tables.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
@@ -128,9 +128,9 @@ describe("skyhook copy", () => {
         ),
       );
       await server.run("delete from notifications where position <> event");
-      const there = await copyDatabase(from, to, quiet);
+      const there = await copyTables(from, to, quiet);
       expect(there.find(({ name }) => name === "notifications")?.rows).toBe(1);
-      expect(await copyDatabase(to, from, quiet)).toEqual(there);
+      expect(await copyTables(to, from, quiet)).toEqual(there);
       const next = eventRow(0);
       await from.atomically(write(insertEvent, next));
       expect(next.place.position).toBeGreaterThan(last.position);
@@ -168,10 +168,10 @@ describe("skyhook copy", () => {
       if (!one || !two || !three) throw new Error("There are three");
       const [first, second] = [destinationRow(1), destinationRow(2)];
       await from.atomically(write(insertNotification, one), write(insertDestination, first));
-      await copyDatabase(from, to, quiet);
+      await copyTables(from, to, quiet);
       await to.atomically(write(insertNotification, two), write(insertDestination, second));
       expect(await destinationNumber(to, second.id)).toBe(2);
-      expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
+      expect(await failure(copyTables(from, to, quiet))).toBeInstanceOf(Error);
       await to.atomically(write(insertNotification, three));
       expect([two, three].map(({ position }) => position.position - one.position.position)).toEqual(
         [1, 2],
@@ -188,7 +188,7 @@ describe("skyhook copy", () => {
         ...sizes.map((bodyBytes, n) => write(insertEvent, eventRow(n, { bodyBytes }))),
       );
       const steps: string[] = [];
-      const copied = await copyDatabase(from, to, (what, rows) => steps.push(`${what} ${rows}`));
+      const copied = await copyTables(from, to, (what, rows) => steps.push(`${what} ${rows}`));
       expect(steps.filter((step) => step.startsWith("copying events"))).toEqual(
         [2, 4, 5, 7].map((rows) => `copying events ${rows}`),
       );
@@ -204,12 +204,12 @@ describe("skyhook copy", () => {
         ...Array.from({ length: 120 }, (_, n) => write(insertEvent, eventRow(n))),
       );
       const stop = new Error("Broken off");
-      const broken = copyDatabase(from, to, (_, rows) => {
+      const broken = copyTables(from, to, (_, rows) => {
         if (rows === 100) throw stop;
       });
       expect(await failure(broken)).toBe(stop);
       const steps: string[] = [];
-      const copied = await copyDatabase(from, to, (what, rows) => steps.push(`${what} ${rows}`));
+      const copied = await copyTables(from, to, (what, rows) => steps.push(`${what} ${rows}`));
       expect(steps).toContain("copying events 20");
       expect(steps).not.toContain("copying events 50");
       expect(copied.find(({ name }) => name === "events")?.rows).toBe(120);
@@ -217,7 +217,7 @@ describe("skyhook copy", () => {
       await server.run(
         "update events set title = 'changed' where idempotency_key = 'task_tracker:7'",
       );
-      expect(await failure(copyDatabase(from, to, quiet))).toMatchObject({
+      expect(await failure(copyTables(from, to, quiet))).toMatchObject({
         message: expect.stringContaining("The databases differ in events"),
       });
     });

@@ -12,7 +12,7 @@ import {
 } from "../../../../src/booking/flights/flights.sql.ts";
 import { emptyBooking } from "../../../../src/booking/model/booking.ts";
 import { insertBooking, releaseHold } from "../../../../src/booking/model/bookings.sql.ts";
-import { holding } from "../../../../src/booking/seats/holding.ts";
+import { holdWrites } from "../../../../src/booking/seats/holding.ts";
 import { deleteHold } from "../../../../src/booking/seats/seat-holds.sql.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -280,7 +280,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
         };
         const [taken] = await storage.atomically(
           write(takeSeats, { ...seat, id: 1 }, refused),
-          ...holding({ ...booking, bookingId: booking.id, purpose: "booking" }, "/hold"),
+          ...holdWrites({ ...booking, bookingId: booking.id, purpose: "booking" }, "/hold"),
           write(insertBooking, booking),
         );
         return taken.rows[0]?.seatsAvailable;

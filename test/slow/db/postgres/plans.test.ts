@@ -9,7 +9,7 @@ import { eventsAt } from "../../../../src/event/events.sql.ts";
 import {
   claimDue,
   notificationsToSend,
-  type Settled,
+  type SettledDelivery,
   settleDeliveries,
 } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
@@ -54,7 +54,7 @@ describe.skipIf(skips(noManyConnections))("postgres: plans", () => {
       const now = new Date(Date.UTC(2027, 0, 1));
       const event = notificationRow(0).position.position;
       const lease = { destination: 1, leasedUntil: now, now, limit: 1 };
-      const settled: Settled = {
+      const settled: SettledDelivery = {
         event,
         notification: event,
         destination: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { beginCopy, endCopy } from "../../../../src/cli/host/table-copy.ts";
+import { beginCopy, endCopy } from "../../../../src/cli/host/copy-tables.ts";
 import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { noManyConnections } from "../../../support/databases.ts";

@@ -4,7 +4,7 @@ import { SQL } from "bun";
 
 import { firstPositionAt } from "../../../../src/base/ids.ts";
 import { checkWeeks } from "../../../../src/cli/host/checks/weeks.ts";
-import { copyDatabase } from "../../../../src/cli/host/table-copy.ts";
+import { copyTables } from "../../../../src/cli/host/copy-tables.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { Place } from "../../../../src/db/place.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -150,7 +150,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await source.atomically(write(insertEvent, row(number, atMs)));
     }
     const target = await opened();
-    const copied = await copyDatabase(source, target, () => {});
+    const copied = await copyTables(source, target, () => {});
     expect(copied.find(({ name }) => name === "events")?.rows).toBe(times.length);
     for (const number of times.keys()) {
       const [{ changes }] = await target.atomically(

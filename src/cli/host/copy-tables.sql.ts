@@ -1,6 +1,6 @@
 import { asc, desc, eq, type Placeholder, sql, type Table } from "drizzle-orm";
 
-import { beyond, columnOf } from "../../db/columns.ts";
+import { columnOf, isAfterRow } from "../../db/columns.ts";
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
 import { defineTable } from "../../db/table.ts";
@@ -84,7 +84,7 @@ function rowsOf(
     return db
       .select()
       .from(table)
-      .where(start === "after" ? beyond(fields, key) : undefined)
+      .where(start === "after" ? isAfterRow(fields, key) : undefined)
       .orderBy(...fields.map((field) => order(field)))
       .limit(limit);
   });
@@ -99,7 +99,7 @@ function sizesOf(key: readonly string[], start: Start): Statement<Row, Size> {
         bodyBytes: sql<number>`case when ${events.bodyOf} is null then ${events.bodyBytes} else 0 end`,
       })
       .from(events)
-      .where(start === "after" ? beyond(fields, key) : undefined)
+      .where(start === "after" ? isAfterRow(fields, key) : undefined)
       .orderBy(...fields.map((field) => asc(field)))
       .limit(eventsPageSize);
   });

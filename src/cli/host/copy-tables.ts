@@ -19,7 +19,7 @@ import {
   type Size,
   unfinishedMark,
   unmarkUnfinished,
-} from "./table-copy.sql.ts";
+} from "./copy-tables.sql.ts";
 
 const pageSize = 500;
 /** The approximate maximum memory of a page of large rows. */
@@ -58,7 +58,7 @@ export async function endCopy(to: Storage): Promise<void> {
  * interruption, it continues. Throws if the two differ at the end: another program wrote to one of them
  * meanwhile, or the target was not empty.
  */
-export async function copyDatabase(
+export async function copyTables(
   from: Storage,
   to: Storage,
   onProgress: (what: string, rows: number) => void,

@@ -22,7 +22,7 @@ const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
  * Counts and times every request except webhooks, and wraps each request in a server span if
  * tracing is on. Records the route pattern only, because paths and queries contain ids and search terms.
  */
-export function observed({ metrics, tracer, routes }: Parts) {
+export function observeRequests({ metrics, tracer, routes }: Parts) {
   let routeOf: RouteOf | null = null;
 
   function answer(handle: Handle, request: Request): Response | Promise<Response> {

@@ -7,7 +7,7 @@ import { flightView } from "./flight-view.ts";
 import { flightsByIds } from "./flights.sql.ts";
 
 /** Publishes the number of seats left on a flight to its followers. */
-export interface Seats {
+export interface FreeSeats {
   /** Starts to receive changes from other instances. */
   start(): void;
   /** Call after the commit. Notifies other instances too. Does not read the flight unless it has followers. */
@@ -33,7 +33,7 @@ interface Follower {
 /** Changes within this time are published as one. */
 const publishAfterMs = 20;
 
-export function seats(storage: Storage, clock: Clock, log: Log): Seats {
+export function freeSeats(storage: Storage, clock: Clock, log: Log): FreeSeats {
   const followers = new Map<Flight["id"], Set<Follower>>();
   const changed = new Set<Flight["id"]>();
   let publishDue = false;

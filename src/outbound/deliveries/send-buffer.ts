@@ -1,12 +1,12 @@
-import type { Batch, Ready } from "./attempt.ts";
+import type { Batch, ReadyDelivery } from "./attempt.ts";
 import type { CachedDestination } from "./destination-cache.ts";
 
 /** How long a batch waits to be full unless the destination says otherwise. */
 const usualBatchWaitMs = 1_000;
 
 /** What was claimed of one destination and waits to be sent, in messages of one delivery or of several. */
-export interface Claimed {
-  add(deliveries: readonly Ready[]): void;
+export interface SendBuffer {
+  add(deliveries: readonly ReadyDelivery[]): void;
   count(): number;
   /** How many deliveries make up one message. One while it is uncertain whether the destination answers. */
   messageSize(to: CachedDestination): number;
@@ -15,15 +15,15 @@ export interface Claimed {
   /** Takes the next message, if there is one and it need not wait. */
   next(to: CachedDestination, nowMs: number): Batch | null;
   /** Takes all. */
-  takeAll(): readonly Ready[];
+  takeAll(): readonly ReadyDelivery[];
   /** Whether all can be sent before their leases end, of which so much must be left, and no more can be. */
   hasTime(nowMs: number, leastMs: number, mostMs: number): boolean;
   /** A message of so many deliveries was too large for the destination. */
   wasTooLarge(deliveries: number): void;
 }
 
-export function claimed(): Claimed {
-  let ready: Ready[] = [];
+export function sendBuffer(): SendBuffer {
+  let ready: ReadyDelivery[] = [];
   let largest = Number.POSITIVE_INFINITY;
 
   function messageSize({ destination: { batchMaxItems, failures } }: CachedDestination): number {
@@ -68,6 +68,6 @@ export function claimed(): Claimed {
  * It may be why an attempt failed, or it has one attempt only, which no other may fail. After an outage few have
  * attempts, because the circuit opens after ten failures.
  */
-function goesAlone({ claim: { delivery } }: Ready): boolean {
+function goesAlone({ claim: { delivery } }: ReadyDelivery): boolean {
   return delivery.attemptCount > 0 || delivery.afterDead;
 }
