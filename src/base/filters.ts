@@ -16,7 +16,7 @@ interface Described {
   /** More sentences, where there is room for them: in the reference of the API. */
   readonly details?: string;
   readonly example?: string;
-  /** How it is compared with the field of its name. Without it, only a query of the database can decide. */
+  /** How the value matches the item's field of the same name. Absent: only a database query can decide. */
   readonly compare?: "equal" | "equal or prefix";
 }
 
@@ -25,7 +25,7 @@ interface TextFilter extends Described {
   readonly maxLength?: number;
   /** A `*` at the end matches all values that start with the text before it. */
   readonly isPrefixed?: true;
-  /** Without white space around it. */
+  /** Whether white space around the value is removed. */
   readonly isTrimmed?: true;
   /** Returns the text as the database has it. */
   readonly asStored?: (text: string) => string;

@@ -22,7 +22,7 @@ interface GuardedResponse {
 export type GuardedFetch = (url: URL, init?: RequestInit) => Promise<GuardedResponse>;
 
 interface Rules {
-  /** Also http, and addresses that are not public. */
+  /** Whether http and private addresses are allowed. */
   readonly allowsPrivate: boolean;
   readonly resolve: Resolve;
 }

@@ -1,4 +1,4 @@
-/** Not in names: line breaks, control characters, halves of surrogate pairs, and overrides that reorder what stands beside the name. */
+/** Characters that names must not contain: line breaks, control characters, lone surrogates and bidirectional overrides. */
 const refused = String.raw`\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069`;
 
 /** Characters that show nothing by themselves: besides Unicode's classes, the blank signs of Braille, music and hieroglyphs. */

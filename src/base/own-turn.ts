@@ -1,7 +1,7 @@
 /** Resolves in a turn of the event loop in which no other call of the same function does. */
 export type OwnTurn = () => Promise<void>;
 
-/** For work that blocks the event loop for a while, and that many callers can ask for at once: other requests run in between. */
+/** Gives each caller its own turn of the event loop, so that other requests run between their blocking work. */
 export function ownTurns(): OwnTurn {
   let last = Promise.resolve();
   return () => {

@@ -3,7 +3,7 @@ export interface SearchTerm {
   /** From `wordsIn`; or one `exactWord`. */
   readonly words: readonly string[];
   readonly isPrefix: boolean;
-  /** Of a prefix: the words of the index that begin with it. */
+  /** For a prefix, the indexed words that begin with it. */
   readonly lastWords?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Later, Statement, Write, WriteResult } from "./statement.ts";
 
-/** Those of later writes are not returned, so they come last. */
+/** The results of the writes. Those of `Later` writes are not returned, so they come last. */
 type ResultsOf<Writes extends readonly (Write<unknown> | Later)[]> = {
   [Index in keyof Writes]: Writes[Index] extends Write<infer Row> ? WriteResult<Row> : never;
 };

@@ -58,7 +58,7 @@ export async function eventsMatching(
   return mergeSources(types.map(ofType));
 }
 
-/** Those of the events that were not delivered: each state by its own list. Throws as `eventsMatching`. */
+/** The matching events that were not delivered, merged from one list per state. Throws as `eventsMatching`. */
 export async function undeliveredMatching(
   storage: Storage,
   filters: EventFilters,

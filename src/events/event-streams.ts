@@ -94,7 +94,7 @@ export function eventStreams(parts: Parts): EventStreams {
     return highestSeverity(await storage.all(notificationsOfEvents, { events: [position] }));
   }
 
-  /** Those that match, apart from their severity. */
+  /** The ids of the entries that match all filters except the severity. */
   async function matching(
     entries: readonly EventEntry[],
     match: StreamFilters,
@@ -108,7 +108,7 @@ export function eventStreams(parts: Parts): EventStreams {
     return eventsWithWords(storage, match.q, candidates);
   }
 
-  /** Null if the event is not as severe, or is not a webhook where bodies are wanted. */
+  /** Returns null if the event is less severe, or is no webhook although bodies were requested. */
   async function rendered(
     entry: EventEntry,
     { match, withBody }: StreamOptions,

@@ -5,7 +5,7 @@ import type { Page } from "../base/page.ts";
 
 /** The longest answer of a tool, in characters. Users complain of clients that fill a context with one answer. */
 export const maxAnswerLength = 20_000;
-/** Of the items of a list, which leaves room for what is around them. */
+/** The longest list of items, which leaves room for the rest of the answer. */
 const maxItemsLength = 17_000;
 
 interface Bounds {

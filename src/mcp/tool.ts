@@ -53,9 +53,9 @@ export interface Tool<Input extends TObject = TObject> {
   readonly output: TSchema;
   /** What an operator must have allowed; null for a tool that only reads. Without it, the tool is not there. */
   readonly needs: Allowance | null;
-  /** Of a tool that writes: whether it can undo or repeat something that somebody notices. */
+  /** Whether a tool that writes can undo or repeat something that people notice. */
   readonly isDestructive?: boolean;
-  /** Of a tool that writes: whether a second call changes nothing more. */
+  /** Whether a second call of a tool that writes changes nothing more. */
   readonly isIdempotent?: boolean;
   /** Throws as the services do. */
   run(services: AgentServices, agent: Agent, given: Static<Input>): Promise<object>;

@@ -122,7 +122,7 @@ export function shownDelivery(listed: ListedDelivery) {
   return { ...delivery, untrusted: { lastError, lastAttempts: attempts?.slice(-3) } };
 }
 
-/** Without its last error, which can be about a booking. */
+/** Leaves out the last error, which can be about a booking. */
 export function shownReplay(replay: Replay) {
   const { lastError: _, ...shown } = replay;
   return shown;

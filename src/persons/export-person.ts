@@ -82,7 +82,7 @@ function shown(table: TableName, row: Row, options: ExportOptions): Row {
   return { ...plain, ...identityOf(row as unknown as Passenger, options) };
 }
 
-/** As the API shows it, or in full. Nulls if the key is missing, without which nobody can read it. */
+/** A passenger's identity, masked or in full. Nulls if the encryption key is missing. */
 function identityOf(passenger: Passenger, { seal, isRevealed }: ExportOptions): Row {
   try {
     const { dateOfBirth, passportNumber } = seal.open(passenger);

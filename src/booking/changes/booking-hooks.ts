@@ -16,7 +16,6 @@ interface Parts extends EventMaking {
   readonly outbox: Outbox;
 }
 
-/** What bookings and payments need to know of changes. */
 export function bookingHooks(parts: Parts): ChangesOfBookings {
   const { storage } = parts;
 

@@ -71,7 +71,7 @@ export interface AboutBooking {
   readonly suffix?: readonly (string | number)[];
   /** By default the booking's reference, status and seats. */
   readonly title?: string;
-  /** Beside what all events about bookings have. */
+  /** Fields beyond those that all events about bookings have. */
   readonly data?: EventValues;
 }
 

@@ -25,7 +25,6 @@ import {
 } from "./event-content.ts";
 import { eventTypes, type InputOf, type OwnEventType, ownEventTypes } from "./event-types.ts";
 
-/** What makes events about bookings. */
 export interface EventMaking {
   /** The address of the console, for links; null if it is not known. */
   readonly consoleUrl: string | null;

@@ -5,7 +5,6 @@ import { flightParameters, type RawParameters } from "./flight-parameters.ts";
 /** The most days of a calendar. */
 export const maxCalendarDays = 62;
 
-/** What passengers look for, on any day. */
 export interface Journey {
   /** IATA code, upper case. */
   readonly origin: string;

@@ -162,7 +162,7 @@ interface Seating {
   readonly closesAfter: Date;
 }
 
-/** What was read of a flight, and must still be so; null: whatever it is. */
+/** Values of a flight that must be unchanged since they were read; null matches any value. */
 type Read<Names extends keyof Flight> = { readonly [Name in Names]: Flight[Name] | null };
 
 const contended = ({ id }: Pick<Flight, "id">) => ({ table: flightsTable, ids: [id] });

@@ -6,7 +6,7 @@ import type { Booking } from "./booking.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import type { Flight } from "./flight.ts";
 
-/** What changes of bookings add where bookings are read, paid and cancelled. */
+/** The hooks that bookings and payments call, so that they need not know how changes work. */
 export interface ChangesOfBookings {
   /** The offers and changes that a booking shows, newest first. */
   shown(booking: Booking): Promise<readonly BookingChangeView[]>;
@@ -39,7 +39,7 @@ export interface PayableChange {
   readonly pending: Pick<BookingChange, "changeTotalMinor" | "currency"> | null;
   /** Whether the amount was the price of an offer, which may have ended meanwhile. */
   isOfOffer(amountMinor: number | null): boolean;
-  /** What makes the pending change when it is paid; null without one. */
+  /** The transaction that makes the pending change once it is paid; null without one. */
   making(now: Date): Promise<ChangeTransaction | null>;
 }
 

@@ -12,7 +12,7 @@ export const seatHoldsTable = defineTable(
     bookingId: prefixedId("bk_"),
     purpose: word(holdPurposes),
     flightId: "integer",
-    /** None for an offer to cancel passengers, which holds nothing but ends too. */
+    /** 0 for an offer to cancel passengers, which holds no seats but expires too. */
     seats: "integer",
     userId: "text: pseudonym",
     expiresAt: "instant",

@@ -34,7 +34,7 @@ export interface PaymentState {
 /** What an event about a booking's payment changes. */
 export interface PaymentDecision {
   readonly transition: "pay" | "reseat" | "changeByPayment" | "refund" | null;
-  /** How it is recorded; null: not at all, since it says nothing new. */
+  /** The outcome to record; null if the event adds nothing. */
   readonly outcome: PaymentOutcome | null;
   readonly problem: PaymentProblem | null;
   /** For the event's timeline. */
@@ -128,7 +128,7 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
   };
 }
 
-/** Of a payment that arrives while a change waits for one. */
+/** Decides about a payment that arrives while a change waits for one. */
 function decideChange(
   booking: Booking,
   { changeTotalMinor, currency }: NonNullable<PaymentState["pending"]>,
@@ -190,7 +190,7 @@ function decideRefund(state: PaymentState, notice: PaymentNotice): PaymentDecisi
   };
 }
 
-/** Of a refund that failed, or a dispute. Several events report the same. */
+/** Decides about a failed refund or a dispute, which several events can report. */
 function decidePart({ booking, records }: PaymentState, notice: PaymentNotice): PaymentDecision {
   const { id, currency, refundedMinor } = booking;
   const { amount, kind: outcome, part, note } = notice;

@@ -21,7 +21,7 @@ export function asPayment({ provider, payment }: PaymentNotice): PaymentName {
 
 type PaymentName = Pick<Payment, "provider" | "reference">;
 
-/** Without ids, all payments of a provider look the same. */
+/** Compares by provider and reference. All payments without a reference are the same. */
 export function isSamePayment(one: PaymentName, other: PaymentName): boolean {
   return one.provider === other.provider && one.reference === other.reference;
 }

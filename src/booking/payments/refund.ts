@@ -18,7 +18,7 @@ export interface Refund {
   readonly reason: string;
 }
 
-/** What a rule gives back now. */
+/** The refund that a rule gives now. */
 export interface RefundNow extends Refund {
   /** When the rule ends; null if only the departure or the airline ends it. */
   readonly until: Date | null;

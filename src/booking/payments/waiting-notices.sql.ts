@@ -21,7 +21,7 @@ export const insertWaitingNotice = statement<WaitingNotice>()((db, { waitingNoti
   db.insert(waitingNotices).values(allColumns(waitingNotices)).onConflictDoNothing(),
 );
 
-/** Those of which operators are to be notified, the next one first. */
+/** The notices that operators must be notified of, the next one first. */
 export const noticesToNotify = statement<{ limit: number }>()((db, t, p) =>
   db
     .select(columnsOf(t.waitingNotices))

@@ -16,7 +16,7 @@ import {
   waitingNoticesOf,
 } from "./waiting-notices.sql.ts";
 
-/** What notifies operators of a payment that names no booking. */
+/** The writes that notify operators of a payment that names no booking. */
 export interface UnassignedNotification extends Pick<Effect, "committed"> {
   readonly writes: readonly Write<unknown>[];
 }

@@ -44,7 +44,7 @@ export async function explain(given: string | undefined, env: NodeJS.ProcessEnv)
 
 interface Judgement {
   readonly refusals: readonly TokenRefusal[];
-  /** With all of their remedies; null if a check has none. */
+  /** The session once all remedies are applied; null if a check has none. */
   readonly session: Session | null;
 }
 

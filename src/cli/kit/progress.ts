@@ -9,7 +9,7 @@ export interface Progress {
   end(): void;
 }
 
-/** Where progress is shown, in milliseconds of a clock that never goes back. */
+/** The output for progress, with a monotonic clock. */
 interface Screen {
   readonly isTTY: boolean;
   readonly nowMs: () => number;
@@ -24,7 +24,7 @@ const standardError: Screen = {
 
 const intervalMs = 100;
 const lineIntervalMs = 5_000;
-/** Before, a rate says little. */
+/** The rate is shown after this time. */
 const leastMs = 1_000;
 const barWidth = 24;
 

@@ -36,7 +36,7 @@ export function groupCommit(
   let waiting: PlacedTransaction[] = [];
   let scheduled = false;
   let underWay = 0;
-  /** Of all that wait or are under way. */
+  /** The bytes of all transactions that wait or are under way. */
   let waitingBytes = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();

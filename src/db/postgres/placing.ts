@@ -8,7 +8,7 @@ export interface PlacedTransaction extends Transaction {
   readonly writes: readonly Write<unknown>[];
   /** Makes the writes with positions after this one. Returns the last. */
   place(after: number): number;
-  /** Of its new events. */
+  /** The places of its new events. */
   readonly places: readonly Place[];
 }
 

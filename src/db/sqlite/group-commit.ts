@@ -47,9 +47,9 @@ export function groupCommit(
   observer: StorageObserver,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: WaitingTransaction[] = [];
-  /** Those in the group that is being committed. */
+  /** The number of transactions in the group that is being committed. */
   let underWay = 0;
-  /** Of all that wait or are under way. */
+  /** The bytes of all transactions that wait or are under way. */
   let bytes = 0;
   let isScheduled = false;
   let closed = false;

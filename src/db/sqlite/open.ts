@@ -20,7 +20,7 @@ import { inlineWriter, threadWriter } from "./writer.ts";
 /** How long a read blocks the event loop for another process's lock. */
 const busyTimeoutMs = 25;
 
-/** Of new files: half of a page of 4 KiB, SQLite's default, would stay empty with one event on it. */
+/** The page size of new files. SQLite's default, 4 KiB, holds one event and stays half empty. */
 const pageBytes = 8_192;
 
 /** 1 TiB: as good as no limit. */

@@ -56,7 +56,7 @@ function startThread(files: DatabaseFiles, onEnd: (why: string) => void) {
   // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
   const worker = new Worker(new URL("./reading-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<void>();
-  /** By statement, whose turn is in this order. */
+  /** The waiting reads of each statement. Statements take turns in this order. */
   const waiting = new Map<string, Read[]>();
   let underWay: Read | null = null;
   let isResting = false;

@@ -20,9 +20,9 @@ declare const self: Worker;
 
 /** How long a group waits for another process's lock before all that waits fails. */
 const lockPatienceMs = 2_000;
-/** Of pages in the log that are not in the database yet: from here on another thread checkpoints. */
+/** With this much left to checkpoint in the write-ahead log, another thread checkpoints it. */
 const checkpointBytes = 4 * 2 ** 20;
-/** From this length on, all pages are, for example because the other thread died. */
+/** At this length of the log the storage thread checkpoints it, for example because the other thread died. */
 const maxLogBytes = 128 * 2 ** 20;
 
 let target: DatabaseFiles | null = null;

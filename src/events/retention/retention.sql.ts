@@ -49,7 +49,7 @@ export const deleteBodies = statement<These>()((db, { events }, p, dialect) =>
     .where(and(dialect.among(events.position, p.positions), isNotNull(events.body))),
 );
 
-/** Those of the events that can be deleted. */
+/** The events at these positions that can be deleted. */
 export const settledEvents = statement<These>()((db, tables, p, dialect) =>
   db
     .select({ position: tables.events.position })
@@ -113,7 +113,7 @@ export const deleteNotificationsOf = statement<These>()((db, t, p, dialect) =>
   db.delete(t.notifications).where(isOfDeleted(t, t.notifications.event, p, dialect)),
 );
 
-/** Not while an instance stores the words of an event that is being deleted. */
+/** Deletes words. Contended, so that no instance stores words of an event that is being deleted. */
 export const deleteWordsOf = statement<These>()(
   (db, t, p, dialect) =>
     db.delete(t.eventWords).where(isOfDeleted(t, t.eventWords.rowid, p, dialect)),

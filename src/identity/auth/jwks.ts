@@ -15,7 +15,7 @@ import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
 import { verifiedByAny } from "./any-key.ts";
-import { audienceRefusal, claimText, invalidToken, refusalOf, TokenRefusal } from "./refusal.ts";
+import { audienceRefusal, invalidToken, refusalOf, textOf, TokenRefusal } from "./refusal.ts";
 import { rolesIn } from "./role-claim.ts";
 import {
   badSubject,
@@ -122,11 +122,9 @@ function wrongAudience(
   if ([found].flat().includes(audience)) return null;
   if (isAudienceFixed) return new TokenRefusal("audience", `it is not for ${audience}`);
   if (found !== undefined) return audienceRefusal(found);
-  const other = ["client_id", "azp"].find((claim) => claimText(claims[claim]) !== "");
+  const other = ["client_id", "azp"].find((claim) => textOf(claims[claim]) !== "");
   const remedy: TokenRefusal["remedy"] =
-    other === undefined
-      ? {}
-      : { JWT_AUDIENCE_CLAIM: other, JWT_AUDIENCE: claimText(claims[other]) };
+    other === undefined ? {} : { JWT_AUDIENCE_CLAIM: other, JWT_AUDIENCE: textOf(claims[other]) };
   return new TokenRefusal("audience", "it has no aud", remedy);
 }
 
@@ -141,13 +139,13 @@ function wrongType(
     return new TokenRefusal("type", "it reports events: send the access token");
   }
   // Amazon Cognito and Keycloak mark the use of a token in its claims.
-  const use = claimText(claims["token_use"] ?? claims["typ"]).toLowerCase();
+  const use = textOf(claims["token_use"] ?? claims["typ"]).toLowerCase();
   const isForClient = claims["nonce"] !== undefined || claims["at_hash"] !== undefined;
   if (use === "" ? isForClient : !["access", "bearer"].includes(use)) {
     return new TokenRefusal("type", "it is an ID token or a refresh token: send the access token");
   }
   // The prefix may be omitted (RFC 7515, 4.1.9). The header may have any value.
-  const type = claimText(typ)
+  const type = textOf(typ)
     .toLowerCase()
     .replace(/^application\//, "");
   if (types.includes(type)) return null;

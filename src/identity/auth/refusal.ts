@@ -76,7 +76,7 @@ function claimRefusal({ claim, reason, payload }: errors.JWTClaimValidationFaile
     return new TokenRefusal(checkOf[claim] ?? "time", `it has no ${claim}`);
   }
   if (claim === "iss") {
-    const iss = claimText(payload.iss);
+    const iss = textOf(payload.iss);
     return new TokenRefusal("issuer", `its iss is ${iss}`, iss === "" ? {} : { JWT_ISSUER: iss });
   }
   if (claim === "aud") return audienceRefusal(payload.aud);
@@ -85,14 +85,14 @@ function claimRefusal({ claim, reason, payload }: errors.JWTClaimValidationFaile
 
 /** A token for this audience, which is not the configured one. */
 export function audienceRefusal(found: unknown): TokenRefusal {
-  const names = [found].flat().map(claimText);
+  const names = [found].flat().map(textOf);
   const [name = ""] = names;
   const message = `its audience is ${names.join(", ")}`;
   return new TokenRefusal("audience", message, name === "" ? {} : { JWT_AUDIENCE: name });
 }
 
 /** A value of a token, short and on one line. */
-export function claimText(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === "string" ? (printable(value, 200) ?? "") : "";
 }
 

@@ -18,7 +18,7 @@ export function filterInput<const Defined extends Filters>(defined: Defined) {
   return Object.fromEntries(texts) as { readonly [Name in keyof Defined]: TOptional<TString> };
 }
 
-/** The same input, described at another tool: a list of tools is part of each conversation. */
+/** Saves room in the list of tools, which is part of each conversation: another tool describes the same input. */
 export function withoutDescriptions<Input extends TObject>(input: Input): Input {
   const properties = Object.entries(input.properties).map(([name, schema]) => [
     name,

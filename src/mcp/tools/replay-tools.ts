@@ -21,7 +21,7 @@ function shownPreview({ examples, newest, ...preview }: ReplayPreview) {
   };
 }
 
-/** Without those about bookings, and without those whose event was deleted, which could be. */
+/** Leaves out failures about bookings, and those whose event was deleted: it could be about one. */
 async function visibleFailures({ storage }: AgentServices, failures: readonly ReplayFailure[]) {
   const events = await storage.all(eventsAt, {
     positions: failures.map(({ id }) => positionIn(id)),

@@ -51,16 +51,16 @@ export const deadGroups = groups(
 
 const isDue = sql.raw("deliveries.due_at is not null and not deliveries.blocked");
 
-/** The same for waiting deliveries. Of each order key, counts the first. Reads the index of due deliveries. */
+/** As `deadGroups`, for waiting deliveries. Counts the first of each order key. Reads the index of due deliveries. */
 export const waitingGroups = groups(
   ({ deliveries: { notification, dueAt } }, isThere, limit) =>
     sql`select ${notification} from deliveries where ${isThere} and ${isDue} order by ${dueAt} limit ${limit}`,
 );
 
-/** Of so many waiting deliveries, those due last, the failed ones are looked for. */
+/** The most waiting deliveries that are searched for failed ones, from the last due. */
 const maxWaitingRead = sql.raw("5000");
 
-/** The same for deliveries that failed and are tried again. They are due after those that were not tried yet. */
+/** As `deadGroups`, for deliveries that are being retried. They are due after those that were not tried yet. */
 export const retryingGroups = groups(
   ({ deliveries: { notification, status, dueAt } }, isThere, limit) =>
     sql`select waiting.notification from (select ${notification}, ${status} from deliveries where ${isThere} and ${isDue} order by ${dueAt} desc limit ${maxWaitingRead}) as waiting where waiting.status = 'retrying' limit ${limit}`,

@@ -36,5 +36,5 @@ const newestIn = (table: "deliveries" | "failed") =>
 /** The newest attempts of a destination that succeeded and started in an interval. */
 export const successesIn = newestIn("deliveries");
 
-/** The same of those that failed. */
+/** The newest attempts that failed and started in an interval. */
 export const failuresIn = newestIn("failed");

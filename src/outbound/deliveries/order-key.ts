@@ -15,6 +15,5 @@ export function orderKeyOf({ orderBy }: Destination, event: EventContent): strin
   return `${provider}:${String(value)}`.slice(0, maxOrderKeyLength);
 }
 
-/** What `orderBy` may be. */
 export const orderByPattern =
   /^event\.(?:provider|type|subject|actor|data\.[A-Za-z_][A-Za-z0-9_]{0,60})$/;

@@ -14,7 +14,7 @@ const statement = statementsOver({
 
 /** The most deliveries that are counted per destination and kind. */
 export const maxCounted = 10_000;
-/** Of so many waiting deliveries, those that are due first, the oldest is looked for. */
+/** The most waiting deliveries that are searched for the oldest, from the first due. */
 const maxAged = 200;
 /** The attempts that tell the success rate and response times. */
 const recentAttempts = 100;

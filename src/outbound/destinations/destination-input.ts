@@ -45,7 +45,7 @@ export type DestinationChanges = Static<typeof destinationChangesSchema>;
 
 const readFields = bodyReader(destinationInputSchema, "validation-failed");
 
-/** What the destinations of an owner may be. Null for the operators. */
+/** The addresses that an owner's destinations may have. `ownerId`: null for the operators. */
 type OwnerRules = readonly [rules: AddressRules, ownerId: string | null];
 
 /** Reads a new destination. Throws one error that names every invalid field and every broken rule. */
@@ -55,7 +55,7 @@ export function readDestination(body: unknown, ...owner: OwnerRules): Destinatio
   return input;
 }
 
-/** Where a field is invalid, the error also names the rules that the others break. */
+/** If a field is invalid, the error also names the rules that other fields break. */
 function readValidFields(body: unknown, owner: OwnerRules): DestinationInput {
   try {
     return readFields(body);

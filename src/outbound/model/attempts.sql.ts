@@ -45,7 +45,7 @@ function successColumns({ deliveries, events }: Tables, dialect: Dialect) {
   };
 }
 
-/** The same of one that failed. */
+/** The columns of a failed attempt. */
 function failureColumns({ failedAttempts, events }: Tables, dialect: Dialect) {
   const { notification, destination, startedAt, durationMs, responseStatus, error } =
     failedAttempts;

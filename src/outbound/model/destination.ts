@@ -97,7 +97,7 @@ export function nameInLogs({ id, name, ownerId }: Pick<Destination, "id" | "name
   return ownerId === null ? name : id;
 }
 
-/** What decides whether anything is sent to a destination now, and whether it is disabled. */
+/** The fields that decide whether a destination receives deliveries now, and whether it is disabled. */
 export type Health = Pick<Destination, "failures" | "openUntil" | "failingSince">;
 
 export function isSameHealth(one: Health, other: Health): boolean {

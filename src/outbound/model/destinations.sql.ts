@@ -28,7 +28,7 @@ function destinationColumns({ destinations }: TablesOf<typeof tables>) {
   return shownColumns(destinations, destinationSchema.properties);
 }
 
-/** Those that are stored. The database assigns the number. */
+/** All columns except the number, which the database assigns. */
 function storedColumns({ destinations }: TablesOf<typeof tables>) {
   const { number: _, ...columns } = columnsOf(destinations);
   return columns;

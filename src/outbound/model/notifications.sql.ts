@@ -118,7 +118,6 @@ export const insertNotification = statement<PlacedNotification>()(
   { place: ({ position, event }) => (position === event ? null : position) },
 );
 
-/** Of the events at these positions. */
 interface OfEvents {
   readonly events: readonly number[];
 }

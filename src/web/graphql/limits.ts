@@ -25,7 +25,6 @@ export const limits = {
   spreads: 200,
   /** Fields in the response if every page is full; see `cost.ts`. */
   complexity: 10_000,
-  /** Of the request body. */
   maxBodyBytes: 100 * 1024,
 } as const;
 

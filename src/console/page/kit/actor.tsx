@@ -2,7 +2,7 @@ import { consolePrefix, openIdPrefix } from "../../../base/context.ts";
 
 import { type Of, Text } from "./text.tsx";
 
-/** What an actor's id says to people: the name, and what the name is known from. */
+/** Splits an actor's id into a name and its source. */
 function partsOf(id: string): readonly [name: string, source: string | null] {
   if (id.startsWith(consolePrefix)) return [id.slice(consolePrefix.length), "by link"];
   if (id.startsWith(openIdPrefix)) return [id.slice(openIdPrefix.length), "OpenID Connect"];
@@ -29,7 +29,7 @@ interface Parts extends Of<string> {
   readonly email?: string | null;
 }
 
-/** Who did something. The name alone could be another's: beside it is what it is known from. */
+/** An actor's name and its source: two actors can have the same name. */
 export function Actor({ of: id, name = null, email = null }: Parts) {
   const [shown, source] = name === null ? partsOf(id) : [name, email];
   return (

@@ -13,7 +13,7 @@ import { counted } from "../kit/text.tsx";
 import { Empty, FilterHint, Loading } from "../kit/ui.tsx";
 import type { Replay, ReplayPreview } from "../kit/wire.ts";
 
-import { filtersOf, ReplayError } from "./replay-parts.tsx";
+import { queryOf, ReplayError } from "./replay-parts.tsx";
 import { Differences, Samples, Summary } from "./replay-preview.tsx";
 
 interface Parts {
@@ -166,7 +166,7 @@ function Start({ of: { filters, total }, started }: StartParts) {
       problem={(error) => <ReplayError title="The replay was not started" error={error} />}
       send={async (values) => {
         const { onlyUndelivered } = filters;
-        const body = { ...filtersOf(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
+        const body = { ...queryOf(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
         const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
         started();
         go("replays", replay.id);

@@ -15,13 +15,7 @@ import { ErrorMessage, Facts } from "../kit/ui.tsx";
 import type { Replay } from "../kit/wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";
-import {
-  doneOf,
-  filtersOf,
-  ReplayError,
-  ReplayStatus,
-  useDestinationName,
-} from "./replay-parts.tsx";
+import { doneOf, queryOf, ReplayError, ReplayStatus, useDestinationName } from "./replay-parts.tsx";
 
 /** How long after a response a running replay is read again. */
 const pauseMs = 700;
@@ -108,7 +102,7 @@ function Actions({ of: replay, path, acted }: ActionParts) {
         )}
         <a
           class="button"
-          href={writeRoute("replays", "new", new URLSearchParams(filtersOf(replay.filters)))}
+          href={writeRoute("replays", "new", new URLSearchParams(queryOf(replay.filters)))}
         >
           Replay again…
         </a>

@@ -42,7 +42,7 @@ export function useDestinationName(id: string | null | undefined): string | null
 }
 
 /** The filters that are set, as the API takes them. `onlyUndelivered` is not one: it is chosen each time. */
-export function filtersOf(filters: Replay["filters"]): Readonly<Record<string, string>> {
+export function queryOf(filters: Replay["filters"]): Readonly<Record<string, string>> {
   const entries = Object.entries(filters).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as const] : [],
   );
