@@ -120,8 +120,8 @@ export function freeSeats(`,
     changes: [
       [
         "src/booking/bookings/cancellation.ts",
-        "      changedMeanwhile,\n    ),\n    ...held,",
-        "    ),\n    ...held,",
+        `      changedMeanwhile,\n    ),\n    ...(booking.status === "held"`,
+        `    ),\n    ...(booking.status === "held"`,
       ],
       withoutCheck,
     ],
