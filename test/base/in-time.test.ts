@@ -26,11 +26,7 @@ test.each([
 
 test.each([
   ["what `onLate` throws", () => withTimeout(never, 1, throwing), "late"],
-  [
-    "an error that comes in time",
-    () => withTimeout(Promise.reject(new Error("it")), 1_000, late),
-    "it",
-  ],
+  ["an error in time", () => withTimeout(Promise.reject(new Error("it")), 1_000, late), "it"],
   ["the reason of a signal that aborted before", () => unlessAborted(aborted, never), "aborted"],
   [
     "the reason of a signal that aborts",
