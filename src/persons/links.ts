@@ -45,8 +45,9 @@ export const linkedTables = {
     { by: "email", column: "email", erase: "delete" },
   ]),
   payments: linked(tables.payments, [{ ...ofBooking, erase: "keep" }]),
-  seatHolds: linked(tables.seatHolds, [{ ...ofBooking, erase: { userId: "pseudonym" } }]),
+  // Offers before their holds, as other transactions lock them.
   bookingChanges: linked(tables.bookingChanges, [{ ...ofBooking, erase: { userId: "pseudonym" } }]),
+  seatHolds: linked(tables.seatHolds, [{ ...ofBooking, erase: { userId: "pseudonym" } }]),
   disclosures: linked(tables.disclosures, [{ ...ofBooking, erase: "keep" }]),
   idempotency: linked(tables.idempotency, [{ by: "scope", column: "scope", erase: "delete" }]),
   sessions: linked(tables.sessions, [{ by: "id", column: "actor", erase: "delete" }]),

@@ -8,6 +8,7 @@ import type { Page, Position } from "../../src/base/page.ts";
 import { flightById, giveSeatsBack, insertFlight } from "../../src/booking/flights/flights.sql.ts";
 import { insertPassenger } from "../../src/booking/model/bookings.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
+import { giveHeldBack, insertHold } from "../../src/booking/seats/seat-holds.sql.ts";
 import { paginate, type Source } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
@@ -187,10 +188,13 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       return flight?.seatsAvailable;
     };
     expect(await left()).toBe(100);
-    for (const seats of [1, -101]) {
-      const [outcome] = await Promise.allSettled([
-        storage.atomically(write(giveSeatsBack, { id: 1, seats, revision: null })),
-      ]);
+    const held = { bookingId: "bk_1", purpose: "booking", flightId: 1, seats: 1 } as const;
+    const notTaken = { ...held, userId: "ada", expiresAt: new Date(0) };
+    for (const writes of [
+      [write(insertHold, notTaken), write(giveHeldBack, held)],
+      [write(giveSeatsBack, { id: 1, seats: -101, revision: 0 })],
+    ]) {
+      const [outcome] = await Promise.allSettled([storage.atomically(...writes)]);
       expect([outcome.status, await left()]).toEqual(["rejected", 100]);
     }
   });

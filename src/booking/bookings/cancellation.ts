@@ -6,14 +6,14 @@ import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
+import { flightAt, giveSeatsBack } from "../flights/flights.sql.ts";
 import { isFlightChanged } from "../model/booking-state.ts";
 import type { Booking } from "../model/booking.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "../model/bookings.sql.ts";
 import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
 import { paymentsOf } from "../payments/payment-view.ts";
 import { type Refund, type RefundNow, refundOf, type RefundPolicy } from "../payments/refund.ts";
-import { deleteHold } from "../seats/seat-holds.sql.ts";
+import { releaseWrites } from "../seats/holding.ts";
 
 import { requireOpen } from "./own-booking.ts";
 
@@ -70,7 +70,7 @@ export async function cancelNow(
   const payments = await paymentsOf(storage, booking);
   const event = ownEvent("booking.cancelled", [due, payments], ctx.actor, parts, now);
   await storage.atomically(
-    ...(offer?.ended ?? []),
+    ...(offer?.writes ?? []),
     write(
       booking.status === "held" ? releaseHold : cancelBooking,
       {
@@ -84,12 +84,13 @@ export async function cancelNow(
       },
       changedMeanwhile,
     ),
-    ...(booking.status === "held"
-      ? [write(deleteHold, { bookingId: id, purpose: "booking" })]
-      : []),
-    ...(offer?.givenBack ?? []),
     // The refund depends on the flight's revision.
-    write(giveSeatsBack, { ...booking.flight, seats: booking.seats }, changedMeanwhile),
+    ...(booking.status === "held"
+      ? [
+          write(flightAt, booking.flight, changedMeanwhile),
+          ...releaseWrites({ bookingId: id, purpose: "booking", flightId: booking.flightId }),
+        ]
+      : [write(giveSeatsBack, { ...booking.flight, seats: booking.seats }, changedMeanwhile)]),
     ...bookingEventWrites(outbox, event, booking.userId),
     notErased(ctx),
   );

@@ -3,12 +3,11 @@ import type { Storage } from "../../db/storage.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { bookingEventWrites, type EventMaking, ownEvent } from "../events/own-events.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
 import { transitions } from "../model/booking-state.ts";
 import { type BookingOnFlight, bookingsByIds, expireHold } from "../model/bookings.sql.ts";
 import type { Flight } from "../model/flight.ts";
 import type { EndExpired } from "../seats/hold-expiry.ts";
-import { deleteHold } from "../seats/seat-holds.sql.ts";
+import { releaseWrites } from "../seats/holding.ts";
 
 interface Parts extends EventMaking {
   readonly storage: Storage;
@@ -22,22 +21,23 @@ export const endExpiredHolds =
   (parts: Parts): EndExpired =>
   async (ids, now) => {
     const bookings = await parts.storage.all(bookingsByIds, { ids, userId: null });
-    await Promise.all(bookings.map((booking) => endHold(parts, booking, now)));
+    const ended = await Promise.all(bookings.map((booking) => endHold(parts, booking, now)));
+    return ended.filter(Boolean).length;
   };
 
-/** Ends one hold, unless it was paid, cancelled or expired by another process. */
-async function endHold(parts: Parts, booking: BookingOnFlight, now: Date): Promise<void> {
+/** Ends one hold. Returns false if it was paid, cancelled or expired by another process. */
+async function endHold(parts: Parts, booking: BookingOnFlight, now: Date): Promise<boolean> {
   const { storage, outbox, log, seatsChanged } = parts;
-  const { id, flightId, seats } = booking;
+  const { id, flightId } = booking;
   const event = ownEvent(transitions.expire.event, [booking], null, parts, now);
   const [expired] = await storage.atomically(
     write(expireHold, { ...booking, updatedAt: now, expiredAt: now }, "stop"),
-    write(deleteHold, { bookingId: id, purpose: "booking" }),
-    write(giveSeatsBack, { id: flightId, seats, revision: null }),
+    ...releaseWrites({ bookingId: id, purpose: "booking", flightId }),
     ...bookingEventWrites(outbox, event, booking.userId),
   );
-  if (expired.changes === 0) return;
+  if (expired.changes === 0) return false;
   log.info({ id, reference: booking.reference }, "hold expired");
   outbox.committed(event);
   seatsChanged(flightId);
+  return true;
 }

@@ -10,7 +10,8 @@ import type { BookingOnFlight } from "../model/bookings.sql.ts";
 import type { ChangeTransaction, SettledChange } from "../model/changes-of-bookings.ts";
 import type { Flight } from "../model/flight.ts";
 import type { Payment } from "../model/payment.ts";
-import { deleteHold } from "../seats/seat-holds.sql.ts";
+import { releaseWrites } from "../seats/holding.ts";
+import { deleteHold, resizeHold } from "../seats/seat-holds.sql.ts";
 
 import { cancelPassenger, endChange, reviseBooking } from "./changes.sql.ts";
 
@@ -50,6 +51,9 @@ export function makingOf(
       ),
       // Those of a new flight are sold now.
       write(deleteHold, { bookingId, purpose: "change" }),
+      ...(booking.status === "held"
+        ? [write(resizeHold, { bookingId, purpose: "booking", seats: after.seats })]
+        : []),
       write(giveSeatsBack, { ...booking.flight, seats: change.seats }, changedMeanwhile),
       ...bookingEventWrites(making.outbox, event, booking.userId),
       ...(actor === null ? [] : [notErased({ actor })]),
@@ -87,18 +91,12 @@ export function endingOf(
   status: "withdrawn" | "expired" | "confirmed",
   now: Date,
 ): SettledChange {
-  const { bookingId, status: from, newFlightId, seats } = change;
+  const { bookingId, status: from, flightId, newFlightId } = change;
   const confirmedAt = status === "confirmed" ? now : null;
   const ended = { ...change, from, status, updatedAt: now, confirmedAt };
+  const held = { bookingId, purpose: "change", flightId: newFlightId ?? flightId } as const;
   return {
-    ended: [
-      write(endChange, ended, changedMeanwhile),
-      write(deleteHold, { bookingId, purpose: "change" }),
-    ],
-    givenBack:
-      newFlightId === null
-        ? []
-        : [write(giveSeatsBack, { id: newFlightId, seats, revision: null })],
+    writes: [write(endChange, ended, changedMeanwhile), ...releaseWrites(held)],
     flightId: newFlightId,
   };
 }

@@ -103,7 +103,7 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
       expiresAt: change.expiresAt,
     } as const;
     await storage.atomically(
-      ...(replaced?.ended ?? []),
+      ...(replaced?.writes ?? []),
       // A cancellation that does not know this offer is decided again.
       write(reviseBooking, booking, changedMeanwhile),
       // Nor does an import that changes the flight: the terms depend on it.
@@ -119,7 +119,6 @@ export function changeOffers(parts: OfferParts): ChangeOffers {
           ]),
       ...holdWrites(hold, "/flightId"),
       write(insertChange, change),
-      ...(replaced?.givenBack ?? []),
       notErased(ctx),
     );
     for (const held of [replaced?.flightId, newFlight?.id]) {

@@ -54,12 +54,8 @@ export function changes(parts: OfferParts): Changes {
         const change = await findChange(await findOwn(ctx, bookingId), changeId);
         if (change.status === "confirmed") throw offerEnded("The change was made");
         if (isOpen(change)) {
-          const { ended, givenBack, flightId } = endingOf(
-            change,
-            "withdrawn",
-            new Date(clock.now()),
-          );
-          await storage.atomically(...ended, ...givenBack, notErased(ctx));
+          const { writes, flightId } = endingOf(change, "withdrawn", new Date(clock.now()));
+          await storage.atomically(...writes, notErased(ctx));
           if (flightId !== null) parts.seatsChanged(flightId);
         }
         return viewOf(await findChange(await findOwn(ctx, bookingId), changeId));

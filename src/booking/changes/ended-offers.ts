@@ -21,25 +21,27 @@ export const endExpiredOffers =
   (parts: Parts): EndExpired =>
   async (ids, now) => {
     const offers = await parts.storage.all(openChangesOf, { ids });
-    await Promise.all(offers.map((offer) => endOffer(parts, offer, now)));
+    const ended = await Promise.all(offers.map((offer) => endOffer(parts, offer, now)));
+    return ended.filter(Boolean).length;
   };
 
-/** Ends one offer, unless it was confirmed, paid or withdrawn. */
+/** Ends one offer. Returns false if it was confirmed, paid or withdrawn. */
 async function endOffer(
   { storage, log, seatsChanged }: Parts,
   offer: BookingChange,
   now: Date,
-): Promise<void> {
-  if (offer.expiresAt > now) return;
-  const { ended, givenBack, flightId } = endingOf(offer, "expired", now);
+): Promise<boolean> {
+  if (offer.expiresAt > now) return false;
+  const { writes, flightId } = endingOf(offer, "expired", now);
   try {
-    await storage.atomically(...ended, ...givenBack);
+    await storage.atomically(...writes);
   } catch (error) {
     if (error !== changedMeanwhile) throw error;
-    return;
+    return false;
   }
   log.info({ id: offer.id, bookingId: offer.bookingId }, "offer to change a booking expired");
   if (flightId !== null) seatsChanged(flightId);
+  return true;
 }
 
 /**
@@ -50,6 +52,7 @@ export function endOutdatedOffers(
   flightIds: readonly Flight["id"][],
   now: Date,
 ): readonly Write<unknown>[] {
+  if (flightIds.length === 0) return [];
   return [
     write(giveOutdatedBack, { flightIds }),
     write(deleteOutdatedHolds, { flightIds }),

@@ -204,8 +204,11 @@ export const flightAt = statement<Pick<Flight, "id" | "revision">>()(
   { contended },
 );
 
-/** Touches no row if the flight was moved or cancelled since it was read. */
-export const giveSeatsBack = statement<Pick<Flight, "id" | "seats"> & Read<"revision">>()(
+/**
+ * Gives seats back that were sold. Touches no row if the flight was moved or cancelled since it was read. Nor if it would have
+ * more free seats than seats: the transaction then fails for another reason, which this must not hide.
+ */
+export const giveSeatsBack = statement<Pick<Flight, "id" | "seats" | "revision">>()(
   (db, { flights }, p) =>
     db
       .update(flights)
@@ -213,7 +216,8 @@ export const giveSeatsBack = statement<Pick<Flight, "id" | "seats"> & Read<"revi
       .where(
         and(
           eq(flights.id, p.id),
-          sql`coalesce(${p.revision}, ${flights.revision}) = ${flights.revision}`,
+          eq(flights.revision, p.revision),
+          sql`${flights.seatsAvailable} + ${p.seats} <= ${flights.seats}`,
         ),
       ),
   { contended },

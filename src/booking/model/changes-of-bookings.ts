@@ -49,14 +49,10 @@ export interface ChangeTransaction {
   readonly event: StoredEvent;
 }
 
-/**
- * The writes that end an open offer. They throw `changedMeanwhile` if it has ended. `ended` must be the first of the transaction:
- * PostgreSQL receives the next ones before it answers any other, and would reject seats that are given back twice. `givenBack`
- * come last, because transactions lock flights after bookings.
- */
+/** What ends an open offer. */
 export interface SettledChange {
-  readonly ended: readonly Write<unknown>[];
-  readonly givenBack: readonly Write<unknown>[];
+  /** They throw `changedMeanwhile` if it has ended. */
+  readonly writes: readonly Write<unknown>[];
   /** The flight whose seats are given back; null for an offer to cancel passengers. */
   readonly flightId: Flight["id"] | null;
 }

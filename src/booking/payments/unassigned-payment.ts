@@ -6,7 +6,7 @@ import type { PaymentNotice } from "../../inbound/model/payment-notice.ts";
 import type { Effect } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { type EventMaking, ownEvent, ownNotification } from "../events/own-events.ts";
-import { nextHold } from "../seats/seat-holds.sql.ts";
+import { anyHeldSeats } from "../seats/seat-holds.sql.ts";
 
 import { followsPayment } from "./payment-records.ts";
 import type { WaitingNotice } from "./waiting-notice.ts";
@@ -31,7 +31,7 @@ export async function unknownBooking(
   const { provider, payment, isForeign } = notice;
   const isPaid = notice.kind === "paid" && notice.amountMinor !== 0;
   const mayWait = !isForeign && (isPaid || (followsPayment(notice) && payment !== null));
-  const isWaiting = mayWait && (!isPaid || (await storage.all(nextHold, {})).length > 0);
+  const isWaiting = mayWait && (!isPaid || (await storage.all(anyHeldSeats, {})).length > 0);
   if (named === null && !isWaiting) return null;
   const createdAt = new Date(clock.now());
   const notifyAt = isPaid ? new Date(clock.now() + unassignedMs) : null;

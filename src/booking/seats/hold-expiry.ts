@@ -8,10 +8,10 @@ import type { HoldPurpose } from "../model/seat-hold.ts";
 import { expiredHolds, nextHold } from "./seat-holds.sql.ts";
 
 /**
- * Ends what holds seats for one purpose, unless another request or process has ended it, and gives the seats back. The holds
- * are those of `bookingIds`.
+ * Ends what holds seats for one purpose, unless another request or process has ended it, and releases them. The holds are
+ * those of `bookingIds`. Returns how many it ended.
  */
-export type EndExpired = (bookingIds: readonly Booking["id"][], now: Date) => Promise<unknown>;
+export type EndExpired = (bookingIds: readonly Booking["id"][], now: Date) => Promise<number>;
 
 interface Parts {
   readonly storage: Storage;
@@ -32,7 +32,7 @@ export function holdExpiry({ storage, clock, log, ending }: Parts): BackgroundTa
       const now = new Date(clock.now());
       const due = await storage.all(expiredHolds, { now, limit: batchSize });
       const byPurpose = Map.groupBy(due, ({ purpose }) => purpose);
-      await Promise.all(
+      const ended = await Promise.all(
         [...byPurpose].map(([purpose, holds]) =>
           ending[purpose](
             holds.map(({ bookingId }) => bookingId),
@@ -40,6 +40,7 @@ export function holdExpiry({ storage, clock, log, ending }: Parts): BackgroundTa
           ),
         ),
       );
+      if (due.length > 0 && ended.every((count) => count === 0)) return longestSleepMs;
       if (due.length === batchSize) {
         task.wake();
         return null;

@@ -2,7 +2,7 @@ import { invalid } from "../../base/validation.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { SeatHold } from "../model/seat-hold.ts";
 
-import { insertHold, mayHold } from "./seat-holds.sql.ts";
+import { deleteHold, giveHeldBack, insertHold, mayHold } from "./seat-holds.sql.ts";
 
 /** The limit of holds per user and flight, whatever their purpose, so that they alone cannot sell out a flight. */
 const maxHoldsPerFlight = 3;
@@ -18,4 +18,11 @@ export function holdWrites(hold: SeatHold, pointer: string): readonly Write<unkn
     ...(hold.seats === 0 ? [] : [write(mayHold, limited, invalid(pointer, detail))]),
     write(insertHold, hold),
   ];
+}
+
+/** The writes that end a hold and give its seats back to its flight, once, whoever else ends it at the same time. */
+export function releaseWrites(
+  held: Pick<SeatHold, "bookingId" | "purpose" | "flightId">,
+): readonly Write<unknown>[] {
+  return [write(giveHeldBack, held), write(deleteHold, held)];
 }

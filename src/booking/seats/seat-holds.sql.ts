@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 
 import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
 import { flightsTable } from "../model/flight.ts";
@@ -27,7 +27,30 @@ export const mayHold = statement<Pick<SeatHold, "flightId" | "userId"> & { limit
     .where(and(eq(flights.id, p.flightId), sql`${held} < ${p.limit}`));
 });
 
+/** The key of a hold. */
 type Held = Pick<SeatHold, "bookingId" | "purpose">;
+
+/**
+ * Gives the seats of a hold back to its flight. Touches no row once the hold is deleted, so that they are given back once,
+ * whoever else ends it: run it before `deleteHold`.
+ */
+export const giveHeldBack = statement<Held & Pick<SeatHold, "flightId">>()(
+  (db, { holds, flights }, p) => {
+    const held = sql`select ${holds.seats} from ${holds} where ${holds.bookingId} = ${p.bookingId} and ${holds.purpose} = ${p.purpose} and ${holds.flightId} = ${p.flightId}`;
+    return db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} + (${held})` })
+      .where(and(eq(flights.id, p.flightId), sql`exists (${held})`));
+  },
+  { contended: ({ flightId }) => ({ table: flightsTable, ids: [flightId] }) },
+);
+
+export const resizeHold = statement<Held & Pick<SeatHold, "seats">>()((db, { holds }, p) =>
+  db
+    .update(holds)
+    .set({ seats: p.seats })
+    .where(and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose))),
+);
 
 export const deleteHold = statement<Held>()((db, { holds }, p) =>
   db.delete(holds).where(and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose))),
@@ -48,6 +71,15 @@ export const expiredHolds = statement<{ now: Date; limit: number }>()((db, { hol
     .where(lte(holds.expiresAt, encoded(p.now, holds.expiresAt)))
     .orderBy(asc(holds.expiresAt))
     .limit(p.limit),
+);
+
+/** A hold of seats that may be paid: not an offer to cancel passengers. */
+export const anyHeldSeats = statement()((db, { holds }) =>
+  db
+    .select()
+    .from(holds)
+    .where(gt(holds.seats, sql`0`))
+    .limit(1),
 );
 
 /** The hold that is due next. */

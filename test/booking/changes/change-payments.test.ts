@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { flightById } from "../../../src/booking/flights/flights.sql.ts";
 import type { Flight } from "../../../src/booking/model/flight.ts";
@@ -6,11 +6,13 @@ import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, changeCalls, flightBookings } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport } from "../../support/flight-changes.ts";
 import { seatsLeft } from "../../support/flights.ts";
+import { expectHolds } from "../../support/holds.ts";
 import { type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const app = appForAll();
+afterEach(() => expectHolds(app));
 const { get, cancel } = bookingCalls(app);
 const deliver = payer(app);
 const { offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
@@ -35,9 +37,12 @@ async function pendingChange(from: number, to: number, extra: object = {}) {
   const booking = await booked(from, 1, extra);
   if ("hold" in extra) await paid(booking.reference, 10_000, `pi_of_${booking.id}`);
   const change = await offered(offerFlight(booking.id, to));
+  app.clock.advance(60_000);
   expect(await jsonWith(await confirm(booking.id, change["id"]), 200)).toMatchObject({
     status: "pending",
   });
+  // Its seats are held from the confirmation on.
+  await expectHolds(app);
   return { ...booking, change, amount: Math.round(Number(change["changeTotal"]) * 100) };
 }
 

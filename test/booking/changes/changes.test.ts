@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { json, jsonWith } from "../../support/app.ts";
 import {
@@ -10,6 +10,7 @@ import {
 } from "../../support/bookings.ts";
 import { bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf } from "../../support/graphql.ts";
+import { expectHolds } from "../../support/holds.ts";
 import { untilLater } from "../../support/notifying.ts";
 import { type Money, payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -17,6 +18,7 @@ import { appForAll } from "../../support/running-app.ts";
 const hourMs = 3_600_000;
 const holdMs = 20 * 60_000;
 const app = appForAll();
+afterEach(() => expectHolds(app));
 const { get, cancel } = bookingCalls(app);
 const { call, offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "CH");
@@ -100,6 +102,7 @@ describe("cancelling a part", () => {
     const offered = await jsonWith(await offerPart(id, [1]), 201);
     expect(offered).toMatchObject({ newTotal: 100, penalty: 0, changeTotal: 0 });
     await jsonWith(await confirm(id, offered["id"]), 200);
+    await expectHolds(app);
     expect(
       await pay("payment_intent.succeeded", { booking: reference, amount: 10_000 }),
     ).toMatchObject({ effect: `confirmed ${id}` });

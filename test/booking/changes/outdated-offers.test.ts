@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { nextTurn } from "../../../src/base/own-turn.ts";
 import type { Flight } from "../../../src/booking/model/flight.ts";
@@ -6,6 +6,7 @@ import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, changeCalls, flightBookings } from "../../support/bookings.ts";
 import { changeFlight, type FlightImport, later } from "../../support/flight-changes.ts";
 import { seatsLeft } from "../../support/flights.ts";
+import { expectHolds } from "../../support/holds.ts";
 import { untilLater } from "../../support/notifying.ts";
 import { payer } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -13,6 +14,7 @@ import { appForAll } from "../../support/running-app.ts";
 const hourMs = 3_600_000;
 const holdMs = 20 * 60_000;
 const app = appForAll();
+afterEach(() => expectHolds(app));
 const { get, cancel } = bookingCalls(app);
 const deliver = payer(app);
 const calls = changeCalls(app);

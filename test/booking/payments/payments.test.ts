@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
 import { giveSeatsBack } from "../../../src/booking/flights/flights.sql.ts";
@@ -13,6 +13,7 @@ import { write } from "../../../src/db/statement.ts";
 import { json, jsonWith, startApp } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout, expire } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { expectHolds } from "../../support/holds.ts";
 import { untilLater } from "../../support/notifying.ts";
 import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -20,6 +21,7 @@ import { appForAll } from "../../support/running-app.ts";
 const holdMs = 20 * 60_000;
 
 const app = appForAll();
+afterEach(() => expectHolds(app));
 
 let number = 0;
 
@@ -645,7 +647,7 @@ describe("a refund", () => {
     const booking = { id: id as `bk_${string}`, updatedAt: new Date(app.clock.now()) };
     const refused = storage.atomically(
       // PostgreSQL sends what follows the first statement at once.
-      write(giveSeatsBack, { id: flight.id, seats: 0, revision: null }),
+      write(giveSeatsBack, { id: flight.id, seats: 0, revision: 0 }),
       write(countPayment, { ...booking, status: "expired", revision: 0, paymentCount: 0 }, tooLate),
       write(setRefunded, { ...booking, refundedMinor: 1 }, tooLate),
     );

@@ -1,16 +1,19 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { confirmHold, expireHold } from "../../../src/booking/model/bookings.sql.ts";
+import { deleteHold } from "../../../src/booking/seats/seat-holds.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout, expire, untilStatus } from "../../support/bookings.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { expectHolds } from "../../support/holds.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const minuteMs = 60_000;
 const holdMs = 20 * minuteMs;
 
 const app = appForAll();
+afterEach(() => expectHolds(app));
 
 const held = (flightId: number, passengers = 1) => ({
   ...bookingBody(flightId, passengers),
@@ -168,6 +171,7 @@ describe("expiry", () => {
       );
       const results = await storage.atomically(...changes);
       expect(results.map((result) => result.changes)).toEqual([1, 0]);
+      await storage.atomically(write(deleteHold, { bookingId: id, purpose: "booking" }));
     }
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 
 import { asc } from "drizzle-orm";
 
@@ -12,10 +12,12 @@ import { bookingCalls, eventsAbout } from "../../../support/bookings.ts";
 import { changeFlight, type FlightImport, later } from "../../../support/flight-changes.ts";
 import { addFlight } from "../../../support/flights.ts";
 import { at, dataOf } from "../../../support/graphql.ts";
+import { expectHolds } from "../../../support/holds.ts";
 import { untilLater } from "../../../support/notifying.ts";
 import { appForAll } from "../../../support/running-app.ts";
 
 const app = appForAll();
+afterEach(() => expectHolds(app));
 const { book, cancel, get, quote } = bookingCalls(app);
 const hourMs = 3_600_000;
 let number = 0;

@@ -12,8 +12,7 @@ import {
 } from "../../../../src/booking/flights/flights.sql.ts";
 import { emptyBooking } from "../../../../src/booking/model/booking.ts";
 import { insertBooking, releaseHold } from "../../../../src/booking/model/bookings.sql.ts";
-import { holdWrites } from "../../../../src/booking/seats/holding.ts";
-import { deleteHold } from "../../../../src/booking/seats/seat-holds.sql.ts";
+import { holdWrites, releaseWrites } from "../../../../src/booking/seats/holding.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
@@ -141,7 +140,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     const order: string[] = [];
     const done = (name: string) => () => order.push(name);
     const writing = writer
-      .atomically(write(giveSeatsBack, { id: 1, seats: 0, revision: null }), notErased(ctx))
+      .atomically(write(giveSeatsBack, { id: 1, seats: 0, revision: 0 }), notErased(ctx))
       .then(done("written"));
     const waiting = async (kind: string) =>
       shared.run(`select 1 from pg_locks where locktype = '${kind}' and not granted`);
@@ -299,8 +298,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       const release = () =>
         storage.atomically(
           write(releaseHold, cancelled, "stop"),
-          write(deleteHold, { bookingId: "bk_1", purpose: "booking" }),
-          write(giveSeatsBack, { id: 1, seats: 1, revision: null }),
+          ...releaseWrites({ bookingId: "bk_1", purpose: "booking", flightId: 1 }),
         );
       const held = isHoldFirst
         ? (await Promise.all([hold(4), release()]))[0]
