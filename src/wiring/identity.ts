@@ -3,59 +3,32 @@ import type { Verify } from "../base/context.ts";
 import { systemResolve } from "../base/public-address.ts";
 import type { Config } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
-import { type Audit, audit } from "../identity/audit/audit.ts";
-import { type Clients, clients } from "../identity/auth/clients.ts";
-import { type ConsoleCodes, consoleCodes } from "../identity/auth/console-codes.ts";
+import { audit } from "../identity/audit/audit.ts";
+import { clients } from "../identity/auth/clients.ts";
+import { consoleCodes } from "../identity/auth/console-codes.ts";
 import { jwksVerifier } from "../identity/auth/jwks.ts";
 import { loggedRefusals, unlessErased } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
-import { isSignedWithSecret, type Tokens, tokens } from "../identity/auth/token.ts";
+import { isSignedWithSecret, tokens } from "../identity/auth/token.ts";
 import {
-  type CallerLimiter,
-  type CallLimiter,
   callLimiter,
-  type FailureLimiter,
   failureLimiter,
   testLimiter,
-  type WorkLimiter,
   workLimiter,
   writeLimiter,
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
-import { type AgentSession, agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
-import { type AgentTokens, agentTokens } from "../identity/sessions/agent-tokens.ts";
-import { type Sessions, sessions } from "../identity/sessions/sessions.ts";
-import { type Erasures, erasures } from "../identity/users/erasures.ts";
-import { type Users, users } from "../identity/users/users.ts";
+import { agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
+import { agentTokens } from "../identity/sessions/agent-tokens.ts";
+import { sessions } from "../identity/sessions/sessions.ts";
+import { erasures } from "../identity/users/erasures.ts";
+import { users } from "../identity/users/users.ts";
 
 import type { Platform } from "./platform.ts";
 
-export interface IdentityServices {
-  readonly tokens: Tokens;
-  /** Verifies Skyhook's tokens or, if configured, those of an identity provider. */
-  readonly verify: Verify;
-  readonly clients: Clients;
-  readonly consoleCodes: ConsoleCodes;
-  readonly limiter: FailureLimiter;
-  /** Of failed sign-ins by OpenID Connect, which must not block an address's webhooks. */
-  readonly signInLimiter: FailureLimiter;
-  readonly tests: CallerLimiter;
-  readonly calls: CallLimiter;
-  readonly work: WorkLimiter;
-  readonly users: Users;
-  readonly erasures: Erasures;
-  readonly audit: Audit;
-  readonly sessions: Sessions;
-  readonly agentTokens: AgentTokens;
-  /** Verifies tokens at `/mcp`. */
-  readonly agentSignIn: Verify<AgentSession>;
-  /** The issuer at which agents sign in; null if there is none but this server. */
-  readonly agentIssuer: string | null;
-  /** Null if it is not configured. */
-  readonly oidc: Oidc | null;
-}
+export type IdentityServices = ReturnType<typeof identityServices>;
 
-export function identityServices(platform: Platform): IdentityServices {
+export function identityServices(platform: Platform) {
   const { config, storage, clock, makeId, log } = platform;
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
@@ -72,10 +45,12 @@ export function identityServices(platform: Platform): IdentityServices {
   );
   return {
     tokens: minting,
+    /** Verifies Skyhook's tokens or, if configured, those of an identity provider. */
     verify: loggedRefusals(unlessErased(accepted, erased), log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, clock),
     limiter: failureLimiter(clock),
+    /** Of failed sign-ins by OpenID Connect, which must not block an address's webhooks. */
     signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),
     calls: callLimiter(clock),
@@ -85,7 +60,9 @@ export function identityServices(platform: Platform): IdentityServices {
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),
     agentTokens: forAgents,
+    /** Verifies tokens at `/mcp`. */
     agentSignIn: loggedRefusals(agentAccess, log, clock),
+    /** The issuer at which agents sign in; null if there is none but this server. */
     agentIssuer: issuerFor(config),
     oidc: signIn,
   };

@@ -8,11 +8,8 @@ import { isAtService } from "../inbound/providers/own-service.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { originals } from "../inbound/receive/originals.ts";
 import { alerts } from "../operations/alerts.ts";
-import { issues, type IssueService } from "../operations/issues/issues.ts";
-import {
-  destinationLatency,
-  type ReadLatency,
-} from "../operations/statistics/destination-latency.ts";
+import { issues } from "../operations/issues/issues.ts";
+import { destinationLatency } from "../operations/statistics/destination-latency.ts";
 import { destinationCache, type IsOwnService } from "../outbound/deliveries/destination-cache.ts";
 import {
   destinationLabels,
@@ -20,34 +17,21 @@ import {
 } from "../outbound/deliveries/destination-metrics.ts";
 import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
 import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
-import {
-  type DestinationDeliveries,
-  destinationDeliveries,
-} from "../outbound/destinations/destination-deliveries.ts";
+import { destinationDeliveries } from "../outbound/destinations/destination-deliveries.ts";
 import { queuesOf } from "../outbound/destinations/destination-health.sql.ts";
-import { destinationHealth, type WithHealth } from "../outbound/destinations/destination-health.ts";
-import { type Destinations, destinations } from "../outbound/destinations/destinations.ts";
-import { filterPreview, type PreviewFilter } from "../outbound/destinations/filter-preview.ts";
+import { destinationHealth } from "../outbound/destinations/destination-health.ts";
+import { destinations } from "../outbound/destinations/destinations.ts";
+import { filterPreview } from "../outbound/destinations/filter-preview.ts";
 import {
   resealDestinations,
   storeOperatorGateway,
 } from "../outbound/destinations/operator-gateway.ts";
 import { deleteDeliveriesTo, deleteFailuresTo } from "../outbound/model/deliveries.sql.ts";
-import type { Feed } from "../outbound/notifications/feed.ts";
-import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
+import { notifications } from "../outbound/notifications/notifications.ts";
 
 import type { Platform } from "./platform.ts";
 
-export interface NotificationServices {
-  readonly notifications: Notifications;
-  readonly feed: Feed;
-  readonly destinations: Destinations;
-  readonly destinationDeliveries: DestinationDeliveries;
-  readonly withHealth: WithHealth;
-  readonly readLatency: ReadLatency;
-  readonly previewFilter: PreviewFilter;
-  readonly issues: IssueService;
-}
+export type NotificationServices = Awaited<ReturnType<typeof notificationServices>>["services"];
 
 interface Parts {
   readonly registry: Registry;
@@ -120,7 +104,7 @@ export async function notificationServices(
     clock,
     log,
   });
-  const services: NotificationServices = {
+  const services = {
     notifications: notifications(storage),
     feed,
     destinations: managed,

@@ -9,47 +9,28 @@ import type { CallerLimiter, FailureLimiter } from "../identity/limiter.ts";
 import { allReconciliations } from "../inbound/model/reconciliation.sql.ts";
 import { minuteMs } from "../inbound/model/webhook-count.ts";
 import { secretUsesOf } from "../inbound/model/webhook-counts.sql.ts";
-import { type Onboarding, onboarding } from "../inbound/onboarding/onboarding.ts";
-import {
-  providerStatuses,
-  type ProviderStatusService,
-} from "../inbound/provider-status/provider-status.ts";
+import { onboarding } from "../inbound/onboarding/onboarding.ts";
+import { providerStatuses } from "../inbound/provider-status/provider-status.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import type { Registered, Registry } from "../inbound/providers/registry.ts";
+import type { Registry } from "../inbound/providers/registry.ts";
 import type { EffectOf } from "../inbound/receive/effects.ts";
 import { latePayments } from "../inbound/receive/late-payments.ts";
 import { latency } from "../inbound/receive/latency.ts";
-import { type Receive, receiver } from "../inbound/receive/receive.ts";
-import { type Recover, recoverer } from "../inbound/receive/recover.ts";
+import { receiver } from "../inbound/receive/receive.ts";
+import { recoverer } from "../inbound/receive/recover.ts";
 import { tally } from "../inbound/receive/tally.ts";
 import { webhookMetrics } from "../inbound/receive/webhook-metrics.ts";
 import { providerLogOf } from "../inbound/reconcile/provider-logs.ts";
 import { reconcileMetrics } from "../inbound/reconcile/reconcile-metrics.ts";
-import { type Reconciler, reconciler } from "../inbound/reconcile/reconciler.ts";
+import { reconciler } from "../inbound/reconcile/reconciler.ts";
 import { schedule } from "../inbound/reconcile/schedule.ts";
-import { type Rejections, rejections } from "../inbound/rejections/rejections.ts";
-import { type Statistics, statistics } from "../operations/statistics/statistics.ts";
+import { rejections } from "../inbound/rejections/rejections.ts";
+import { statistics } from "../operations/statistics/statistics.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
 import type { Platform } from "./platform.ts";
 
-export interface WebhookServices {
-  readonly receive: Receive;
-  /** Stores a request from a provider's log. */
-  readonly recover: Recover;
-  readonly reconciler: Reconciler;
-  readonly rejections: Rejections;
-  readonly providers: ProviderStatusService;
-  readonly onboarding: Onboarding;
-  readonly statistics: Statistics;
-  /** The registered providers: built-in ones, then those of files. */
-  registered(): readonly Registered[];
-  /**
-   * Reads all provider files and webhook secrets again and returns the providers that changed, came or went. Throws if one is invalid
-   * or missing; everything then stays as it is.
-   */
-  reload(): readonly string[];
-}
+export type WebhookServices = ReturnType<typeof webhookServices>["services"];
 
 interface Parts {
   readonly registry: Registry;
@@ -131,6 +112,7 @@ export function webhookServices(
     log,
   });
 
+  /** Reads all provider files and webhook secrets again. Throws if one is invalid or missing; everything then stays as it is. */
   function reload(): readonly string[] {
     const changed = registry.reload();
     countedReceipts.registered(registry.ids());
@@ -138,7 +120,7 @@ export function webhookServices(
     return changed;
   }
 
-  const services: WebhookServices = {
+  const services = {
     receive,
     recover,
     reconciler: reconciling,

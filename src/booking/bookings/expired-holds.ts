@@ -21,8 +21,7 @@ export const endExpiredHolds =
   (parts: Parts): EndExpired =>
   async (ids, now) => {
     const bookings = await parts.storage.all(bookingsByIds, { ids, userId: null });
-    const ended = await Promise.all(bookings.map((booking) => endHold(parts, booking, now)));
-    return ended.filter(Boolean).length;
+    return Promise.all(bookings.map((booking) => endHold(parts, booking, now)));
   };
 
 /** Ends one hold. Returns false if it was paid, cancelled or expired by another process. */

@@ -21,8 +21,7 @@ export const endExpiredOffers =
   (parts: Parts): EndExpired =>
   async (ids, now) => {
     const offers = await parts.storage.all(openChangesOf, { ids });
-    const ended = await Promise.all(offers.map((offer) => endOffer(parts, offer, now)));
-    return ended.filter(Boolean).length;
+    return Promise.all(offers.map((offer) => endOffer(parts, offer, now)));
   };
 
 /** Ends one offer. Returns false if it was confirmed, paid or withdrawn. */

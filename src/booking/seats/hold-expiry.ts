@@ -9,9 +9,12 @@ import { expiredHolds, nextHold } from "./seat-holds.sql.ts";
 
 /**
  * Ends what holds seats for one purpose, unless another request or process has ended it, and releases them. The holds are
- * those of `bookingIds`. Returns how many it ended.
+ * those of `bookingIds`. Returns for each whether it ended it.
  */
-export type EndExpired = (bookingIds: readonly Booking["id"][], now: Date) => Promise<number>;
+export type EndExpired = (
+  bookingIds: readonly Booking["id"][],
+  now: Date,
+) => Promise<readonly boolean[]>;
 
 interface Parts {
   readonly storage: Storage;
@@ -33,14 +36,12 @@ export function holdExpiry({ storage, clock, log, ending }: Parts): BackgroundTa
       const due = await storage.all(expiredHolds, { now, limit: batchSize });
       const byPurpose = Map.groupBy(due, ({ purpose }) => purpose);
       const ended = await Promise.all(
-        [...byPurpose].map(([purpose, holds]) =>
-          ending[purpose](
-            holds.map(({ bookingId }) => bookingId),
-            now,
-          ),
-        ),
+        [...byPurpose].map(([purpose, holds]) => {
+          const ids = holds.map(({ bookingId }) => bookingId);
+          return ending[purpose](ids, now);
+        }),
       );
-      if (due.length > 0 && ended.every((count) => count === 0)) return longestSleepMs;
+      if (due.length > 0 && !ended.flat().includes(true)) return longestSleepMs;
       if (due.length === batchSize) {
         task.wake();
         return null;

@@ -1,6 +1,6 @@
-import { AppError } from "../../base/errors.ts";
+import type { AnyElysia } from "elysia";
 
-import { wrapper } from "./wrap.ts";
+import { AppError } from "../../base/errors.ts";
 
 /**
  * Throws `bad-request` for more than one Host header, or one with a space (RFC 9112 section 3.2): proxies might route by
@@ -43,3 +43,15 @@ export const noPipelining = wrapper(
       });
     }),
 );
+
+export type Handle = (request: Request) => Response | Promise<Response>;
+
+/** The argument of Elysia's `wrap`. */
+type HigherOrder = Parameters<AnyElysia["wrap"]>[0];
+
+/** Turns a function that replaces the handler of all requests into the argument of Elysia's `wrap`. */
+export function wrapper(replace: (handle: Handle) => Handle): HigherOrder {
+  // Guarantee: Elysia passes its request handler and calls the returned function with the request only.
+  // Elysia's type for both is `Function`.
+  return replace as unknown as HigherOrder;
+}

@@ -3,9 +3,9 @@ import { readTraceContext } from "../../telemetry/tracing/trace-context.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { pathOf } from "../url.ts";
 
+import { type Handle, wrapper } from "./hardening.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
 import { type Route, routeFinder, type RouteOf } from "./routes.ts";
-import { type Handle, wrapper } from "./wrap.ts";
 
 interface Parts {
   readonly metrics: HttpMetrics;

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { pathOf } from "../url.ts";
 
+import type { Handle } from "./hardening.ts";
 import { type Route, routeFinder } from "./routes.ts";
-import type { Handle } from "./wrap.ts";
 
 /** The requests whose path, as sent, is not that of the route that handles them. */
 const detours = new WeakSet<Request>();
