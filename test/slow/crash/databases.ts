@@ -160,7 +160,7 @@ async function leftOnServer(database: TestDatabase): Promise<Left> {
       const found = await rows(schemaOnServer);
       return found.map((row) => ({
         ...row,
-        made_of: String(row["made_of"]).replaceAll(`${ownSchema}.`, ""),
+        made_of: String(row["made_of"]).replaceAll(ownSchema, "own"),
       }));
     },
     // Only the client died, and it cannot damage the server's files.
