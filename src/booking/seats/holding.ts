@@ -20,7 +20,7 @@ export function holdWrites(hold: SeatHold, pointer: string): readonly Write<unkn
   ];
 }
 
-/** The writes that end a hold and give its seats back to its flight, once, whoever else ends it at the same time. */
+/** The writes that end a hold and give its seats back to the flight. They do so once, even if another request ends it too. */
 export function releaseWrites(
   held: Pick<SeatHold, "bookingId" | "purpose" | "flightId">,
 ): readonly Write<unknown>[] {

@@ -31,8 +31,8 @@ export const mayHold = statement<Pick<SeatHold, "flightId" | "userId"> & { limit
 type Held = Pick<SeatHold, "bookingId" | "purpose">;
 
 /**
- * Gives the seats of a hold back to its flight. Touches no row once the hold is deleted, so that they are given back once,
- * whoever else ends it: run it before `deleteHold`.
+ * Gives the seats of a hold back to its flight. Run it before `deleteHold`: without the hold it touches no row, so seats are
+ * given back only once.
  */
 export const giveHeldBack = statement<Held & Pick<SeatHold, "flightId">>()(
   (db, { holds, flights }, p) => {
