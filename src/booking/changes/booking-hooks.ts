@@ -2,8 +2,6 @@ import type { Storage } from "../../db/storage.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { bookingEventKey, type EventMaking } from "../events/own-events.ts";
 import { flightById } from "../flights/flights.sql.ts";
-import type { BookingChange } from "../model/booking-change.ts";
-import type { Booking } from "../model/booking.ts";
 import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
 
 import { endingOf, makingOf } from "./change-making.ts";
@@ -18,10 +16,6 @@ interface Parts extends EventMaking {
 
 export function bookingHooks(parts: Parts): ChangesOfBookings {
   const { storage } = parts;
-
-  async function offersOf({ id, revision }: Booking): Promise<readonly BookingChange[]> {
-    return revision === 0 ? [] : storage.all(changesOfBookings, { ids: [id], limit: maxOffers });
-  }
 
   return {
     shown: (booking) => changesShown(storage, booking),
@@ -38,7 +32,8 @@ export function bookingHooks(parts: Parts): ChangesOfBookings {
       };
     },
     async payable(booking) {
-      const offers = await offersOf(booking);
+      const ofBooking = { ids: [booking.id], limit: maxOffers };
+      const offers = booking.revision === 0 ? [] : await storage.all(changesOfBookings, ofBooking);
       const pending = offers.find(({ status }) => status === "pending") ?? null;
       return {
         pending,

@@ -1,5 +1,5 @@
 import type { Actor } from "../../base/context.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import { notErased } from "../../identity/users/erasures.ts";
 import { changedMeanwhile } from "../../inbound/receive/effects.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
@@ -40,12 +40,11 @@ export function makingOf(
   const input = [after, booking, change, payments] as const;
   const event = ownEvent("booking.changed", input, actor, making, now);
   const { id: bookingId } = booking;
-  const ended = { ...change, status: "confirmed", updatedAt: now, confirmedAt: now } as const;
   return {
     event,
     writes: [
       write(reviseBooking, { ...after, revision: booking.revision }, changedMeanwhile),
-      write(endChange, { ...ended, from: change.status }, changedMeanwhile),
+      endWrite(change, "confirmed", now),
       ...(newFlight === null ? change.passengers : []).map((position) =>
         write(cancelPassenger, { bookingId, position, cancelledAt: now }),
       ),
@@ -85,18 +84,21 @@ function changedBooking(
   };
 }
 
-/** Ends an open offer, and gives back what it held. */
-export function endingOf(
-  change: BookingChange,
-  status: "withdrawn" | "expired" | "confirmed",
-  now: Date,
-): SettledChange {
-  const { bookingId, status: from, flightId, newFlightId } = change;
+type EndStatus = "withdrawn" | "expired" | "confirmed";
+
+/** Ends an open offer. Throws `changedMeanwhile` if it has ended. */
+function endWrite(change: BookingChange, status: EndStatus, now: Date): Write<unknown> {
   const confirmedAt = status === "confirmed" ? now : null;
-  const ended = { ...change, from, status, updatedAt: now, confirmedAt };
+  const ended = { ...change, from: change.status, status, updatedAt: now, confirmedAt };
+  return write(endChange, ended, changedMeanwhile);
+}
+
+/** Ends an open offer, and gives back what it held. */
+export function endingOf(change: BookingChange, status: EndStatus, now: Date): SettledChange {
+  const { bookingId, flightId, newFlightId } = change;
   const held = { bookingId, purpose: "change", flightId: newFlightId ?? flightId } as const;
   return {
-    writes: [write(endChange, ended, changedMeanwhile), ...releaseWrites(held)],
+    writes: [endWrite(change, status, now), ...releaseWrites(held)],
     flightId: newFlightId,
   };
 }

@@ -1,10 +1,12 @@
 import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 
-import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
 import { flightsTable } from "../model/flight.ts";
 import { type SeatHold, seatHoldsTable } from "../model/seat-hold.ts";
 
-const statement = statementsOver({ holds: seatHoldsTable, flights: flightsTable });
+const tables = { holds: seatHoldsTable, flights: flightsTable };
+const statement = statementsOver(tables);
 
 /** The database rejects a second hold of a booking with the same purpose. */
 export const insertHold = statement<SeatHold>()((db, { holds }) =>
@@ -30,13 +32,17 @@ export const mayHold = statement<Pick<SeatHold, "flightId" | "userId"> & { limit
 /** The key of a hold. */
 type Held = Pick<SeatHold, "bookingId" | "purpose">;
 
+function isHold(holds: TablesOf<typeof tables>["holds"], p: Parameters<Held>) {
+  return and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose));
+}
+
 /**
  * Gives the seats of a hold back to its flight. Run it before `deleteHold`: without the hold it touches no row, so seats are
  * given back only once.
  */
 export const giveHeldBack = statement<Held & Pick<SeatHold, "flightId">>()(
   (db, { holds, flights }, p) => {
-    const held = sql`select ${holds.seats} from ${holds} where ${holds.bookingId} = ${p.bookingId} and ${holds.purpose} = ${p.purpose} and ${holds.flightId} = ${p.flightId}`;
+    const held = sql`select ${holds.seats} from ${holds} where ${isHold(holds, p)} and ${holds.flightId} = ${p.flightId}`;
     return db
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + (${held})` })
@@ -46,21 +52,15 @@ export const giveHeldBack = statement<Held & Pick<SeatHold, "flightId">>()(
 );
 
 export const resizeHold = statement<Held & Pick<SeatHold, "seats">>()((db, { holds }, p) =>
-  db
-    .update(holds)
-    .set({ seats: p.seats })
-    .where(and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose))),
+  db.update(holds).set({ seats: p.seats }).where(isHold(holds, p)),
 );
 
 export const deleteHold = statement<Held>()((db, { holds }, p) =>
-  db.delete(holds).where(and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose))),
+  db.delete(holds).where(isHold(holds, p)),
 );
 
 export const extendHold = statement<Held & Pick<SeatHold, "expiresAt">>()((db, { holds }, p) =>
-  db
-    .update(holds)
-    .set({ expiresAt: p.expiresAt })
-    .where(and(eq(holds.bookingId, p.bookingId), eq(holds.purpose, p.purpose))),
+  db.update(holds).set({ expiresAt: p.expiresAt }).where(isHold(holds, p)),
 );
 
 /** Holds that are due, oldest first. */
