@@ -59,6 +59,7 @@ export function createApp(services: Services) {
       await services.work.begin(await counted, fields);
     },
   };
+  const providers = () => services.registered().map(({ provider }) => provider.id);
   const logError = errorLog(log, clock);
   const signIn = { cookies, callers, credentials, logError, addressOf, publicUrl };
   const routes = (): readonly DeclaredRoute[] => app.routes;
@@ -84,8 +85,8 @@ export function createApp(services: Services) {
     })
     .use(
       healthRest({
-        home: homePage(config.graphiql === "on"),
-        providers: () => services.registered().map(({ provider }) => provider.id),
+        home: homePage({ playground: config.graphiql === "on", providers }),
+        providers,
         metrics,
         unready: () => services.unready(),
       }),

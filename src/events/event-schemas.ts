@@ -177,7 +177,7 @@ export function webhooksOf(catalogue: readonly DescribedEvent[]): Record<string,
         post: {
           operationId: `on_${keyOf(name)}`,
           summary,
-          tags: ["Events"],
+          tags: ["What destinations receive"],
           parameters: signature,
           requestBody: {
             required: true,

@@ -46,7 +46,7 @@ export const eventStreamsRest = (
       query: eventStreamQuery,
       detail: {
         ...describedOperation(
-          "Operators",
+          "Events",
           operatorsOnly,
           "followEvents",
           "Follow events as they are stored",

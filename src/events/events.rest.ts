@@ -21,7 +21,7 @@ import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
 
 /** The received events and their replay, for operators. */
 export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
-  const { route, list } = routes(callers, "Operators", operatorsOnly);
+  const { route, list } = routes(callers, "Events", operatorsOnly);
   const budget = streamBudget(maxUnreadBytes, clock);
   const ownTurn = ownTurns();
 

@@ -14,7 +14,7 @@ import type { Replays } from "./replays.ts";
 
 /** Bulk replays, for operators. */
 export const replaysRest = (replays: Replays, callers: Callers) => {
-  const { route, list } = routes(callers, "Operators", operatorsOnly);
+  const { route, list } = routes(callers, "Replays", operatorsOnly);
   return new Elysia({ name: "replays", prefix: "/v1/replays" })
     .post(
       "",

@@ -20,7 +20,7 @@ import type { FlightLoads } from "./flight-load.ts";
 
 /** Seats sold against capacity, for operators. */
 export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Clock) => {
-  const { route } = routes(callers, "Operators", operatorsOnly);
+  const { route } = routes(callers, "Flights", operatorsOnly);
   return new Elysia({ name: "flight-load", prefix: "/v1/flights/load" })
     .get(
       "",

@@ -22,7 +22,7 @@ function actionsIn(wanted: string | undefined): readonly AuditAction[] | undefin
 }
 
 export const auditRest = (audit: Audit, names: NameSources, callers: Callers) => {
-  const { list } = routes(callers, "Operations", adminsOnly);
+  const { list } = routes(callers, "Audit and sessions", adminsOnly);
   return new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
     "",
     ...list("listAudit", "List who did what", {

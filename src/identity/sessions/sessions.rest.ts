@@ -33,7 +33,7 @@ interface Parts {
 export const sessionsRest = (parts: Parts) => {
   const { sessions, agentTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
-  const { route, list } = routes(callers, "Operations", operatorsOnly);
+  const { route, list } = routes(callers, "Audit and sessions", operatorsOnly);
 
   /** Who signs in: with a code, or with the token of the request. */
   async function credentials(request: Request, address: string) {

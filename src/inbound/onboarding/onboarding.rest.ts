@@ -16,7 +16,7 @@ const path = "/v1/providers";
 
 /** Adds providers and connects them, for admins. */
 export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
-  const { route } = routes(callers, "Operators", adminsOnly);
+  const { route } = routes(callers, "Providers", adminsOnly);
   return new Elysia({ name: "onboarding", prefix: path })
     .get(
       "/catalogue",

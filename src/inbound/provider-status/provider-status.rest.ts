@@ -7,7 +7,7 @@ import type { ProviderStatusService } from "./provider-status.ts";
 
 /** The status of each provider, for operators. */
 export const providerStatusRest = (providers: ProviderStatusService, callers: Callers) => {
-  const { route } = routes(callers, "Operators", operatorsOnly);
+  const { route } = routes(callers, "Providers", operatorsOnly);
   return new Elysia({ name: "provider-status" }).get(
     "/v1/providers",
     ...route("listProviders", "Get the status of each provider", {

@@ -12,7 +12,7 @@ import { keptPerProvider, type Rejections } from "./rejections.ts";
 
 /** The rejected requests, for operators. */
 export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
-  const { route, list } = routes(callers, "Operators", operatorsOnly);
+  const { route, list } = routes(callers, "Rejected webhooks", operatorsOnly);
   return new Elysia({ name: "rejections" })
     .get(
       "/v1/rejections",

@@ -15,7 +15,7 @@ import { maxHoursByMinutes, type Statistics } from "./statistics.ts";
 
 /** Delivery and health statistics, for operators. */
 export const statisticsRest = (statistics: Statistics, callers: Callers, clock: Clock) => {
-  const { route } = routes(callers, "Operators", operatorsOnly);
+  const { route } = routes(callers, "Issues and health", operatorsOnly);
   return new Elysia({ name: "statistics", prefix: "/v1/statistics" })
     .get(
       "/deliveries",

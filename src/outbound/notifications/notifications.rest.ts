@@ -34,7 +34,7 @@ export const notificationsRest = (
   callers: Callers,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ) => {
-  const { list } = routes(callers, "Operators", operatorsOnly);
+  const { list } = routes(callers, "Notifications", operatorsOnly);
   return new Elysia({ name: "notifications" })
     .get(
       "/v1/notifications",
@@ -66,7 +66,7 @@ export const notificationsRest = (
         query: feedQuery,
         detail: {
           ...describedOperation(
-            "Operators",
+            "Notifications",
             operatorsOnly,
             "followNotifications",
             "Follow notifications as they happen",

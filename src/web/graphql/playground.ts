@@ -10,12 +10,8 @@ interface Playground {
   file(request: Request, name: string): Promise<Response> | null;
 }
 
-const exampleHeaders = JSON.stringify(
-  // With the second, the session of the console is accepted for mutations too.
-  { authorization: "Bearer ", "x-skyhook-console": "1" },
-  null,
-  2,
-);
+const consoleHeader = { "x-skyhook-console": "1" };
+const exampleHeaders = JSON.stringify({ authorization: "Bearer " }, null, 2);
 
 /** The tabs of a first visit, as GraphiQL stores them. */
 const exampleTabs = {
@@ -38,6 +34,8 @@ const options = {
   defaultQuery: examples[0]?.query ?? "",
   defaultHeaders: exampleHeaders,
   headers: exampleHeaders,
+  // With it, each request may use the session of the console.
+  additionalHeaders: consoleHeader,
   subscriptionsProtocol: "SSE",
 };
 
@@ -56,8 +54,7 @@ const place = "graphiql:tabState";
 async function bookableFlight() {
   const query = "{ flights(first: 100) { nodes { flightId departureTime seatsAvailable } } }";
   try {
-    // With the second, the session of the console is accepted.
-    const headers = { "content-type": "application/json", "x-skyhook-console": "1" };
+    const headers = { "content-type": "application/json", ...${JSON.stringify(consoleHeader)} };
     const request = { method: "POST", headers, body: JSON.stringify({ query }), signal: AbortSignal.timeout(${flightTimeoutMs}) };
     const { data } = await (await fetch("/graphql", request)).json();
     const free = data.flights.nodes.filter(({ seatsAvailable }) => seatsAvailable > 0);

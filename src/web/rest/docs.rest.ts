@@ -15,12 +15,22 @@ import type { Callers } from "./route.ts";
 import palette from "../palette.css" with { type: "text" };
 import styles from "./docs.css" with { type: "text" };
 
-/** As in the console, `/` leads to the search. The only script of the pages, which work without it. */
-const searchKey = `addEventListener("keydown", (event) => {
+/** `/` leads to the search, as in the console. Commands have a button that copies them. The pages work without it. */
+const pageScript = `addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
   event.preventDefault();
   document.querySelector("[type=search]").focus();
 });
+for (const block of isSecureContext ? document.querySelectorAll("pre:has(> [class])") : []) {
+  const button = document.createElement("button");
+  button.textContent = "Copy";
+  button.onclick = async () => {
+    await navigator.clipboard.writeText(block.firstChild.innerText.trimEnd());
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2_000);
+  };
+  block.append(button);
+}
 `;
 
 /** The pages have a form that searches them. */
@@ -66,7 +76,7 @@ export const docsRest = (
         // https://llmstxt.org
         "/llms.txt": asset("text", async () => llmsText(await files(), await agentTools())),
         "/docs/page.css": asset("css", async () => palette + styles),
-        "/docs/page.js": asset("js", async () => searchKey),
+        "/docs/page.js": asset("js", async () => pageScript),
       }),
     )
     .get("/docs/search", found, hidden)

@@ -15,7 +15,7 @@ const info = {
   title: "Skyhook",
   version: apiVersion,
   summary: "A webhook gateway and flight-booking service.",
-  description: `**A first call:** open *Search flights* below and press *Test Request*; it is public. Other requests use the
+  description: `**A first call:** open [Search flights](#tag/flights/GET/v1/api/flights) and press *Test Request*; it is public. Other requests use the
 session of the [console](console) in this browser, or a token: \`skyhook token --email you@example.com\` prints one.
 
 Errors are \`application/problem+json\` (RFC 9457). Programs should check \`code\`.
@@ -24,16 +24,34 @@ currency. Lists are newest first; follow \`cursor\` or the \`Link\` header to th
   license: { name: "MIT", identifier: "MIT" },
 };
 
-const tags = [
-  { name: "Flights", description: "Search and read flights. Public." },
-  { name: "Bookings", description: "Book seats and cancel bookings." },
-  { name: "Users", description: "People and programs that can have an access token." },
-  { name: "Authentication", description: "Access tokens for programs." },
-  { name: "Webhooks", description: "The endpoint for providers." },
-  { name: "Operators", description: "Received events, notifications and rejected webhooks." },
-  { name: "Events", description: "What destinations receive." },
-  { name: "Service", description: "Health checks and explanations of errors. Public." },
-];
+/** The tags by task, in the order of the page. */
+const tagGroups = {
+  "Sell seats": {
+    Flights: "Search and read flights. Public, except for the seats sold.",
+    Bookings: "Book seats, change and cancel bookings.",
+    Users: "People and programs that can have an access token.",
+  },
+  "Receive webhooks": {
+    Webhooks: "The endpoint for providers.",
+    Providers: "Connect the services that send webhooks.",
+    "Rejected webhooks": "Find out why a webhook was rejected.",
+  },
+  "Notify people and services": {
+    Destinations: "Choose who receives which events.",
+    "What destinations receive": "The requests that Skyhook sends.",
+    Notifications: "What was sent, and what was not.",
+  },
+  Operate: {
+    Events: "Read and follow what was received.",
+    Replays: "Process stored events again.",
+    "Issues and health": "What is wrong now, and how much is processed.",
+  },
+  "Control access": {
+    Authentication: "Access tokens and the session of the console.",
+    "Audit and sessions": "Who did what, and who can.",
+  },
+  "Run the service": { Service: "Health checks and explanations of errors. Public." },
+};
 
 const securitySchemes = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." },
@@ -89,7 +107,13 @@ export async function openApiDocument(
     servers: [{ url: "/", description: "This server." }],
     // Operations are public unless they declare a security requirement.
     security: [],
-    tags,
+    tags: Object.values(tagGroups).flatMap((tags) =>
+      Object.entries(tags).map(([name, description]) => ({ name, description })),
+    ),
+    "x-tagGroups": Object.entries(tagGroups).map(([name, tags]) => ({
+      name,
+      tags: Object.keys(tags),
+    })),
     paths,
     webhooks: sent,
     components: {

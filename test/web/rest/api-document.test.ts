@@ -52,9 +52,12 @@ describe("the OpenAPI document", () => {
 
   test("describes each operation with an id, a tag and error responses by reference", () => {
     expect(operations().length).toBeGreaterThanOrEqual(20);
+    // The page shows only tags that are in a group.
+    const grouped = Object(document["x-tagGroups"]).flatMap(({ tags }: { tags: string[] }) => tags);
     for (const [path, operation] of operations()) {
       expect(operation["summary"], path).toBeString();
       expect(operation["tags"], path).toBeArrayOfSize(1);
+      expect(grouped, path).toContain(Object(operation["tags"])[0]);
       const responses = Object.entries(Object(operation["responses"]));
       for (const [status, response] of responses.filter(([name]) => Number(name) >= 400)) {
         expect(response, `${path} ${status}`).toHaveProperty("$ref");

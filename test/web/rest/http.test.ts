@@ -38,6 +38,7 @@ describe("GET / for browsers", () => {
       const text = await answer.text();
       const links = Array.from(text.matchAll(/href="([^"]+)"/g), ([, link = ""]) => link);
       expect(links).toContainValues(["console", "swagger", "graphql", "docs"]);
+      expect(text).toContain("<code>/webhooks/code_host</code>");
       for (const link of links.filter((each) => !each.startsWith("data:image/svg+xml,"))) {
         const { status } = await app.fetch(`/${link}`, { headers: { accept: browser } });
         expect([link, status]).toEqual([link, 200]);

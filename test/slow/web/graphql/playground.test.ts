@@ -59,6 +59,11 @@ describe.skipIf(skips(noChromium))("the playground in a browser", () => {
       await browser.open(url);
       await browser.until(`${stored}?.includes("flightId")`);
       expect(await browser.read(exampleFlights)).toBe("3,3");
+      await browser.shows(".graphiql-query-editor .view-lines", "totalCount");
+      const statuses = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/graphql")).map(({ responseStatus }) => responseStatus)`;
+      // The flight and the schema.
+      await browser.until(`${statuses}.length >= 2`);
+      expect(await browser.read(`${statuses}.every((status) => status === 200)`)).toBe(true);
     } finally {
       await browser.close();
       await server.stop(true);

@@ -105,7 +105,7 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
     await browser.type(token);
     await browser.click("button[type=submit]", "h1", "Issues");
     await open();
-    const request = await send("operators", "GET/v1/events");
+    const request = await send("events", "GET/v1/events");
     const cookie = request.headers.get("cookie") ?? "";
     expect(cookie).toStartWith("skyhook=");
     expect(request.headers.get("x-skyhook-console")).toBe("1");

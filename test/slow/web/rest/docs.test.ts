@@ -42,4 +42,19 @@ describe.skipIf(skips(noChromium))("the docs on a phone", () => {
     await browser.type("circuit/");
     await browser.until(`document.activeElement.value === "circuit/"`);
   });
+
+  test("a click copies a command, not its output", async () => {
+    await browser.open(`${server.url.href}docs/webhooks`);
+    await browser.has("pre button");
+    await browser.read(
+      "navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)",
+    );
+    await browser.click("pre button", "pre button", "Copied");
+    expect(await browser.read("copied")).toBe(
+      await browser.text("pre:has(button) > code").then((text) => String(text).trimEnd()),
+    );
+    const others = "document.querySelectorAll('pre:not(:has(> [class]))').length";
+    expect(await browser.read(others)).toBeGreaterThan(0);
+    expect(await browser.count("pre:not(:has(> [class])) button")).toBe(0);
+  });
 });
