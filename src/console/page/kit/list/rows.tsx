@@ -87,6 +87,7 @@ export function ItemRow<Item>(parts: RowParts<Item>) {
     <span
       key={at}
       class={`cell ${at} ${look} ${isWideOnly === true ? "wide-only" : ""}`}
+      style={{ "--at": at }}
       title={tip?.(item) ?? undefined}
     >
       {shown(cell(item, changed))}
