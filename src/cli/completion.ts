@@ -2,7 +2,6 @@ import { Argument, type Command, type Option } from "commander";
 
 import { readConfig } from "../config/config.ts";
 import { registeredProviders } from "../config/providers.ts";
-import { brandOf } from "../inbound/providers/brand.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 
 import { example } from "./kit/arguments.ts";
@@ -95,7 +94,7 @@ function valuesOf(
 
 /** The id, and the service if its name is one word: `code_host` and `github`. */
 function namesOf({ id, displayName }: Provider): readonly string[] {
-  const brand = brandOf(displayName).toLowerCase();
+  const brand = displayName.toLowerCase();
   return brand === id || !/^\w+$/.test(brand) ? [id] : [id, brand];
 }
 

@@ -22,7 +22,7 @@ export interface Rotation extends Static<typeof rotationSchema> {}
 
 const providerStatusSchema = resource("ProviderStatus", "The status of a registered provider.", {
   provider: text("The provider's name in paths and events.", "code_host"),
-  displayName: text("The name for display.", "Code host (GitHub)"),
+  displayName: text("The name for display.", "GitHub"),
   hasSecret: flag("Without a secret its webhooks get 503."),
   lastEventAt: nullable(instant(), "Time of receipt of its last event."),
   usualIntervalSeconds: nullable(

@@ -41,7 +41,7 @@ const data = {
 /** GitHub: https://docs.github.com/en/webhooks. */
 export const codeHost: Provider = {
   id: "code_host",
-  displayName: "Code host (GitHub)",
+  displayName: "GitHub",
   signature: {
     kind: "hmac",
     algorithm: "sha256",

@@ -54,7 +54,7 @@ const data = {
 /** Vercel: https://vercel.com/docs/webhooks/webhooks-api. */
 export const deployPlatform: Provider = {
   id: "deploy_platform",
-  displayName: "Deploy platform (Vercel)",
+  displayName: "Vercel",
   signature: {
     kind: "hmac",
     algorithm: "sha1",

@@ -117,7 +117,7 @@ const data = {
 /** Stripe: https://docs.stripe.com/webhooks. The key is the whole secret, including `whsec_`. */
 export const paymentProcessor: Provider = {
   id: "payment_processor",
-  displayName: "Payment processor (Stripe)",
+  displayName: "Stripe",
   signature: {
     kind: "hmac",
     algorithm: "sha256",

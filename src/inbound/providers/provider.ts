@@ -22,7 +22,7 @@ export interface Sent<Value = unknown> {
 export interface Provider {
   /** The name in the URL, in the environment and in every event: lower-case letters and `_`. */
   readonly id: string;
-  /** The name shown in help texts and the console. */
+  /** The name that people know, such as `GitHub`: shown wherever people read about the provider. */
   readonly displayName: string;
   readonly signature: SignatureScheme;
   /**

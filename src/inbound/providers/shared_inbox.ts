@@ -37,7 +37,7 @@ const data = {
 /** Front's rule webhooks: https://dev.frontapp.com/docs/rule-webhooks. */
 export const sharedInbox: Provider = {
   id: "shared_inbox",
-  displayName: "Shared inbox (Front)",
+  displayName: "Front",
   signature: {
     kind: "hmac",
     algorithm: "sha1",

@@ -40,7 +40,7 @@ const data = {
 /** Todoist: https://developer.todoist.com/sync/v9/#webhooks. Signs with the app's client secret. */
 export const taskTracker: Provider = {
   id: "task_tracker",
-  displayName: "Task tracker (Todoist)",
+  displayName: "Todoist",
   signature: {
     kind: "hmac",
     algorithm: "sha256",

@@ -114,7 +114,7 @@ describe("skyhook verify", () => {
       DEPLOY_PLATFORM_WEBHOOK_SECRET: "",
     };
     const { out, err, code } = await skyhook(args, { cwd, env, input: bytes.toString() });
-    expect(out).toContain("Found: The webhook verifies with the secret of Code host");
+    expect(out).toContain("Found: The webhook verifies with the secret of GitHub");
     expect([err, code]).toEqual(["", 1]);
   });
 

@@ -6,7 +6,7 @@ const { skyhook, newFolder } = commandLine();
 
 describe("--json", () => {
   test.each([
-    ["provider list", { provider: "task_tracker", service: "Task tracker (Todoist)" }],
+    ["provider list", { provider: "task_tracker", service: "Todoist" }],
     ["provider list --catalogue", { name: expect.any(String), signature: expect.any(String) }],
     ["doctor", { level: "good", about: "configuration", detail: "valid" }],
   ])("of %s prints one object per line", async (command, first) => {

@@ -117,7 +117,7 @@ const questions: readonly Question[] = [
     {
       provider: "deploy_platform",
       createdAt: near(startedAt - 190 * minuteMs),
-      explanation: { detail: expect.stringContaining("with the secret of Shared inbox") },
+      explanation: { detail: expect.stringContaining("with the secret of Front") },
     },
   ],
   [

@@ -1,8 +1,6 @@
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
-import { brandOf } from "../../../inbound/providers/brand.ts";
-
 import { useInterval } from "./live.ts";
 import { useLoad } from "./load.ts";
 import { words } from "./text.tsx";
@@ -23,7 +21,7 @@ export function useProviderNames(): Names {
   const { value, reload } = useLoad<Providers>("v1/providers");
   useInterval(reload, pollIntervalMs);
   return useMemo(
-    () => new Map(value?.data.map(({ provider, displayName }) => [provider, brandOf(displayName)])),
+    () => new Map(value?.data.map(({ provider, displayName }) => [provider, displayName])),
     [value],
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
 import type { Loaded } from "./load.ts";
+import { monogramOf } from "./monogram.ts";
 import { useName } from "./names.ts";
 import { type Of, Text, words } from "./text.tsx";
 import type { DeliveryState } from "./wire.ts";
@@ -87,20 +88,15 @@ interface SourceParts extends Of<string> {
   readonly isShort?: boolean;
 }
 
-/** A provider: its initials in a colour of its own, and its name. */
+/** A provider: its mark, and its name. */
 export function Source({ of: provider, name: given, isShort = false }: SourceParts) {
   const known = useName(provider);
   const name = given ?? known;
-  const initials = name
-    .split(/[_\-\s]+|(?<=[a-z])(?=[A-Z])/)
-    .map((word) => word.charAt(0))
-    .join("")
-    .slice(0, 2);
-  const sum = Array.from(provider, (letter) => letter.charCodeAt(0)).reduce((a, b) => a + b, 0);
+  const { initials, tint } = monogramOf(name);
   return (
     <>
-      <span class={`monogram tint-${(sum % 7) + 1}`} aria-hidden="true">
-        {initials.toUpperCase()}
+      <span class={`monogram tint-${tint}`} aria-hidden="true">
+        {initials}
       </span>
       {!isShort && (
         <span class="provider" title={provider}>

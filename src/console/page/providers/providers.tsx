@@ -1,4 +1,3 @@
-import { brandOf } from "../../../inbound/providers/brand.ts";
 import { lastDelivery } from "../kit/durations.ts";
 import { Page } from "../kit/layout.tsx";
 import { useInterval } from "../kit/live.ts";
@@ -66,8 +65,8 @@ function Card({ provider }: { readonly provider: Provider }) {
   return (
     <section class="panel" aria-labelledby={`provider-${id}`}>
       <header class="panel-bar">
-        <h2 id={`provider-${id}`} class="origin" title={displayName}>
-          <Source of={id} name={brandOf(displayName)} />
+        <h2 id={`provider-${id}`} class="origin">
+          <Source of={id} name={displayName} />
         </h2>
         {hasSecret ? <ActivityBadge of={provider} /> : <Badge tone="warn">No secret</Badge>}
       </header>
