@@ -1,7 +1,9 @@
 import { Command, CommanderError, Help } from "commander";
 
+import { programName } from "../base/program-name.ts";
+
 import { reportError } from "./kit/errors.ts";
-import { fullVersion, programName } from "./kit/program.ts";
+import { fullVersion } from "./kit/program.ts";
 
 interface CommandFile {
   /**

@@ -1,3 +1,5 @@
+import { programName } from "../base/program-name.ts";
+
 import { defineTable, type Definition } from "./table.ts";
 
 /** A change to the database schema, applied once. */
@@ -53,7 +55,7 @@ export function dueMigrations(
   }
   if (names.length < applied.length && !isForCopy) {
     throw new UnfitDatabase(
-      "A copy into this database was not finished: run `skyhook copy` again, or empty it",
+      `A copy into this database was not finished: run \`${programName} copy\` again, or empty it`,
     );
   }
   return migrations.slice(names.length);

@@ -1,5 +1,6 @@
 import { type BackgroundTask, backgroundTask } from "../base/background-task.ts";
 import type { Clock } from "../base/clock.ts";
+import { programName } from "../base/program-name.ts";
 import { Place } from "../db/place.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
@@ -215,6 +216,6 @@ export function alertNotification({
   title,
   type,
 }: Pick<StoredEvent, "title" | "type">): NewNotification {
-  const text = `Run \`skyhook doctor\`, or open the console. (${type})`;
+  const text = `Run \`${programName} doctor\`, or open the console. (${type})`;
   return { title, text, url: null, severity: "error" };
 }

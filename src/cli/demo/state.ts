@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { writePrivately } from "../../base/private-file.ts";
+import { plainProgramName } from "../../base/program-name.ts";
 import { settings } from "../../config/settings.ts";
 import { messageOf } from "../kit/errors.ts";
 import { UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 
 /** What other commands need to work with the running demo. */
 interface DemoState {
@@ -54,7 +54,7 @@ export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const state = readState(placeOf(env));
   if (state !== null) return { ...ours(env, false), ...ours(state.variables) };
   throw new UsageError(
-    `No demo of this user runs. Start one in another terminal: ${programName} demo`,
+    `No demo of this user runs. Start one in another terminal: ${plainProgramName} demo`,
   );
 }
 

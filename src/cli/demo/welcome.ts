@@ -2,9 +2,9 @@ import { join } from "node:path";
 
 import { systemClock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
+import { builtCommit, plainProgramName } from "../../base/program-name.ts";
 import type { Services } from "../../services.ts";
 import { isInMemory } from "../kit/database.ts";
-import { isCompiled, programName } from "../kit/program.ts";
 
 import { bookingOf, contextOf } from "./story.ts";
 
@@ -14,8 +14,8 @@ const quoted = (text: string): string =>
 
 /** The command that runs this program: in a clone the short one, else one for any folder. */
 function program(): string {
-  if (Bun.main === join(process.cwd(), "src/main.ts")) return programName;
-  return [process.execPath, ...(isCompiled ? [] : [Bun.main])].map(quoted).join(" ");
+  if (Bun.main === join(process.cwd(), "src/main.ts")) return plainProgramName;
+  return [process.execPath, ...(builtCommit !== null ? [] : [Bun.main])].map(quoted).join(" ");
 }
 
 const linkTtlSeconds = 3_600;

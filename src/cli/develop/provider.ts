@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { FileError } from "../../base/file-error.ts";
+import { programName } from "../../base/program-name.ts";
 import { readConfig, readSetting } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { knownProviders, registeredProviders, takenIds } from "../../config/providers.ts";
@@ -27,7 +28,6 @@ import { argument, example, parseProviderId } from "../kit/arguments.ts";
 import { findProvider } from "../kit/find-provider.ts";
 import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
 import { painter, table, UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 
 import { checkProvider } from "./provider-check.ts";
 

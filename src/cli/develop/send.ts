@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 
 import { nearest } from "../../base/nearest.ts";
 import { textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { knownProviders, registeredProviders } from "../../config/providers.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
@@ -14,7 +15,6 @@ import { argument, collect, example, parseHeaders } from "../kit/arguments.ts";
 import { findProvider, secretOption, secretsOf, signingKeyOf } from "../kit/find-provider.ts";
 import { readBody } from "../kit/input.ts";
 import { type Paint, painter, UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 import { type Answer, isItRunning, localUrl, problemOf, request } from "../kit/request.ts";
 import { serverOption } from "../kit/server-api.ts";
 

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { type Role, roles } from "../../base/context.ts";
 import { makeId } from "../../base/ids.ts";
+import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { tokenKey } from "../../config/secrets.ts";
 import { write } from "../../db/statement.ts";
@@ -12,7 +13,6 @@ import { tokens } from "../../identity/auth/token.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
-import { programName } from "../kit/program.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const client = program

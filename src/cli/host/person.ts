@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { commandPrefix, type Context } from "../../base/context.ts";
 import { makeId } from "../../base/ids.ts";
+import { programName } from "../../base/program-name.ts";
 import { personalDataOpener } from "../../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { secretStore } from "../../config/secrets.ts";
@@ -68,7 +69,7 @@ async function erase(
 ): Promise<void> {
   if (yes === undefined && !process.stdin.isTTY) {
     throw new UsageError(
-      "Erasing cannot be undone. Look at `skyhook person export`, then add --yes",
+      `Erasing cannot be undone. Look at \`${programName} person export\`, then add --yes`,
     );
   }
   if (yes === undefined && !confirm(`Erase ${given}? This cannot be undone.`)) return;
@@ -87,7 +88,7 @@ async function erase(
 
 /** Rewriting the files takes seconds, in which a server could not write. */
 function afterStop({ pid }: { readonly pid: number }): string {
-  return `A server uses the database (process ${pid}): stop it, and run \`skyhook person vacuum\`.`;
+  return `A server uses the database (process ${pid}): stop it, and run \`${programName} person vacuum\`.`;
 }
 
 /** `skyhook person vacuum`. */

@@ -1,8 +1,8 @@
 import { pause, systemClock } from "../../base/clock.ts";
+import { startCommand } from "../../base/program-name.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../db/open.ts";
 import { serverOf } from "../../db/sqlite/server-lock.ts";
-import { programName } from "../kit/program.ts";
 
 const patienceMs = 3_000;
 const pollMs = 50;
@@ -13,7 +13,7 @@ export async function reloadServer({ databaseUrl }: Config): Promise<string> {
   if (file === null)
     return "To load them, send each running server kill -HUP <pid>, or restart it.";
   const server = serverOf(file);
-  if (server === null) return `No server runs here: start it with \`${programName} serve\`.`;
+  if (server === null) return `No server runs here: start it with \`${startCommand}\`.`;
   const { pid, reloads } = server;
   if (reloads === undefined) {
     return `The running server (process ${pid}) is of an older version. To load them, send it kill -HUP ${pid}, or restart it.`;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 
 import { type Command, Option } from "commander";
 
+import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { registeredProviders } from "../../config/providers.ts";
 import { secretPlaces, type SecretStore, secretStore } from "../../config/secrets.ts";
@@ -12,7 +13,6 @@ import type { SecretRole } from "../../inbound/signatures/signed-request.ts";
 import { argument, example, parseProviderId } from "../kit/arguments.ts";
 import { findRegistered, requireNoVariable } from "../kit/find-provider.ts";
 import { UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 import { readSecret } from "../kit/secret-input.ts";
 
 import { reloadServer } from "./reload-server.ts";

@@ -6,6 +6,7 @@ import { createApp } from "../../app.ts";
 import { errorCode } from "../../base/errors.ts";
 import { withTimeout } from "../../base/in-time.ts";
 import { isLoopback, urlHere } from "../../base/loopback.ts";
+import { programName } from "../../base/program-name.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { collectErrors, ConfigError } from "../../config/errors.ts";
 import { misspeltSettings } from "../../config/misspelt.ts";
@@ -20,7 +21,6 @@ import type { Surroundings } from "../../wiring/platform.ts";
 import { example } from "../kit/arguments.ts";
 import { isInMemory, requireNotEmptied, withDatabase } from "../kit/database.ts";
 import { messageOf } from "../kit/errors.ts";
-import { programName } from "../kit/program.ts";
 
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./checks/secret-warnings.ts";
 

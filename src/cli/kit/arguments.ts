@@ -1,13 +1,16 @@
 import { isName, nameRule } from "../../base/name.ts";
+import { plainProgramName, programName } from "../../base/program-name.ts";
 import { providerIdPattern } from "../../inbound/providers/files/folder.ts";
 
 import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";
-import { programName } from "./program.ts";
 
 /** Help text that shows how a command is used. Each line begins with `skyhook`. */
 export function example(...lines: readonly string[]): string {
-  const commands = lines.map((line) => `  $ ${line.replace("skyhook", programName)}`);
+  const commands = lines.map((line) => {
+    const name = /skyhook (?:--)?demo/.test(line) ? plainProgramName : programName;
+    return `  $ ${line.replace("skyhook", name)}`;
+  });
   return `\n${lines.length === 1 ? "Example" : "Examples"}:\n${commands.join("\n")}`;
 }
 

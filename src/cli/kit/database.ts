@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 
 import { errorCode } from "../../base/errors.ts";
+import { programName } from "../../base/program-name.ts";
 import type { Config } from "../../config/config.ts";
 import { personalDataKeyFile, tokenKeyFile } from "../../config/secrets.ts";
 import { databaseFile, openStorage } from "../../db/open.ts";
@@ -45,7 +46,7 @@ export function requireNotEmptied({ databaseUrl, dataDir }: Config): void {
   ];
   if (traces.length === 0) return;
   throw new Error(
-    `The database ${file} has 0 bytes, but was in use before (${traces.join(", ")}): its data is lost. Restore a backup with \`skyhook restore FILE --force\`, or remove ${file} to start without data`,
+    `The database ${file} has 0 bytes, but was in use before (${traces.join(", ")}): its data is lost. Restore a backup with \`${programName} restore FILE --force\`, or remove ${file} to start without data`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { programName } from "../../base/program-name.ts";
 import type { Config } from "../../config/config.ts";
 import { knownProviders, registeredProviders } from "../../config/providers.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
@@ -11,7 +12,6 @@ import { hasSharedSecret } from "../../inbound/signatures/scheme.ts";
 import type { Secrets } from "../../inbound/signatures/signed-request.ts";
 
 import { UsageError } from "./output.ts";
-import { programName } from "./program.ts";
 
 /** The provider with this id, or of this service, such as `github`. Throws a `UsageError` that lists all of `providers`. */
 export function findProvider(

@@ -1,20 +1,11 @@
 import { userInfo } from "node:os";
 
+import { builtCommit } from "../../base/program-name.ts";
 import { version } from "../../base/version.ts";
-
-/** Defined by the build; undefined when the program runs from source. */
-declare const SKYHOOK_COMMIT: string | undefined;
-
-/** Whether this is the compiled binary. */
-export const isCompiled = typeof SKYHOOK_COMMIT === "string";
-
-/** How a user in the folder of the source, or with the binary on the PATH, runs a command. */
-export const programName = isCompiled ? "skyhook" : "bun skyhook";
 
 /** `0.1.0 (commit 716b25f, Bun 1.4.5)`: what a bug report should quote. */
 export function fullVersion(): string {
-  const commit = typeof SKYHOOK_COMMIT === "string" ? SKYHOOK_COMMIT : sourceCommit();
-  return `${version} (commit ${commit}, Bun ${Bun.version})`;
+  return `${version} (commit ${builtCommit ?? sourceCommit()}, Bun ${Bun.version})`;
 }
 
 /** The commit of the source, with `-dirty` if files have changed since; `unknown` outside of git. */

@@ -2,12 +2,12 @@ import { connectionError, errorCode } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { isObject, printable } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
+import { startCommand } from "../../base/program-name.ts";
 import { responseText } from "../../base/response-text.ts";
 import type { Config } from "../../config/config.ts";
 
 import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";
-import { programName } from "./program.ts";
 
 /** How long a command waits for an answer. */
 const timeoutMs = 15_000;
@@ -96,7 +96,7 @@ export function problemOf({ json, text }: Answer): string {
 }
 
 /** The hint for a server that does not respond. */
-export const isItRunning = `is \`${programName} serve\` running? --url names another address`;
+export const isItRunning = `is \`${startCommand}\` running? --url names another address`;
 
 /** The URL of a server with this configuration on this machine. */
 export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {

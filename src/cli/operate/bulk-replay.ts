@@ -1,10 +1,10 @@
 import { isObject, itemsAt, type JsonObject, textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { limitingFilters, replayFilters } from "../../events/event-filters.ts";
 import type { ReplayCounts } from "../../events/replay.ts";
 import { messageOf } from "../kit/errors.ts";
 import { filtersIn, flagOf, type GivenFilters } from "../kit/filter-options.ts";
 import { counted, note, table, UsageError } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 import { progress } from "../kit/progress.ts";
 import { type Call, calling, type ServerOptions } from "../kit/server-api.ts";
 

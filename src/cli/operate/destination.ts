@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
 
 import { isTrueAt, type JsonObject, textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { destinationFilters } from "../../outbound/destinations/destination-filters.ts";
 import { formatNames } from "../../outbound/formats/formats.ts";
 import { destinationFields } from "../../outbound/model/destination-fields.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "../kit/field-options.ts";
 import { counted, painter } from "../kit/output.ts";
-import { programName } from "../kit/program.ts";
 import { declareResource } from "../kit/resource.ts";
 import { calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 

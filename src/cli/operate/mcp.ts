@@ -2,6 +2,7 @@ import type { Command } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
 import { isoTimeAt, type JsonObject, textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { readLines } from "../../booking/flights/import/lines.ts";
 import { readConfig } from "../../config/config.ts";
 import { mcpPath } from "../../identity/sessions/agent-sign-in.ts";
@@ -9,7 +10,7 @@ import { maxAgentTokenDays } from "../../identity/sessions/agent-token.schema.ts
 import { argument, example, wholeNumber } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
 import { note, printLine, UsageError } from "../kit/output.ts";
-import { operatorName, programName } from "../kit/program.ts";
+import { operatorName } from "../kit/program.ts";
 import { localUrl } from "../kit/request.ts";
 import { type Call, calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 

@@ -4,6 +4,7 @@ import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Actor, consolePrefix, type Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { programName } from "../../base/program-name.ts";
 import type { Storage } from "../../db/storage.ts";
 import { useOnce } from "../idempotency/idempotent.ts";
 
@@ -103,7 +104,6 @@ function signerOf({ key, issuer, audience }: TokenOptions) {
 }
 
 function invalidCode(): AppError {
-  const detail =
-    "This link was already used, has expired, or was signed with another server's key. Run `skyhook console` with this server's settings to get a new link.";
+  const detail = `This link was already used, has expired, or was signed with another server's key. Run \`${programName} console\` with this server's settings to get a new link.`;
   return new AppError("invalid-token", detail);
 }

@@ -1,5 +1,6 @@
 import { ownTurns } from "../../base/own-turn.ts";
 import { exactText, lookup } from "../../base/place.ts";
+import { programName } from "../../base/program-name.ts";
 import type { RejectionReason } from "../model/rejection.ts";
 import { isSignedForAnyone } from "../providers/provider-verifier.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -47,7 +48,7 @@ export async function explain(known: Known, rejected: RejectedRequest): Promise<
   if (bytes === null) {
     return {
       cause: "body-not-kept",
-      detail: `The body of ${rejected.bodyBytes} bytes is not stored: it was too large or its retention period is over. Have the provider send it again, or run \`skyhook verify\` with the bytes.`,
+      detail: `The body of ${rejected.bodyBytes} bytes is not stored: it was too large or its retention period is over. Have the provider send it again, or run \`${programName} verify\` with the bytes.`,
     };
   }
   const { signature: scheme } = provider;

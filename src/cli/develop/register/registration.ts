@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 
 import { isLoopback } from "../../../base/loopback.ts";
+import { programName } from "../../../base/program-name.ts";
 import { type Config } from "../../../config/config.ts";
 import { secretPlaces, secretStore } from "../../../config/secrets.ts";
 import type { Provider } from "../../../inbound/providers/provider.ts";
 import { messageOf } from "../../kit/errors.ts";
 import { findRegistered, requireNoVariable } from "../../kit/find-provider.ts";
 import { painter, UsageError } from "../../kit/output.ts";
-import { programName } from "../../kit/program.ts";
 
 export interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */

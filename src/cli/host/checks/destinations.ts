@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 
 import { systemClock } from "../../../base/clock.ts";
+import { programName } from "../../../base/program-name.ts";
 import { systemResolve } from "../../../base/public-address.ts";
 import type { KeyRing } from "../../../base/sealing.ts";
 import type { Config, Environment } from "../../../config/config.ts";
@@ -18,7 +19,6 @@ import { hostToConnect } from "../../../outbound/transports/brokers/broker-addre
 import { brokers } from "../../../outbound/transports/brokers/brokers.ts";
 import { endpointOf } from "../../../outbound/transports/transport.ts";
 import { messageOf } from "../../kit/errors.ts";
-import { programName } from "../../kit/program.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { readableKeys } from "./personal-data.ts";

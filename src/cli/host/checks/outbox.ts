@@ -1,8 +1,8 @@
+import { programName } from "../../../base/program-name.ts";
 import type { Storage } from "../../../db/storage.ts";
 import { readBacklog } from "../../../outbound/model/backlog.ts";
 import { newestFailure } from "../../../outbound/model/notifications.sql.ts";
 import { ago } from "../../kit/durations.ts";
-import { programName } from "../../kit/program.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 

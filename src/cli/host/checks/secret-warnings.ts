@@ -1,3 +1,4 @@
+import { programName } from "../../../base/program-name.ts";
 import { missingKey } from "../../../base/sealing.ts";
 import { sealedKeys } from "../../../booking/personal-data/sealed-keys.ts";
 import type { Config } from "../../../config/config.ts";
@@ -8,7 +9,6 @@ import { canMakeSecret } from "../../../inbound/signatures/development-secret.ts
 import { hasSharedSecret } from "../../../inbound/signatures/scheme.ts";
 import { isDocumentedSecret, leastSecretLength } from "../../../inbound/signatures/weak-secret.ts";
 import type { Log } from "../../../telemetry/log.ts";
-import { programName } from "../../kit/program.ts";
 
 import { ownKeys } from "./keys.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { programName } from "../../../base/program-name.ts";
 import type { Config, Environment } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/errors.ts";
 import { registeredProviders } from "../../../config/providers.ts";
@@ -20,7 +21,6 @@ import { hasSharedSecret, isWeak, signsUrl } from "../../../inbound/signatures/s
 import type { Secrets } from "../../../inbound/signatures/signed-request.ts";
 import { isDocumentedSecret, leastSecretLength } from "../../../inbound/signatures/weak-secret.ts";
 import { messageOf } from "../../kit/errors.ts";
-import { programName } from "../../kit/program.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";

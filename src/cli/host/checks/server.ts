@@ -1,9 +1,9 @@
 import { isTrueAt, itemsAt, textAt } from "../../../base/payload.ts";
+import { programName, startCommand } from "../../../base/program-name.ts";
 import type { Config } from "../../../config/config.ts";
 import { registeredProviders } from "../../../config/providers.ts";
 import { secretStore } from "../../../config/secrets.ts";
 import { messageOf } from "../../kit/errors.ts";
-import { programName } from "../../kit/program.ts";
 import { localUrl, problemOf, request } from "../../kit/request.ts";
 import { calling } from "../../kit/server-api.ts";
 
@@ -53,7 +53,7 @@ async function checkReady(config: Config): Promise<Finding> {
   if (config.port === 0) return odd(about, "PORT is 0: the address is unknown");
   const url = `${localUrl(config)}/readyz`;
   try {
-    const answer = await request(url, {}, `start it with \`${programName} serve\``);
+    const answer = await request(url, {}, `start it with \`${startCommand}\``);
     if (answer.json?.["status"] === "ok") return good(about, `${url} answers`);
     if (answer.status === 503) return bad(about, `${url} says ${problemOf(answer)}`);
     return bad(about, `another program answers at ${url} (${answer.status}): set another PORT`);
