@@ -108,11 +108,11 @@ export function shownIssue({ cause, ...issue }: Issue) {
 }
 
 export function shownDestination({ health, ...destination }: ListedDestination) {
-  const { ownerId: _, headerNames: __, template: ___, address, ...shown } = destination;
+  const { ownerId: _, headerNames: __, template: ___, url, ...shown } = destination;
   const { lastError = null, outcomes: ____, ...measured } = health ?? {};
   return {
     ...shown,
-    address: originOf(address),
+    url: originOf(url),
     health: health && { ...measured, untrusted: { lastError } },
   };
 }

@@ -201,7 +201,7 @@ create table destinations (
   owner_id text collate "C",
   format text collate "C" not null,
   transport text collate "C" not null,
-  address text collate "C" not null,
+  url text collate "C" not null,
   filter text collate "C",
   order_by text collate "C",
   rate_per_second integer,

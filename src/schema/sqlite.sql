@@ -70,7 +70,7 @@ create table destinations (
   owner_id text,
   format text not null,
   transport text not null,
-  address text not null,
+  url text not null,
   filter text,
   order_by text,
   rate_per_second integer,

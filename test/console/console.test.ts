@@ -184,7 +184,7 @@ describe("skyhook console", () => {
 
   test("warns if the server cannot be reached", async () => {
     const url = "http://127.0.0.1:1";
-    const { out, err, code } = await runSkyhook(["console", "--url", url], server);
+    const { out, err, code } = await runSkyhook(["console", "--server", url], server);
     expect(out).toStartWith(`${url}/console#code=`);
     expect(err).toContain(
       `${url} cannot be reached (connection refused): is \`${programName} serve\` running?`,

@@ -355,7 +355,7 @@ test.skipIf(skips(noManyConnections))(
     await database.run(`select make_week(week_of(${start}::bigint * 1024))`);
     await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
       select ${position}, i, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, 't', '{}', 0, 0 from generate_series(1, 20000) as i`);
-    await database.run(`insert into destinations (id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+    await database.run(`insert into destinations (id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
       values ('${idOf(1)}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await database.run(`insert into deliveries (destination, notification, event, status, attempt_count)
       select case when i % 50 = 0 then 1 else 2 end, case when i % 100 = 0 then ${position} + 1 else ${position} end, ${position},

@@ -34,7 +34,7 @@ const body = (path: string, [name, value]: Given) =>
 /** Of a word, the command knows all values, so it does not ask the server. */
 async function command([name, value]: Given, ...words: string[]): Promise<string> {
   const args = [...words, `--${name}`, value];
-  const { code, out, err } = await skyhook([...args, "--url", served.url], { env });
+  const { code, out, err } = await skyhook([...args, "--server", served.url], { env });
   expect([code, out]).toEqual([name === "severity" ? 2 : 1, ""]);
   return err;
 }

@@ -181,7 +181,7 @@ export function destinationRow(
     ownerId: null,
     format: "json",
     transport: "http",
-    address: "https://example.com",
+    url: "https://example.com",
     headerNames: null,
     state: "disabled",
     disabledReason: null,

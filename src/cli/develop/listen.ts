@@ -20,7 +20,7 @@ import { defaultStateFile, openState, type StateFile } from "./listen/state.ts";
 
 interface ListenOptions extends GivenFilters<typeof streamFilters> {
   readonly to: string;
-  readonly url?: string;
+  readonly server?: string;
   readonly state?: string;
   readonly originalHeaders?: true;
 }
@@ -60,7 +60,7 @@ function parseTarget(text: string): string {
 export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const { to, provider, originalHeaders } = options;
   const config = readConfig(env);
-  const base = options.url ?? localUrl(config);
+  const base = options.server ?? localUrl(config);
   const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
   const known = knownProviders(config);
   const state = openState(options.state ?? defaultStateFile(identityOf(base, options), env));

@@ -26,7 +26,7 @@ interface SendOptions {
   /** Sends only the event's name and an id instead of a complete payload. */
   readonly minimal?: true;
   readonly tamper?: "signature" | "body" | "time";
-  readonly url?: string;
+  readonly server?: string;
   readonly secret?: string;
   /** A UUID. The same id again on the same day (UTC) is a duplicate. */
   readonly id?: string;
@@ -103,7 +103,7 @@ export async function send(
   const secrets = secretsOf(provider, options.secret, secretsDir, env);
   const key = signingKeyOf(provider, secrets, secretsDir, env);
   const path = `/webhooks/${provider.id}`;
-  const base = options.url ?? localUrl(config);
+  const base = options.server ?? localUrl(config);
   const signedUrl = (publicUrl ?? base) + path;
   const { headers, bytes, query } =
     options.body === undefined
@@ -235,7 +235,7 @@ function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
 /** Advice if an unchanged delivery is rejected. */
 const hints: Readonly<Record<number, string>> = {
   401: "The server has another secret for this provider, a proxy changed the body, or the clocks differ. The console's Rejected view says which.",
-  404: "Check that WEBHOOK_PROVIDERS of the server contains the provider, and check --url.",
+  404: "Check that WEBHOOK_PROVIDERS of the server contains the provider, and check --server.",
   429: "Too many invalid signatures from this address: wait a minute.",
   503: `Run \`${programName} doctor\`. If it finds the secret, restart the server or send it kill -HUP <pid>.`,
 };

@@ -13,7 +13,7 @@ import { serverOption } from "../kit/server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "../kit/server-tokens.ts";
 
 interface TailOptions extends GivenFilters<typeof streamFilters> {
-  readonly url?: string;
+  readonly server?: string;
   readonly json?: true;
 }
 
@@ -31,7 +31,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 /** `skyhook tail`: prints one line per event, until it is stopped or its reader ends. */
 export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
-  const base = options.url ?? localUrl(config);
+  const base = options.server ?? localUrl(config);
   const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
   const paint = painter(env);
   const stopped = new AbortController();

@@ -96,11 +96,12 @@ export function problemOf({ json, text }: Answer): string {
 }
 
 /** The hint for a server that does not respond. */
-export const isItRunning = `is \`${startCommand}\` running? --url names another address`;
+export const isItRunning = `is \`${startCommand}\` running? --server names another one`;
 
 /** The URL of a server with this configuration on this machine. */
 export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
-  if (port === 0) throw new UsageError("PORT is 0, so the address is unknown: pass it with --url");
+  if (port === 0)
+    throw new UsageError("PORT is 0, so the server's URL is unknown: pass it with --server");
   const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
 }

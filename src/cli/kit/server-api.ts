@@ -9,12 +9,12 @@ import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";
 import { serverError, serverTokens } from "./server-tokens.ts";
 
 export interface ServerOptions {
-  readonly url?: string;
+  readonly server?: string;
 }
 
 /** The option that names the server. */
 export function serverOption(): Option {
-  const option = new Option("--url <url>", "the server; default: this machine, at PORT");
+  const option = new Option("--server <url>", "the server; default: this machine, at PORT");
   return option.argParser(argument(parseBaseUrl));
 }
 
@@ -29,12 +29,12 @@ interface CalledPath {
 }
 
 export function calling(
-  { url }: ServerOptions,
+  { server }: ServerOptions,
   env: NodeJS.ProcessEnv,
   { path: root, role, maxBytes }: CalledPath = { path: "/v1/destinations", role: "admin" },
 ): Call {
   const config = readConfig(env);
-  const base = url ?? localUrl(config);
+  const base = server ?? localUrl(config);
   const mint = serverTokens(config, env, role);
   return async (method, path, body) => {
     const headers = {

@@ -4,7 +4,7 @@ import { type JsonObject, textAt } from "../../base/payload.ts";
 import { formats } from "../../outbound/formats/formats.ts";
 import { destinationDefaults } from "../../outbound/model/destination-fields.ts";
 import { headersIn, namesOf } from "../../outbound/model/destination-headers.ts";
-import { shownAddress } from "../../outbound/model/destination-secrets.ts";
+import { shownUrl } from "../../outbound/model/destination-secrets.ts";
 import { operatorGateway } from "../../outbound/model/destination.ts";
 import { example } from "../kit/arguments.ts";
 import { counted, painter } from "../kit/output.ts";
@@ -107,7 +107,7 @@ const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as co
 function fieldsOf(entry: DestinationEntry) {
   const { name: _, url, secret: __, headers = null, ...others } = entry;
   return {
-    address: shownAddress(url),
+    url: shownUrl(url),
     transport: formats[entry.format].transport,
     ...destinationDefaults,
     state: "active",
@@ -131,9 +131,9 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
       ),
       async make(call) {
         const names = changed.map(([field]) => field);
-        const { address: _, headerNames: __, ...rest } = fields;
+        const { url: _, headerNames: __, ...rest } = fields;
         const body = { ...rest, headers, ...(secret !== undefined && { secret }) };
-        await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
+        await call("PATCH", path, names.includes("url") ? { ...body, url } : body);
       },
     },
   ];

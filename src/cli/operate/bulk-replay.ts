@@ -31,7 +31,7 @@ export const limitingOptions = limitingFilters
 
 /** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
 export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { stop, resume, url: _, ...choice } = options;
+  const { stop, resume, server: _, ...choice } = options;
   const call = calling(options, env, { path: "/v1/replays", role: "operator" });
   const named = [stop, resume].filter((id) => id !== undefined);
   if (named.length > 1 || (named.length === 1 && Object.keys(choice).length > 0)) {

@@ -15,7 +15,7 @@ import { serverSigning } from "../kit/signing-key.ts";
 const maxNameLength = 60;
 
 interface ConsoleOptions {
-  readonly url?: string;
+  readonly server?: string;
   readonly role: Role;
   readonly name?: string;
   readonly open?: true;
@@ -47,14 +47,14 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  * fragment, behind the `#`, which browsers do not send to servers.
  */
 async function consoleCommand(
-  { url, role, name: given, open }: ConsoleOptions,
+  { server: given, role, name: givenName, open }: ConsoleOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const name = given ?? userName(env);
-  const server = url ?? localUrl(config);
+  const name = givenName ?? userName(env);
+  const server = given ?? localUrl(config);
   // The host that `serve` prints: a browser keeps its session for that host only.
-  const address = `${url ?? urlHere(config.host, config.port)}/console`;
+  const address = `${given ?? urlHere(config.host, config.port)}/console`;
   if (config.jwksUrl !== null) {
     console.error(
       "JWKS_URL is set, so only tokens of that identity provider are accepted. Open the console and paste one.",

@@ -12,7 +12,7 @@ import { declareResource } from "../kit/resource.ts";
 import { calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 
 interface AddOptions extends ServerOptions, FieldOptions {
-  readonly to: string;
+  readonly url: string;
   readonly format: string;
 }
 
@@ -31,7 +31,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "suspended until": "openUntil",
       failures: "failures",
       filter: "filter",
-      address: "address",
+      url: "url",
       user: "ownerId",
     },
     examples: ["skyhook destination", "skyhook destination deploys"],
@@ -44,7 +44,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("add")
     .description("create a destination; prints its secret once")
     .argument("<name>", "such as deploys", argument(parseLine))
-    .requiredOption("--to <address>", "where to post to; - reads it from standard input")
+    .requiredOption("--url <url>", "where to post to; - reads it from standard input")
     .addOption(
       new Option("--format <format>", "what it receives").choices(formatNames).default("json"),
     );
@@ -54,7 +54,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .addHelpText(
       "after",
       example(
-        "skyhook destination add deploys --format slack --to https://hooks.slack.com/services/T0/B0/X --filter 'event.type == \"deploy.error\"'",
+        "skyhook destination add deploys --format slack --url https://hooks.slack.com/services/T0/B0/X --filter 'event.type == \"deploy.error\"'",
       ),
     )
     .action((name: string, options: AddOptions) => add(name, options, env));
@@ -85,8 +85,8 @@ const operations = {
 
 /** `skyhook destination add`. */
 async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { to, format } = options;
-  const url = to === "-" ? (await Bun.stdin.text()).trim() : to;
+  const { format } = options;
+  const url = options.url === "-" ? (await Bun.stdin.text()).trim() : options.url;
   const body = { name, format, url, ...fieldsIn(options, destinationFields) };
   const made = await calling(options, env)("POST", "", body);
   console.log(`${painter(env)("green", "created")} ${name} (${textAt(made, "id")})`);

@@ -9,7 +9,7 @@ const destinationSchema = inputSchema(
     ...destinationFields,
     url: {
       ...destinationFields.url,
-      description: "The address, or ${NAME} for a variable that holds it.",
+      description: "The URL, or ${NAME} for a variable that holds it.",
     },
     secret: {
       ...destinationFields.secret,

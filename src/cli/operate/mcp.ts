@@ -49,7 +49,7 @@ function withOptions(command: Command): Command {
 
 /** `skyhook mcp token`. */
 async function printToken(name: string, options: TokenOptions, env: NodeJS.ProcessEnv) {
-  const url = options.url ?? localUrl(readConfig(env));
+  const url = options.server ?? localUrl(readConfig(env));
   const input = { name, days: options.days, allowed: allowedBy(options) };
   const made = await sessionCalls(options, env)("POST", "", input);
   note(`valid until ${textAt(made, "expiresAt")} at ${url}${mcpPath}, and not shown again`);
@@ -72,7 +72,7 @@ const maxWaiting = 8;
 
 /** `skyhook mcp`: sends each line of standard input to `/mcp`, and prints the answers, until the input ends. */
 async function connect(options: McpOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const url = `${options.url ?? localUrl(readConfig(env))}${mcpPath}`;
+  const url = `${options.server ?? localUrl(readConfig(env))}${mcpPath}`;
   const { token, end } = tokenOf(options, env);
   const answersTo = bridge(url, token);
   const stopped = new AbortController();

@@ -39,7 +39,7 @@ async function replay(
   options: BulkOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { url: _, ...filters } = options;
+  const { server: _, ...filters } = options;
   const isBulk = Object.keys(filters).length > 0;
   if ((id === undefined) !== isBulk) {
     throw new UsageError(`Name one event id, or choose events with ${limitingOptions}`);

@@ -11,10 +11,10 @@ import type { Provider } from "./provider.ts";
 /** Whether a destination is at the service of a provider: what is sent there can come back as an event. */
 export function isAtService(
   { id, destinations = [] }: Pick<Provider, "id" | "destinations">,
-  { format, address }: Pick<Destination, "format" | "address">,
+  { format, url }: Pick<Destination, "format" | "url">,
 ): boolean {
   if (!isSigned(format) && [id, ...destinations].includes(format)) return true;
-  const host = URL.parse(address)?.hostname ?? "";
+  const host = URL.parse(url)?.hostname ?? "";
   return destinations.some((pattern) => hostMatches(pattern, host));
 }
 

@@ -15,12 +15,12 @@ export function deliveryAdvice(cause: string): string {
   if (status === 401 || status === 403)
     return "The destination rejects the request: check its secret or token.";
   if (status === 404 || status === 410)
-    return "The address no longer exists: correct it at the destination.";
+    return "The URL no longer exists: correct it at the destination.";
   if (status === 429) return "The destination limits its rate: set a lower rate for it.";
   if (status >= 500) return "The destination failed: check its log.";
   if (status >= 300 && status < 400)
-    return "The destination redirects, which is not followed: set its final address.";
-  if (status >= 400) return "The destination rejects the request: check its format and address.";
+    return "The destination redirects, which is not followed: set its final URL.";
+  if (status >= 400) return "The destination rejects the request: check its format and URL.";
   return "The destination cannot be reached: check that it runs and that this server may connect to it.";
 }
 
@@ -57,4 +57,4 @@ export const circuitAdvice =
   "Repair the destination: one delivery is tried every 30 s, and once it succeeds the others follow.";
 
 export const silenceAdvice =
-  "Check at the provider that the webhook is active and has this server's address.";
+  "Check at the provider that the webhook is active and has this server's URL.";

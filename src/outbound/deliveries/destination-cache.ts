@@ -64,7 +64,7 @@ export interface DestinationCache {
 
 /** Whether a destination is at the service of a provider. */
 export type IsOwnService = (
-  destination: Pick<Destination, "format" | "address">,
+  destination: Pick<Destination, "format" | "url">,
   provider: Event["provider"],
 ) => boolean;
 

@@ -51,7 +51,7 @@ export function renderer(
     // An array even of one: the receiver need not distinguish.
     if (batchMaxItems !== null) return renderJsonBatch(renderings);
     if (render !== null) return render(first);
-    return renderOriginal(first, await originalOf(first.event, secrets.address, first.atMs));
+    return renderOriginal(first, await originalOf(first.event, secrets.url, first.atMs));
   }
 
   return async ([first, ...others], trace, atMs) => {

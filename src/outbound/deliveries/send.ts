@@ -129,7 +129,7 @@ function senderBy(
     throw new Error(
       `This version of Skyhook does not know the transport ${transport}. Upgrade this instance.`,
     );
-  const connection = brokers[transport].connect(secrets.address, parts);
+  const connection = brokers[transport].connect(secrets.url, parts);
   return {
     async send(contents, trace, signal) {
       const [sent] = contents;
@@ -171,12 +171,12 @@ function attributesOf(event: MessageItem["event"]): Message["attributes"] {
   );
 }
 
-function sendByHttp(parts: RuledParts, render: RenderFor, { address }: DestinationSecrets): Send {
+function sendByHttp(parts: RuledParts, render: RenderFor, { url: text }: DestinationSecrets): Send {
   const { clock, rules } = parts;
   const post = poster({ clock, addressesOf: addressLookup(parts) });
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
-    const url = rules.allowsPrivate ? new URL(address) : destinationUrl(address, rules);
+    const url = rules.allowsPrivate ? new URL(text) : destinationUrl(text, rules);
     return resultOf(await containUncaught(() => post(url, request, signal)));
   };
 }

@@ -2,12 +2,7 @@ import type { KeyRing } from "../../base/sealing.ts";
 import { formatInfo, givenSecretOf, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 import { headersIn, linesOf, namesOf } from "../model/destination-headers.ts";
-import {
-  keptSecrets,
-  readSecrets,
-  sealSecrets,
-  shownAddress,
-} from "../model/destination-secrets.ts";
+import { keptSecrets, readSecrets, sealSecrets, shownUrl } from "../model/destination-secrets.ts";
 import { operatorGateway, type StoredDestination } from "../model/destination.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 import type { TransportName } from "../transports/transports.ts";
@@ -35,7 +30,7 @@ export function changedDestination(
   { state = stored.state, ...changes }: DestinationChanges,
 ): Changed {
   requireNotOfSettings(stored, { ...changes, state });
-  // A destination can be paused even if its address or key is no longer valid.
+  // A destination can be paused even if its URL or key is no longer valid.
   const isEdited = Object.keys(changes).length > 0;
   const { next, fields } = isEdited ? edited(parts, stored, changes) : { next: stored, fields: [] };
   const disabledReason = state === stored.state ? stored.disabledReason : null;
@@ -50,7 +45,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The values that may be shown, under the names of the fields that change them. */
 function valuesOf(stored: StoredDestination): Values {
-  return { ...stored, url: stored.address, headers: stored.headerNames };
+  return { ...stored, headers: stored.headerNames };
 }
 
 /** `filter: none → event.severity == "error"`; only that it changed where the value, or what differs in it, is secret. */
@@ -75,7 +70,7 @@ function edited(
 ): Pick<Changed, "next" | "fields"> {
   const { id, ownerId } = stored;
   const before = readSecrets(keys(), stored);
-  const { url = before.address, secret: given, headers: lines, ...rest } = changes;
+  const { url = before.url, secret: given, headers: lines, ...rest } = changes;
   const { format = stored.format, transport = transportOf(format, stored) } = changes;
   const kept = keptSecrets(before, stored.format, format);
   const headers = lines === undefined ? linesOf(kept.headers) || null : lines;
@@ -97,7 +92,7 @@ function edited(
   );
   const old: Readonly<Record<string, unknown>> = {
     ...stored,
-    url: before.address,
+    url: before.url,
     secret: before.secret,
     headers: linesOf(before.headers) || null,
   };
@@ -105,11 +100,10 @@ function edited(
     .filter(([field, value]) => value !== old[field])
     .map(([field]) => field);
   const sent = headersIn(headers);
-  const address = shownAddress(url);
-  const next = { ...stored, ...rest, transport, address, headerNames: namesOf(sent) };
+  const next = { ...stored, ...rest, transport, url: shownUrl(url), headerNames: namesOf(sent) };
   if (!sealedFields.some((field) => fields.includes(field))) return { next, fields };
   const secret = isSigned(format) ? (kept.secret ?? makeSecret()) : supplied;
-  const sealed = sealSecrets(keys(), id, { ...kept, address: url, secret, headers: sent });
+  const sealed = sealSecrets(keys(), id, { ...kept, url, secret, headers: sent });
   return { next: { ...next, sealed }, fields };
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../formats/formats.ts";
 import { destinationFields, stateField } from "../model/destination-fields.ts";
 import { headersIn } from "../model/destination-headers.ts";
+import { shownUrl } from "../model/destination-secrets.ts";
 import { operatorGateway } from "../model/destination.ts";
 import { delaysIn } from "../model/retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
@@ -209,6 +210,10 @@ function templateError(text: string): BrokenRule | null {
 }
 
 function addressError(transport: TransportName, url: string, rules: AddressRules) {
+  if (url === shownUrl(url)) {
+    const detail = "This is the URL as the API shows it, without its secret parts. Write all of it";
+    return ["/url", detail] as const;
+  }
   const check = transport === "http" ? destinationUrl : brokers[transport].check;
   return thrown("/url", () => check(url, rules), AddressError);
 }

@@ -158,7 +158,7 @@ export function destinations(parts: Parts): Destinations {
     try {
       await storage.atomically(
         insertion(stored, notInserted),
-        entryAbout(ctx, stored, "destination.created", stored.address),
+        entryAbout(ctx, stored, "destination.created", stored.url),
         ...reserving,
       );
     } catch (error) {
@@ -253,7 +253,7 @@ export function destinations(parts: Parts): Destinations {
       await storage.atomically(
         ...parts.removing(stored.id),
         write(deleteDestination, removed),
-        entryAbout(ctx, stored, "destination.removed", stored.address),
+        entryAbout(ctx, stored, "destination.removed", stored.url),
       );
       await parts.changed(stored.id);
       return shown(stored);

@@ -74,13 +74,13 @@ const maxPreviewed = 50;
 export function filterPreview(storage: Storage, isOwnService: IsOwnService): PreviewFilter {
   return async (ctx, body) => {
     requireOperator(ctx);
-    const { filter: source, format = "json", url: address = "" } = readInput(body);
+    const { filter: source, format = "json", url = "" } = readInput(body);
     const error = filterError(source);
     if (error !== null) throw invalid(...error);
     const filter = source === null ? null : compileFilter(source);
     const rows = await storage.all(newestNotifications, { limit: maxPreviewed });
     const notifications = rows.map((row) => {
-      const isOwn = isOwnService({ format, address }, row.provider);
+      const isOwn = isOwnService({ format, url }, row.provider);
       return previewed(filterFor(filter, row.provider, isOwn), row);
     });
     const delivered = notifications.filter((each) => each.delivered).length;

@@ -8,7 +8,7 @@ import { formats, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 import { destinationDefaults } from "../model/destination-fields.ts";
 import { headersIn, namesOf } from "../model/destination-headers.ts";
-import { sealSecrets, shownAddress } from "../model/destination-secrets.ts";
+import { sealSecrets, shownUrl } from "../model/destination-secrets.ts";
 import type { StoredDestination } from "../model/destination.ts";
 import { countOfOwner, insertIfRoom } from "../model/destinations.sql.ts";
 
@@ -32,7 +32,7 @@ export function newDestination(
   const id = makeId("dst", now.getTime());
   const made = isSigned(format) ? makeSecret() : null;
   const headers = headersIn(lines ?? null);
-  const secrets = { address: url, secret: made ?? secret ?? null, previous: null, headers };
+  const secrets = { url, secret: made ?? secret ?? null, previous: null, headers };
   return {
     ...destinationDefaults,
     ...settings,
@@ -41,7 +41,7 @@ export function newDestination(
     ownerId,
     format,
     transport: transport ?? formats[format].transport,
-    address: shownAddress(url),
+    url: shownUrl(url),
     headerNames: namesOf(headers),
     state: "active",
     disabledReason: null,

@@ -8,7 +8,7 @@ import {
   type DestinationSecrets,
   openSecrets,
   sealSecrets,
-  shownAddress,
+  shownUrl,
 } from "../model/destination-secrets.ts";
 import { type Destination, operatorGateway, type StoredDestination } from "../model/destination.ts";
 import {
@@ -20,7 +20,7 @@ import {
 
 import type { DestinationChanges } from "./destination-input.ts";
 
-/** The address while the settings name none. */
+/** The URL while the settings name none. */
 const notSet = "";
 
 /** The settings of the operator gateway. Both are null if it is not configured. */
@@ -43,8 +43,8 @@ export async function storeOperatorGateway(
   // Later than before, also if the clock was set back, so that other instances notice the change.
   const now = new Date(Math.max(nowMs, (before?.updatedAt.getTime() ?? 0) + 1));
   if (url === null || key === null) {
-    if (before === undefined || before.address === notSet) return;
-    const unset = { ...before, address: notSet, state: "disabled", updatedAt: now } as const;
+    if (before === undefined || before.url === notSet) return;
+    const unset = { ...before, url: notSet, state: "disabled", updatedAt: now } as const;
     await storage.atomically(write(updateDestination, { ...unset, before: before.updatedAt }));
     return;
   }
@@ -77,12 +77,12 @@ function stateOf(
     ...operatorGateway,
     format: "cloudevents",
     transport: "http",
-    address: shownAddress(url),
+    url: shownUrl(url),
     // An admin's own pause or disable stays.
-    state: before === undefined || before.address === notSet ? "active" : before.state,
+    state: before === undefined || before.url === notSet ? "active" : before.state,
     updatedAt: now,
     sealed: sealSecrets(keys, operatorGateway.id, {
-      address: url,
+      url,
       secret,
       previous: null,
       headers: before === undefined ? {} : headersOf(keys, before),
@@ -113,12 +113,9 @@ export async function resealDestinations(storage: Storage, keys: KeyRing): Promi
 }
 
 /** The settings define the operator gateway; only its filter, order, limits and state can be changed. */
-export function requireNotOfSettings(
-  { id, address }: Destination,
-  changes: DestinationChanges,
-): void {
+export function requireNotOfSettings({ id, url }: Destination, changes: DestinationChanges): void {
   if (id !== operatorGateway.id) return;
-  if (address === notSet && (changes.state ?? "disabled") !== "disabled") {
+  if (url === notSet && (changes.state ?? "disabled") !== "disabled") {
     throw invalid("/state", "Set OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET first");
   }
   const [fixed] = ["name", "format", "transport", "url", "secret"].filter(

@@ -4,7 +4,7 @@ import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened }
 
 export const discord = {
   label: "Discord",
-  address: "The URL of a channel’s webhook: discord.com/api/webhooks/…",
+  url: "The URL of a channel’s webhook: discord.com/api/webhooks/…",
   transport: "http",
   secret: null,
 } as const satisfies FormatInfo;

@@ -5,7 +5,7 @@ import { type FormatInfo, originOf, safeLink, type SentNotification, shortened }
 
 export const email = {
   label: "E-mail",
-  address: "smtps://user:password@host:465/?from=a@example.com&to=b@example.com",
+  url: "smtps://user:password@host:465/?from=a@example.com&to=b@example.com",
   transport: "smtp",
   secret: null,
 } as const satisfies FormatInfo;

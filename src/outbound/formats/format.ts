@@ -15,12 +15,12 @@ export interface SentNotification extends NewNotification {
 export interface FormatInfo {
   /** Its name in the console. */
   readonly label: string;
-  /** What its address is. Without a scheme: the console's page names no other origin. */
-  readonly address: string;
+  /** What its URL is. Without a scheme: the console's page names no other origin. */
+  readonly url: string;
   readonly transport: "http" | "smtp";
   /**
    * `made`: Skyhook makes a secret and signs with it, so users may choose the format. Otherwise the user gives one, or
-   * the address holds it (null).
+   * the URL holds it (null).
    */
   readonly secret: "made" | { readonly label: string; readonly of: string } | null;
 }

@@ -5,7 +5,7 @@ import { type FormatInfo, jsonType, type Render, type Rendering } from "./format
 import { keyOf, signedHeaders } from "./standard-webhooks.ts";
 
 const signedInfo = {
-  address: "The URL of your service. You get a signing secret.",
+  url: "The URL of your service. You get a signing secret.",
   transport: "http",
   secret: "made",
 } as const;

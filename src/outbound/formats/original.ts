@@ -6,7 +6,7 @@ import { keyOf, signedHeaders } from "./standard-webhooks.ts";
 
 export const original = {
   label: "Original of the provider, signed",
-  address: "The URL of your service. It verifies with the provider’s own library and secret.",
+  url: "The URL of your service. It verifies with the provider’s own library and secret.",
   transport: "http",
   secret: "made",
 } as const satisfies FormatInfo;

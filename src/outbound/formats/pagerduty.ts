@@ -6,7 +6,7 @@ import { type FormatInfo, jsonType, type Render, safeLink, shortened } from "./f
 
 export const pagerduty = {
   label: "PagerDuty",
-  address: "The Events API v2 by https: events.pagerduty.com/v2/enqueue",
+  url: "The Events API v2 by https: events.pagerduty.com/v2/enqueue",
   transport: "http",
   secret: { label: "Routing key", of: "the PagerDuty integration" },
 } as const satisfies FormatInfo;

@@ -4,7 +4,7 @@ import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened }
 
 export const slack = {
   label: "Slack",
-  address: "The URL of an incoming webhook: hooks.slack.com/services/…",
+  url: "The URL of an incoming webhook: hooks.slack.com/services/…",
   transport: "http",
   secret: null,
 } as const satisfies FormatInfo;

@@ -4,7 +4,7 @@ import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened }
 
 export const teams = {
   label: "Microsoft Teams",
-  address: "The URL of the workflow “Post to a channel when a webhook request is received”",
+  url: "The URL of the workflow “Post to a channel when a webhook request is received”",
   transport: "http",
   secret: null,
 } as const satisfies FormatInfo;

@@ -10,7 +10,7 @@ export const destinationStates = ["active", "paused", "disabled"] as const;
 /** The longest expression, in characters. */
 export const maxFilterCharacters = 2_000;
 const filterExample = 'event.type == "deploy.error"';
-const maxAddressCharacters = 2_000;
+const maxUrlCharacters = 2_000;
 const maxConcurrent = 64;
 /** The most items of a batch, and the longest wait for them: a delivery is leased for 30 s. */
 const maxBatchItems = 1_000;
@@ -72,11 +72,11 @@ export const destinationFields = {
   },
   url: {
     type: "text",
-    rules: { minLength: 1, maxLength: maxAddressCharacters },
-    error: `Write an address of 1 to ${maxAddressCharacters} characters`,
+    rules: { minLength: 1, maxLength: maxUrlCharacters },
+    error: `Write a URL of 1 to ${maxUrlCharacters} characters`,
     description:
-      "Where to post to; for other transports and `email`, an address with its login, such as smtps://user:password@host/?from=…&to=…",
-    label: "Address",
+      "Where to post to; for other transports and `email`, a URL with its login, such as smtps://user:password@host/?from=…&to=…",
+    label: "URL",
   },
   filter: {
     type: "text",

@@ -13,8 +13,8 @@ import type { Destination, StoredDestination } from "./destination.ts";
 
 /** What only the sender may know of a destination. */
 export interface DestinationSecrets {
-  /** The whole address, which may hold a token or a password. */
-  readonly address: string;
+  /** The whole URL, which may hold a token or a password. */
+  readonly url: string;
   /** Sent with every message, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** Signs, or authenticates, what is sent; null if the format has none. */
@@ -74,8 +74,8 @@ function placeOf(id: Destination["id"]): string {
   return `destination/${id}`;
 }
 
-/** The address without credentials, path and query, which may hold a token. */
-export function shownAddress(url: string): string {
+/** The URL without credentials, path and query, which may hold a token. */
+export function shownUrl(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? "" : `${parsed.protocol}//${parsed.host}/…`;
 }

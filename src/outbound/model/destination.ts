@@ -36,10 +36,7 @@ export const destinationSchema = resource(
     ),
     format: word(formatNames, "Format of its messages."),
     transport: word(transportNames, "What carries its messages."),
-    address: personal(
-      "text",
-      text("The address without its secret parts.", "https://hooks.slack.com/…"),
-    ),
+    url: personal("text", text("The URL without its secret parts.", "https://hooks.slack.com/…")),
     filter: personal(
       "text",
       nullable(text("The expression that an event must match.", 'event.severity == "error"')),

@@ -144,7 +144,7 @@ export const updateDestination = statement<
       name: p.name,
       format: p.format,
       transport: p.transport,
-      address: p.address,
+      url: p.url,
       filter: p.filter,
       orderBy: p.orderBy,
       ratePerSecond: p.ratePerSecond,

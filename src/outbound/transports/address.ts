@@ -31,14 +31,13 @@ export function rulesFor(allowed: PrivateAllowed, owner: string | null): Address
  */
 export function destinationUrl(text: string, { allowsPrivate }: AddressRules): URL {
   const url = text.length <= maxUrlCharacters ? URL.parse(text) : null;
-  if (url === null)
-    throw new AddressError("The address is not a URL, such as https://example.com/hook");
+  if (url === null) throw new AddressError("Write a URL, such as https://example.com/hook");
   if (url.protocol !== "https:" && !(allowsPrivate && url.protocol === "http:")) {
     const advice = url.protocol === "http:" ? `. ${howToAllow}` : "";
-    throw new AddressError(`The address must start with https://${advice}`);
+    throw new AddressError(`The URL must start with https://${advice}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new AddressError("The address must not contain a user name or password");
+    throw new AddressError("The URL must not contain a user name or password");
   }
   requireUsualPort(url);
   if (!allowsPrivate) requirePublicName(url, howToAllow);

@@ -1,22 +1,21 @@
 /**
- * What carries messages, and what its address is. The console's page imports this list, so it stays apart from the
+ * What carries messages, and what its URL is. The console's page imports this list, so it stays apart from the
  * functions, and names no other origin.
  */
 export const transports = {
-  http: { label: "HTTP", address: "The URL of your service" },
-  smtp: { label: "SMTP", address: "smtps://user:password@host:465/?from=…&to=…" },
+  http: { label: "HTTP", url: "The URL of your service" },
+  smtp: { label: "SMTP", url: "smtps://user:password@host:465/?from=…&to=…" },
   rabbitmq: {
     label: "RabbitMQ",
-    address: "amqps: user:password@host/vhost?exchange=…&routingKey=…",
+    url: "amqps: user:password@host/vhost?exchange=…&routingKey=…",
   },
-  nats: { label: "NATS JetStream", address: "tls: user:password@host?subject=…" },
-  sqs: { label: "Amazon SQS", address: "The URL of the queue, with key:secret@ before its host" },
+  nats: { label: "NATS JetStream", url: "tls: user:password@host?subject=…" },
+  sqs: { label: "Amazon SQS", url: "The URL of the queue, with key:secret@ before its host" },
   s3: {
     label: "Amazon S3 and compatibles",
-    address:
-      "The URL of the bucket, with key:secret@ before its host and a path such as {date}/{id}",
+    url: "The URL of the bucket, with key:secret@ before its host and a path such as {date}/{id}",
   },
-  redis: { label: "Redis Streams", address: "rediss: user:password@host/0?stream=…" },
+  redis: { label: "Redis Streams", url: "rediss: user:password@host/0?stream=…" },
 } as const;
 
 export type TransportName = keyof typeof transports;

@@ -27,7 +27,7 @@ async function hold(currency: string, price: number) {
 }
 
 const send = (...args: string[]) =>
-  skyhook(["send", ...args, "--url", served.url], {
+  skyhook(["send", ...args, "--server", served.url], {
     cwd: newFolder(),
     env: {
       ADMIN_TOKEN: served.token,
@@ -57,10 +57,13 @@ test.each([
 
     await app.as("user", `${bookings}/${id}`, { method: "DELETE" });
     const part = ["--amount", "8", "--note", "by transfer"];
-    const recorded = await skyhook(["booking", "refund", reference, ...part, "--url", served.url], {
-      cwd: newFolder(),
-      env: { ADMIN_TOKEN: served.token },
-    });
+    const recorded = await skyhook(
+      ["booking", "refund", reference, ...part, "--server", served.url],
+      {
+        cwd: newFolder(),
+        env: { ADMIN_TOKEN: served.token },
+      },
+    );
     expect([recorded.err, recorded.code]).toEqual(["", 0]);
     expect(recorded.out).toMatch(/^Refunded [A-Z]{3} 8[.0]* of [A-Z]{3} [\d,.]+: partial\n$/);
     const refunded = await send("payment_processor", "charge.refunded", "--booking", id);

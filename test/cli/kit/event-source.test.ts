@@ -70,7 +70,7 @@ test("says how to follow a replay again when the server does not respond", async
       : Response.json({ code: "unavailable", detail: "The database is down" }, { status: 503 }),
   );
   const env = { OPERATOR_TOKEN: "token" };
-  expect(bulkReplay({ url, delivery: "dead" }, env)).rejects.toThrow(
+  expect(bulkReplay({ server: url, delivery: "dead" }, env)).rejects.toThrow(
     /^The server answers 503 unavailable: The database is down\. The replay goes on .* replay --resume rpl_1$/,
   );
 });

@@ -17,7 +17,7 @@ afterAll(() => served.stop());
 async function applying(text: string, ...flags: string[]) {
   const cwd = newFolder();
   await Bun.write(join(cwd, "destinations.yaml"), text);
-  return skyhook(["apply", "destinations.yaml", "--url", served.url, ...flags], {
+  return skyhook(["apply", "destinations.yaml", "--server", served.url, ...flags], {
     cwd,
     env: { ADMIN_TOKEN: served.token, HOOK: "http://127.0.0.1:1099/hunter2" },
   });
@@ -36,7 +36,7 @@ const file = (filter: string) => `destinations:
 
 test("skyhook apply prints the difference, makes it so, and then has nothing to change", async () => {
   const dry = await applying(file('event.severity == "error"'), "--dry-run");
-  expect(dry.out).toContain("+ deploys\n    address: http://127.0.0.1:1099/…\n");
+  expect(dry.out).toContain("+ deploys\n    url: http://127.0.0.1:1099/…\n");
   expect(dry.out).toEndWith("2 changes not made (--dry-run)\n");
   expect((await applying(file('event.severity == "error"'), "--dry-run")).out).toBe(dry.out);
 
@@ -98,7 +98,7 @@ test("skyhook apply and skyhook destination leave users' destinations of the sam
   const same = "destinations: [{name: hers, format: json, url: 'http://127.0.0.1:1099/'}]\n";
   expect((await applying(same)).out).toContain("+ hers\n");
   const run = (...args: string[]) =>
-    skyhook(["destination", ...args, "--url", served.url], {
+    skyhook(["destination", ...args, "--server", served.url], {
       cwd: newFolder(),
       env: { ADMIN_TOKEN: served.token },
     });

@@ -24,14 +24,14 @@ afterAll(async () => {
 test("skyhook destination adds, lists, tests, pauses and removes a destination", async () => {
   const cwd = newFolder();
   const run = (...args: string[]) =>
-    skyhook(["destination", ...args, "--url", served.url], {
+    skyhook(["destination", ...args, "--server", served.url], {
       cwd,
       env: { ADMIN_TOKEN: served.token },
     });
 
   expect((await run()).err).toContain("No destinations found.");
   const to = `http://127.0.0.1:${target.port}/hunter2`;
-  const added = await run("add", "deploys", "--to", to, "--filter", 'event.severity == "error"');
+  const added = await run("add", "deploys", "--url", to, "--filter", 'event.severity == "error"');
   expect(added).toMatchObject({
     code: 0,
     err: "Store the secret now: it cannot be shown again.\n",
@@ -70,7 +70,7 @@ test("skyhook destination add does not create a destination of the person behind
   const operator = await tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
   const to = `http://127.0.0.1:${target.port}/`;
   expect(
-    await skyhook(["destination", "add", "mine", "--to", to, "--url", served.url], {
+    await skyhook(["destination", "add", "mine", "--url", to, "--server", served.url], {
       cwd: newFolder(),
       env: { OPERATOR_TOKEN: operator },
     }),
@@ -80,23 +80,23 @@ test("skyhook destination add does not create a destination of the person behind
 test("skyhook destination add names what is wrong", async () => {
   const cwd = newFolder();
   const run = (...args: string[]) =>
-    skyhook(["destination", "add", ...args, "--url", served.url], {
+    skyhook(["destination", "add", ...args, "--server", served.url], {
       cwd,
       env: { ADMIN_TOKEN: served.token },
     });
-  expect(await run("bad", "--to", "ftp://a", "--secret", "x")).toMatchObject({
+  expect(await run("bad", "--url", "ftp://a", "--secret", "x")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("The address must start with https://; Only pagerduty"),
+    err: expect.stringContaining("The URL must start with https://; Only pagerduty"),
   });
   const filter = await run(
     "bad",
-    "--to",
+    "--url",
     `http://127.0.0.1:${target.port}/`,
     "--filter",
     "event.typ == 'x'",
   );
   expect(filter.err).toContain("Did you mean event.type?");
-  expect(await run("bad", "--to", "https://a.example", "--format", "fax")).toMatchObject({
+  expect(await run("bad", "--url", "https://a.example", "--format", "fax")).toMatchObject({
     code: 2,
   });
 });

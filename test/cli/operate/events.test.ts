@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-const run = (...args: string[]) => skyhook(["events", ...args, "--url", served.url], { env });
+const run = (...args: string[]) => skyhook(["events", ...args, "--server", served.url], { env });
 /** The ids of the events that the command prints with --json. */
 async function found(...args: string[]): Promise<string[]> {
   const { out } = await run("--json", ...args);
@@ -87,7 +87,7 @@ test("skyhook rejections prints the causes, and explains one", async () => {
   const sent = { method: "POST", body: '{"event":"push"}' };
   await fetch(`${served.url}/webhooks/code_host`, sent);
   const rejections = (...args: string[]) =>
-    skyhook(["rejections", ...args, "--url", served.url], { env });
+    skyhook(["rejections", ...args, "--server", served.url], { env });
   const { out } = await rejections("--provider", "github");
   expect(out).toMatch(/^received +provider +type +reason +cause +id\n/);
   const [, id = ""] = /missing-signature +missing-signature +(rej_\w+)\n$/.exec(out) ?? [];
@@ -116,7 +116,7 @@ test("skyhook events reports what it cannot read", async () => {
   );
   const user = await served.app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
   expect(
-    await skyhook(["events", "--url", served.url], { env: { OPERATOR_TOKEN: user } }),
+    await skyhook(["events", "--server", served.url], { env: { OPERATOR_TOKEN: user } }),
   ).toMatchObject({
     code: 1,
     err: "skyhook: The server answers 403 insufficient-scope: This requires the role operator or admin. Set OPERATOR_TOKEN to a valid operator's token.\n",

@@ -101,7 +101,7 @@ samples: { x: { body: { type: x } } }
 const at = (
   format: "json" | "slack" | "pagerduty" | "discord" | "email" | "original",
   host: string,
-) => ({ format, address: `https://${host}/…` });
+) => ({ format, url: `https://${host}/…` });
 
 test.each([
   ["slack", at("slack", "hooks.slack.com"), true],

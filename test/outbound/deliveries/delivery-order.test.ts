@@ -156,7 +156,7 @@ test.skipIf(skips(noManyConnections))(
     for (const { sql: text } of schema.migrations.postgres) await database.run(text);
     await database.run(`insert into deliveries (destination, notification, event, order_key, status, attempt_count, due_at, blocked)
       select 1, i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
-    await database.run(`insert into destinations (number, id, name, format, transport, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+    await database.run(`insert into destinations (number, id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
       values (1, 'dst_1', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
     await using client = new SQL(database.url, { max: 1 });
     const now = new Date(10_000);

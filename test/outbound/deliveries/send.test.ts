@@ -42,10 +42,10 @@ test("an error is one line of at most 500 characters, whatever a mail server say
       data() {},
     },
   });
-  const address = `smtp://127.0.0.1:${server.port}/?from=a@example.com&to=b@example.com`;
+  const url = `smtp://127.0.0.1:${server.port}/?from=a@example.com&to=b@example.com`;
   const { send } = sender(parts, destinationRow(1, { format: "email", transport: "smtp" }), {
     ...noSecrets,
-    address,
+    url,
   });
   const { delivered, error } = await send([{ notification, event }], null, none);
   expect(delivered).toBe(false);
@@ -66,11 +66,11 @@ test.each([
   ["false", "email", `smtp://127.0.0.1/${mailTo}`, "DESTINATIONS_ALLOW_PRIVATE"],
 ] as const)(
   "with private addresses allowed %p, %s to %s says in words: %s",
-  async (privateAllowed, format, address, said) => {
+  async (privateAllowed, format, url, said) => {
     const { send } = sender(
       { ...parts, clock: systemClock, privateAllowed, resolve: systemResolve },
       destinationRow(1, { format, transport: format === "email" ? "smtp" : "http" }),
-      { ...noSecrets, address },
+      { ...noSecrets, url },
     );
     const { error } = await send([{ notification, event }], null, none);
     expect(error).toContain(said);
@@ -91,7 +91,7 @@ test.each([
     let received = 0;
     await using server = serving(() => new Response(String((received += 1))));
     const destination = destinationRow(1, { format: "json", ownerId });
-    const secrets = { ...noSecrets, address: server.url.href };
+    const secrets = { ...noSecrets, url: server.url.href };
     const { send } = sender({ ...parts, privateAllowed }, destination, secrets);
     const { delivered } = await send([{ notification, event }], null, none);
     expect({ delivered, received }).toEqual({ delivered: count === 1, received: count });

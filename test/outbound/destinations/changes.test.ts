@@ -47,8 +47,15 @@ describe("PATCH /v1/destinations/{id}", () => {
       ["destination.resumed", null],
       ["destination.updated", "filter: none → true\norderBy: none → event.subject"],
       ["destination.paused", null],
-      ["destination.created", made["address"]],
+      ["destination.created", made["url"]],
     ]);
+  });
+
+  test("rejects the URL that a read shows, which has lost its path", async () => {
+    const { made, patch } = await destinationOf("shown");
+    const answer = await jsonWith(await patch({ url: made["url"] }), 422);
+    expect(answer["errors"]).toMatchObject([{ pointer: "/url" }]);
+    expect(String(answer["detail"])).toContain("Write all of it");
   });
 
   test.each([

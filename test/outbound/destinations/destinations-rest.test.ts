@@ -30,7 +30,7 @@ describe("POST /v1/destinations", () => {
     expect(body["secret"]).toMatch(/^whsec_/);
     const read = await json(await app.as("admin", `${path}/${String(body["id"])}`));
     expect(read).not.toHaveProperty("secret");
-    expect(read["address"]).not.toContain("hook");
+    expect(read["url"]).not.toContain("hook");
   });
 
   test("creates one per Idempotency-Key, and returns its secret to the first request only", async () => {

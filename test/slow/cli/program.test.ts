@@ -52,7 +52,7 @@ describe("skyhook", () => {
     [["send", "task_tracker", "push"], "comment.added, task.completed, task.created"],
     [["send", "task_tracker", "task.created", "--tamper", "time"], "payment_processor does"],
     [["send", "task_tracker", "task.created", "--tamper", "all"], "signature, body, time"],
-    [["send", "task_tracker", "task.created", "--url", "localhost:1"], "like http://"],
+    [["send", "task_tracker", "task.created", "--server", "localhost:1"], "like http://"],
     [["send", "task_tracker", "task.created", "--id", "1"], "a UUID"],
     [["verify", "task_tracker"], "--body"],
     [["verify", "nobody", "--body", "-"], "task_tracker, shared_inbox"],

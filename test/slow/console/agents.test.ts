@@ -36,7 +36,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     const header = `"Authorization: Bearer ${token}"`;
     const command = `claude mcp add --transport http skyhook ${server.url}/mcp --header ${header}`;
     const inFile = `"url": "${server.url}/mcp"`;
-    const program = `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --url ${server.url}`;
+    const program = `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --server ${server.url}`;
     for (const each of [command, inFile, program]) expect(text).toContain(each);
     expect(await statusOf(token)).toBe(200);
     await browser.go("#/agents");

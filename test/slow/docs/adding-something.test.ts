@@ -191,7 +191,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     ],
     files: {
       "src/outbound/formats/plain.ts": `import type { FormatInfo, Render } from "./format.ts";
-export const plain = { label: "Plain", address: "Any", transport: "http", secret: null } as const satisfies FormatInfo;
+export const plain = { label: "Plain", url: "Any", transport: "http", secret: null } as const satisfies FormatInfo;
 export const renderPlain: Render = ({ notification }) => ({
   headers: { "content-type": "text/plain" },
   body: notification.title,

@@ -142,7 +142,7 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         owner_id: few("case n when 2 then 'test-user' end", "'user-' || n % 10"),
         format: "'json'",
         transport: "'http'",
-        address: "'https://example.com'",
+        url: "'https://example.com'",
         max_concurrent: "8",
         alerts: sql === onSqlite ? "0" : "false",
         state: "'disabled'",

@@ -60,8 +60,7 @@ async function check(
   const { name, state } = destination;
   const about = `destination ${name}`;
   const run = (verb: string) => `\`${programName} destination ${verb} ${name}\``;
-  if (first === undefined)
-    return bad(about, "its address is sealed, but PERSONAL_DATA_KEY is missing");
+  if (first === undefined) return bad(about, "its URL is sealed, but PERSONAL_DATA_KEY is missing");
   if (state === "disabled") return good(about, "disabled: stores no deliveries");
   let problems: readonly (string | null)[];
   try {
@@ -98,14 +97,12 @@ async function unreachable(
   config: Config,
   keys: KeyRing,
 ): Promise<string | null> {
-  const { address } = openSecrets(keys, destination);
+  const { url } = openSecrets(keys, destination);
   const { transport } = destination;
   const rules = rulesOf(destination, config.destinationsAllowPrivate);
   try {
     const endpoint =
-      transport === "http"
-        ? endpointOf(new URL(address))
-        : brokers[transport].check(address, rules);
+      transport === "http" ? endpointOf(new URL(url)) : brokers[transport].check(url, rules);
     const host = await hostToConnect(endpoint, { rules, resolve: systemResolve });
     await opened(host, endpoint.port);
     return null;

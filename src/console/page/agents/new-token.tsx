@@ -104,7 +104,7 @@ function setUps(base: string, token: string): readonly (readonly [string, string
     ["VS Code, in .vscode/mcp.json", JSON.stringify(servers, null, 2)],
     [
       "Clients that start a program",
-      `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --url ${base.replace(/\/$/, "")}`,
+      `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --server ${base.replace(/\/$/, "")}`,
     ],
   ];
 }

@@ -77,7 +77,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
       {isOfSettings && (
         <p class="quiet">
           The server’s settings OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET define its name and
-          address.
+          URL.
         </p>
       )}
       <Fields of={first} values={{ ...destination }} />
@@ -93,15 +93,15 @@ export function DestinationEdit({ destination, path, done }: Parts) {
   );
 }
 
-/** Address, secret and headers, which stay if their fields are empty: the page does not know them. */
+/** URL, secret and headers, which stay if their fields are empty: the page does not know them. */
 function keptFields(
-  { format, transport, address, headerNames }: Destination,
+  { format, transport, url: shownUrl, headerNames }: Destination,
   headers: FormField | undefined,
 ): FormFields {
   const { url, secret } = fieldsOfFormat(format, transport);
   const kept = { isOptional: true, hint: "Unchanged unless you enter a new value" };
   return {
-    url: { ...url, ...kept, hint: `${kept.hint}. ${url.hint}`, placeholder: address },
+    url: { ...url, ...kept, hint: `${kept.hint}. ${url.hint}`, placeholder: shownUrl },
     ...(secret !== undefined && { secret: { ...secret, ...kept } }),
     ...(headers !== undefined && {
       headers: { ...headers, ...kept, isNullable: false, placeholder: headerNames ?? "None" },
@@ -112,7 +112,7 @@ function keptFields(
 /** The fields in which a conflict is noticed, by their names in a change. Secrets are not shown to anybody. */
 const compared = {
   name: "name",
-  url: "address",
+  url: "url",
   filter: "filter",
   orderBy: "orderBy",
   ratePerSecond: "ratePerSecond",
@@ -137,7 +137,7 @@ function conflictError(conflicts: readonly Compared[], latest: Destination): Api
     const now =
       value === null ? "nothing" : value === true ? "on" : value === false ? "off" : value;
     const text = `Somebody else set this to ${now}. Save again to replace it.`;
-    return [field === "address" ? "url" : field, text] as const;
+    return [field, text] as const;
   });
   return new ApiError(409, "conflict", message, null, [], new Map(texts));
 }

@@ -12,25 +12,25 @@ interface FieldsOfFormat {
   readonly secret?: FormField;
 }
 
-/** What carries a format, what it takes as its address, and as its secret if it takes one. */
+/** What carries a format, what it takes as its URL, and as its secret if it takes one. */
 export function fieldsOfFormat(format: string, carrier: string): FieldsOfFormat {
   if (isSigned(format)) {
     const words = transport.words.filter((word) => word !== "smtp");
-    const byHttp = formatInfo(format)?.address ?? "";
-    const hint = carrier === "http" ? byHttp : addressBy(carrier);
+    const byHttp = formatInfo(format)?.url ?? "";
+    const hint = carrier === "http" ? byHttp : urlBy(carrier);
     return { transport: { ...transport, words }, url: { ...url, hint } };
   }
-  const address = { ...url, hint: formatInfo(format)?.address ?? "" };
+  const urlField = { ...url, hint: formatInfo(format)?.url ?? "" };
   const given = givenSecretOf(format);
-  if (given === null) return { url: address };
+  if (given === null) return { url: urlField };
   const { label, of } = given;
   const hint = `The ${label.toLowerCase()} of ${of}`;
-  return { url: address, secret: { ...secret, label, hint } };
+  return { url: urlField, secret: { ...secret, label, hint } };
 }
 
-const addressBy = (carrier: string): string =>
+const urlBy = (carrier: string): string =>
   // Guarantee: the choices are the names of transports.
-  Object.hasOwn(transports, carrier) ? transports[carrier as TransportName].address : "";
+  Object.hasOwn(transports, carrier) ? transports[carrier as TransportName].url : "";
 
 /** Most destinations leave them as they are. */
 const limits = { orderBy, ratePerSecond, maxConcurrent, retryDelays };

@@ -76,7 +76,7 @@ export function DestinationPane({ id, close, changed }: Parts) {
               <HealthBadge of={destination} />
               {destination.alerts && <Badge tone="info">Alerts</Badge>}
               <span>{formatInfo(destination.format)?.label ?? destination.format}</span>
-              <Mono of={destination.address || "No address"} />
+              <Mono of={destination.url || "No URL"} />
             </p>
             {isAdmin() && (
               <Actions

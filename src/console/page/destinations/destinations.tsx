@@ -28,14 +28,14 @@ export const Destinations = listView<DestinationDetail>({
       head: "Sends to",
       at: "kind",
       width: "minmax(0, 3fr)",
-      cell: ({ format, address, ownerId }) => (
+      cell: ({ format, url, ownerId }) => (
         <>
-          {hostIn(address)}
+          {hostIn(url)}
           <span class="quiet"> · {formatInfo(format)?.label ?? format}</span>
           {ownerId !== null && ", of a user"}
         </>
       ),
-      tip: ({ address }) => address,
+      tip: ({ url }) => url,
     },
     {
       head: "Filter",
@@ -108,8 +108,8 @@ function Owner({ route }: ViewParts) {
   );
 }
 
-/** The API shows the rest of an address as `…`, because it may hold a secret. */
-const hostIn = (address: string): string => URL.parse(address)?.host ?? "No address";
+/** The API shows the rest of a URL as `…`, because it may hold a secret. */
+const hostIn = (url: string): string => URL.parse(url)?.host ?? "No URL";
 
 function NoDestinations() {
   return (

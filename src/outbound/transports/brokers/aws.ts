@@ -24,12 +24,12 @@ export function awsTarget(text: string, example: string, rules: AddressRules): A
     decodePart,
   );
   if (parsed === null || !accessKeyId || !secretAccessKey) {
-    throw new AddressError(`The address must be like ${example}`);
+    throw new AddressError(`The URL must be like ${example}`);
   }
   const sessionToken = parsed.searchParams.get("sessionToken");
   const region = parsed.searchParams.get("region") ?? regionIn(parsed.hostname);
   if (region === undefined) {
-    throw new AddressError(`The address must have region=, like ${example}`);
+    throw new AddressError(`The URL must have region=, like ${example}`);
   }
   [parsed.username, parsed.password, parsed.search] = ["", "", ""];
   const url = destinationUrl(parsed.href, rules);

@@ -36,7 +36,7 @@ export function brokerAddress(text: string, shape: Shape, rules: AddressRules): 
   const [secure, plain] = shape.schemes;
   if (!address.isTls && !rules.allowsPrivate) {
     throw new AddressError(
-      `The address must start with ${secure}://. Set DESTINATIONS_ALLOW_PRIVATE to allow ${plain}.`,
+      `The URL must start with ${secure}://. Set DESTINATIONS_ALLOW_PRIVATE to allow ${plain}.`,
     );
   }
   requireUsualPort(address.server);
@@ -54,7 +54,7 @@ export function parsedAddress(
   const server = url === null ? null : URL.parse(`https://${url.host}`);
   const isTls = url?.protocol === `${secure}:`;
   if (url === null || server === null || !(isTls || url.protocol === `${plain}:`)) {
-    throw new AddressError(`The address must be like ${example}`);
+    throw new AddressError(`The URL must be like ${example}`);
   }
   const port = url.port === "" ? (isTls ? securePort : plainPort) : Number(url.port);
   return {
@@ -80,7 +80,7 @@ export function decodePart(text: string): string {
 /** A parameter that the address must have. Throws an `AddressError`. */
 export function required(query: URLSearchParams, name: string, example: string): string {
   const value = query.get(name) ?? "";
-  if (value === "") throw new AddressError(`The address must have ${name}=, like ${example}`);
+  if (value === "") throw new AddressError(`The URL must have ${name}=, like ${example}`);
   return value;
 }
 

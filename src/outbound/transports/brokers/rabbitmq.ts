@@ -71,7 +71,7 @@ function targetOf(text: string, rules: AddressRules) {
   const exchange = address.query.get("exchange") ?? "";
   const routingKey = address.query.get("routingKey") ?? "";
   if (!exchange && !routingKey) {
-    throw new AddressError(`The address must have exchange= or routingKey=, like ${example}`);
+    throw new AddressError(`The URL must have exchange= or routingKey=, like ${example}`);
   }
   requirePlaces(routingKey);
   return { address, exchange, routingKey };

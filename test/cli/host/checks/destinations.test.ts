@@ -68,9 +68,9 @@ test.each([
     const { storage, config } = own.services;
     const [stored] = await storage.all(allDestinations, {});
     if (stored === undefined) throw new Error("Not stored");
-    const address = "https://api.github.com/…";
+    const shown = "https://api.github.com/…";
     await storage.atomically(
-      write(updateDestination, { ...stored, address, before: stored.updatedAt }),
+      write(updateDestination, { ...stored, url: shown, before: stored.updatedAt }),
     );
     const [finding] = await checkDestinations(storage, config, env);
     const detail = "gets no events of code_host, its own service, unless its filter names it";

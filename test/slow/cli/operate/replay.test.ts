@@ -50,7 +50,7 @@ describe("skyhook replay", () => {
       beside("replay", "evt_0"),
       skyhook(["replay", "evt_0"], { env: { PORT: running().env.PORT } }),
       skyhook(["replay", "evt_0"], { env: stranger }),
-      skyhook(["replay", "evt_0", "--url", "http://127.0.0.1:1"], { cwd: running().cwd }),
+      skyhook(["replay", "evt_0", "--server", "http://127.0.0.1:1"], { cwd: running().cwd }),
     ]);
     expect(missing.err).toBe(
       oneLine(
