@@ -83,7 +83,10 @@ function createProgram(): Command {
         console.log(fullVersion());
         throw new CommanderError(0, "commander.version", "");
       })
-      .option(demoOption, "before a command: run it for the demo that runs on this machine")
+      .option(
+        demoOption,
+        "before a command: run it for the running demo of this folder, or of PORT",
+      )
       // Of options that a command and its operations share, those after an operation are its own.
       .enablePositionalOptions()
       .exitOverride()

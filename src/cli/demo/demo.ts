@@ -9,15 +9,15 @@ import { endOutdatedOffers } from "../../booking/changes/ended-offers.ts";
 import { importFlights } from "../../booking/flights/import/import-flights.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
 import { developmentSecret } from "../../inbound/signatures/development-secret.ts";
-import type { Services } from "../../services.ts";
 import { serve } from "../host/serve.ts";
 import { example } from "../kit/arguments.ts";
 
 import { demoFlights } from "./flights.ts";
-import { liveThrough, pastClock } from "./past.ts";
+import { contextOf, historyMs, liveThrough, minuteMs, pastClock } from "./past.ts";
+import { connectReceivers } from "./receivers.ts";
 import { publishDemo } from "./state.ts";
-import { contextOf, historyMs, pastOf } from "./story.ts";
-import { sendSamples } from "./webhooks.ts";
+import { isInOutage, pastOf } from "./story.ts";
+import { playScenes } from "./webhooks.ts";
 import { welcome } from "./welcome.ts";
 
 const flightDays = 30;
@@ -25,8 +25,10 @@ const flightDays = 30;
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("demo")
-    .description("run the service in memory, with sample flights, bookings and webhooks")
-    .addHelpText("after", example("skyhook demo"))
+    .description(
+      `run the service in memory with sample data: flights of the next ${flightDays} days; the webhooks and bookings of three days, with a bad deploy, a refund and rejected webhooks; four destinations, one of which was down. DATABASE_URL keeps all of it`,
+    )
+    .addHelpText("after", example("skyhook demo", "skyhook --demo console --role admin"))
     .action(() => demo(env));
 }
 
@@ -41,7 +43,14 @@ async function demo(given: NodeJS.ProcessEnv): Promise<void> {
     }),
   );
   const isKept = given["DATABASE_URL"] !== undefined;
-  const env = { LOG_LEVEL: "error", ...given, ...(!isKept && memory()), ...providers(secrets) };
+  const env = {
+    LOG_LEVEL: "error",
+    ...given,
+    ...(!isKept && memory()),
+    ...providers(secrets),
+    // The demo's receivers are on this machine.
+    DESTINATIONS_ALLOW_PRIVATE: "true",
+  };
   const clock = pastClock();
   const { services, log, url } = await serve(env, { clock, makeId, random: Math.random });
   const sender = { url, secrets, now: () => clock.now() };
@@ -55,48 +64,21 @@ async function demo(given: NodeJS.ProcessEnv): Promise<void> {
     flights,
     new Date(today.getTime() - historyMs),
   );
-  // A database that is kept has a past after its first demo, and outlives the demo's receivers.
+  // A database that is kept has a past after its first demo.
   const newest = { limit: 1, withTotal: false, direction: "forward", cursor: null } as const;
   const { data } = await services.events.list(contextOf("demo", "admin"), newest, {});
-  if (data.length === 0) {
-    const past = await pastOf(services, sender);
-    clock.setBack(historyMs);
-    if (!isKept) await connectReceivers(services);
-    await liveThrough(past, clock, services);
-  }
+  const isFirst = data.length === 0;
+  const past = isFirst ? await pastOf(services, sender) : [];
+  if (isFirst) clock.setBack(historyMs);
+  const changes = await connectReceivers(services, () => isInOutage(clock.now()));
+  if (isFirst) await liveThrough([...past, ...changes], clock, services);
   log.level = level;
   publishDemo({ ...env, PORT: new URL(url).port }, given);
   const about = `${flights.length} flights in the next ${flightDays} days`;
   console.log(await welcome(services, url, about));
-  sendSamples(sender);
+  // The scenes that follow differ from those of the past, also where the demo runs again.
+  playScenes(sender, Math.floor(clock.now() / minuteMs));
 }
-
-/** Creates destinations of several kinds. Their receivers are in this process: all answer 200 but one. */
-async function connectReceivers({ destinations }: Services): Promise<void> {
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: (request) =>
-      new Response(null, { status: request.url.endsWith("/warehouse") ? 503 : 200 }),
-  });
-  server.unref();
-  for (const receiver of receivers) {
-    const url = `${server.url.origin}/${receiver.name}`;
-    await destinations.create(contextOf("demo", "admin"), { ...receiver, url });
-  }
-}
-
-const receivers = [
-  {
-    name: "on-call",
-    format: "slack",
-    filter: 'event.severity == "error" || event.severity == "warning"',
-    alerts: true,
-  },
-  { name: "finance", format: "json", filter: 'event.type.startsWith("payment")' },
-  { name: "staging", format: "cloudevents", filter: 'event.provider != "bookings"' },
-  { name: "warehouse", format: "json", filter: 'event.type == "deploy.error"' },
-] as const;
 
 /** All providers of the catalogue, with the demo's own secrets. */
 const providers = (secrets: ReadonlyMap<string, string>): NodeJS.ProcessEnv => ({
@@ -119,8 +101,7 @@ function memory(): NodeJS.ProcessEnv {
     DATA_DIR: folder,
     SECRETS_DIR: join(folder, "secrets"),
     PROVIDERS_DIR: join(folder, "providers"),
-    // The only receivers of the demo are its own, on this machine.
+    // The only receivers of the demo are its own.
     OPERATOR_GATEWAY_URL: undefined,
-    DESTINATIONS_ALLOW_PRIVATE: "true",
   };
 }

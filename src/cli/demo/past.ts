@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
 import { destinationsDue } from "../../outbound/deliveries/delivery-queue.sql.ts";
 import type { Services } from "../../services.ts";
 
@@ -37,6 +38,13 @@ export function pastClock(): PastClock {
   };
 }
 
+export const minuteMs = 60_000;
+/** How far back the demo's past goes. */
+export const historyMs = 3 * 1_440 * minuteMs;
+
+/** Minutes before now or, of yesterday, a time on this machine's clock. */
+export type Time = number | string;
+
 /** Something that happened in the past of the demo. */
 export interface Moment {
   readonly agoMs: number;
@@ -60,4 +68,20 @@ export async function liveThrough(
     while (await isSending()) await Bun.sleep(2);
   }
   clock.setBack(0);
+}
+
+export function moment(time: Time, happen: Moment["happen"]): Moment {
+  return { agoMs: systemClock.now() - timeOf(time), happen };
+}
+
+export function timeOf(time: Time): number {
+  if (typeof time === "number") return systemClock.now() - Math.round(time * minuteMs);
+  const timeZone = Temporal.Now.timeZoneId();
+  const yesterday = Temporal.Now.plainDateISO(timeZone).subtract({ days: 1 });
+  return yesterday.toZonedDateTime({ timeZone, plainTime: time }).epochMilliseconds;
+}
+
+/** Who does what the demo does. */
+export function contextOf(id: string, role: "user" | "operator" | "admin"): Context {
+  return { actor: { id, roles: [role] }, expiresAt: new Date(8.64e15), requestId: "demo" };
 }

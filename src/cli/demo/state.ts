@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,32 +17,37 @@ import { settings } from "../../config/settings.ts";
 import { messageOf } from "../kit/errors.ts";
 import { UsageError } from "../kit/output.ts";
 
-/** What other commands need to work with the running demo. */
+/** What other commands need to work with a running demo. */
 interface DemoState {
   readonly pid: number;
+  /** Where it was started. */
+  readonly folder: string;
   /** Environment variables. */
   readonly variables: NodeJS.ProcessEnv;
 }
 
-/** One demo of a user is found at a time: the one that started last. */
-function placeOf(env: NodeJS.ProcessEnv): string {
-  return join(env["XDG_RUNTIME_DIR"] || tmpdir(), `skyhook.demo-${process.getuid?.() ?? 0}.json`);
-}
+const folderOf = (env: NodeJS.ProcessEnv): string => env["XDG_RUNTIME_DIR"] || tmpdir();
+/** The beginning of the names of a user's files; the id of the demo's process follows. */
+const prefix = `skyhook.demo-${process.getuid?.() ?? 0}-`;
 
 /** Writes the settings for other commands of the same user. They are removed when this process exits. */
 export function publishDemo(settingsOfDemo: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): void {
-  const place = placeOf(env);
-  const state: DemoState = { pid: process.pid, variables: ours(settingsOfDemo) };
+  const place = join(folderOf(env), `${prefix}${process.pid}.json`);
+  const state: DemoState = {
+    pid: process.pid,
+    folder: process.cwd(),
+    variables: ours(settingsOfDemo),
+  };
   try {
+    // Those of demos that were killed hold keys.
+    for (const [file, { isRunning }] of demosIn(env)) if (!isRunning) rmSync(file, { force: true });
     writePrivately(place, `${JSON.stringify(state)}\n`);
   } catch (error) {
     // In a temporary folder, the name may be a file of another user.
     console.error(`skyhook: --demo does not find this demo: ${messageOf(error)}`);
     return;
   }
-  process.on("exit", () => {
-    if (readState(place)?.pid === process.pid) rmSync(place, { force: true });
-  });
+  process.on("exit", () => rmSync(place, { force: true }));
 }
 
 const settingKeys = new Set<string>(Object.values(settings).map(({ key }) => key));
@@ -47,18 +61,62 @@ const ours = (env: NodeJS.ProcessEnv, are = true): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name) === are));
 
 /**
- * The environment with the settings of the demo that runs, and no other: those of the caller may be of a real server.
- * Throws a `UsageError` if none runs.
+ * The environment with the settings of a running demo, and no other: those of the caller may be of a real server. The
+ * demo is that of PORT if it is set, else that of the current folder, else the only one. Throws a `UsageError` that says
+ * how to choose if there is no such demo.
  */
 export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const state = readState(placeOf(env));
-  if (state !== null) return { ...ours(env, false), ...ours(state.variables) };
+  const running = demosIn(env).flatMap(([, { isRunning, state }]) => (isRunning ? [state] : []));
+  if (running.length === 0) {
+    throw new UsageError(
+      `No demo of this user runs. Start one in another terminal: ${plainProgramName} demo`,
+    );
+  }
+  const port = env["PORT"]?.trim() || null;
+  const here = running.filter(({ folder }) => folder === process.cwd());
+  const meant =
+    port !== null
+      ? running.filter(({ variables }) => variables["PORT"] === port)
+      : here.length > 0
+        ? here
+        : running;
+  const [one, ...others] = meant;
+  if (one !== undefined && others.length === 0) {
+    return { ...ours(env, false), ...ours(one.variables) };
+  }
+  const found =
+    port === null ? `${meant.length} demos run` : `PORT is ${port}, and no demo runs there`;
+  const choices = running
+    .map(({ variables, folder }) => `PORT=${variables["PORT"]} (started in ${folder})`)
+    .toSorted();
   throw new UsageError(
-    `No demo of this user runs. Start one in another terminal: ${plainProgramName} demo`,
+    `${found}. Set PORT before the command to that of the demo: ${choices.join(" or ")}`,
   );
 }
 
-/** Null if none runs. */
+/** The demos of this user, by their files. */
+function demosIn(env: NodeJS.ProcessEnv) {
+  const folder = folderOf(env);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.flatMap((name) => {
+    if (!name.startsWith(prefix) || !name.endsWith(".json")) return [];
+    const file = join(folder, name);
+    const state = readState(file);
+    return state === null ? [] : [[file, { state, isRunning: isRunning(state) }] as const];
+  });
+}
+
+function isRunning({ pid }: DemoState): boolean {
+  try {
+    // Throws if no process has this id.
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Null if it is not a file of this user. */
 function readState(place: string): DemoState | null {
   let file: number | null = null;
   try {
@@ -66,10 +124,7 @@ function readState(place: string): DemoState | null {
     file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW);
     if (fstatSync(file).uid !== process.getuid?.()) return null;
     // Guarantee: only `publishDemo` of this user writes it, atomically.
-    const state = JSON.parse(readFileSync(file, "utf8")) as DemoState;
-    // Throws if no process has this id.
-    process.kill(state.pid, 0);
-    return state;
+    return JSON.parse(readFileSync(file, "utf8")) as DemoState;
   } catch {
     return null;
   } finally {

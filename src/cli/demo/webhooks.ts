@@ -2,6 +2,8 @@ import { catalogue } from "../../inbound/providers/catalogue.ts";
 import type { Provider, Sample } from "../../inbound/providers/provider.ts";
 import { signedSample } from "../../inbound/providers/signed-sample.ts";
 
+import { type Plot, plotOf, sceneOf, type Step, told } from "./scenes.ts";
+
 /** Where and how requests are sent. */
 export interface Sender {
   /** The server. Ends with a slash. */
@@ -15,43 +17,51 @@ export interface SampleOptions {
   readonly change?: (sample: Sample, provider: Provider) => Sample;
   /** Whose secret signs it: by default the provider's. */
   readonly secretOf?: string;
-  /** After signing. */
-  readonly isAltered?: boolean;
+  /** After signing, as some proxies do. */
+  readonly isReformatted?: boolean;
 }
 
-/** Posts a signed sample of a provider. */
+/** Posts a signed sample of a provider, told with a plot. */
 export async function send(
   { url, secrets, now }: Sender,
-  id: string,
-  type: string,
-  { change = (sample) => sample, secretOf = id, isAltered = false }: SampleOptions = {},
+  [id, type]: readonly [provider: string, type: string],
+  plot: Plot,
+  { change = (sample) => sample, secretOf = id, isReformatted = false }: SampleOptions = {},
 ): Promise<void> {
   const provider = catalogue.find((each) => each.id === id);
   const sample = provider?.samples[type];
   if (provider === undefined || sample === undefined) throw new Error(`No sample: ${id} ${type}`);
   const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
   const key = { secret: secrets.get(secretOf) ?? "" };
-  const { headers, bytes } = signedSample(provider, change(sample, provider), key, fresh);
-  const body = isAltered ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
+  const { headers, bytes } = signedSample(
+    provider,
+    change(told(plot)(sample), provider),
+    key,
+    fresh,
+  );
+  const body = isReformatted ? JSON.stringify(JSON.parse(bytes.toString()), null, 2) : bytes;
   // An error: the service is stopping.
   await fetch(`${url}webhooks/${id}`, { method: "POST", headers, body }).catch(() => {});
 }
 
-/** All but those of a bad deploy: the only one is the story's. */
-const samples = catalogue.flatMap(({ id, samples: all }) =>
-  Object.keys(all).flatMap((type) => (type === "deploy.error" ? [] : [[id, type] as const])),
-);
+/** Of so many scenes, a proxy spoils the first webhook of one. */
+const spoiltEvery = 12;
 
-/** Posts a sample, the same for each number. */
-export function sendAny(sender: Sender, number: number, how?: SampleOptions): Promise<void> {
-  const [id, type] = samples[Bun.hash.crc32(String(number)) % samples.length] ?? ["", ""];
-  return send(sender, id, type, how);
-}
-
-/** Posts samples, the first three at once, until the process ends. Of eight, one is rejected. */
-export function sendSamples(sender: Sender, sent = 0): void {
-  void sendAny(sender, sent, { isAltered: sent % 8 === 1 }).finally(() => {
-    const pauseMs = 2_000 + Math.random() * 7_000;
-    setTimeout(() => sendSamples(sender, sent + 1), sent < 2 ? 0 : pauseMs).unref();
-  });
+/** Plays scenes from a number on, the first three webhooks at once, until the process ends. */
+export function playScenes(sender: Sender, first: number): void {
+  let sent = 0;
+  const play = (number: number, plot: Plot, left: readonly Step[]): void => {
+    const [step, ...others] = left;
+    if (step === undefined) return play(number + 1, plotOf(number + 1), sceneOf(number + 1));
+    const [, provider, type, changes] = step;
+    const isReformatted =
+      provider === "code_host" && (number - first) % spoiltEvery === spoiltEvery / 2;
+    const played = { ...plot, ...changes };
+    void send(sender, [provider, type], played, { isReformatted }).finally(() => {
+      sent += 1;
+      const pauseMs = sent < 3 ? 0 : 2_000 + Math.random() * 7_000;
+      setTimeout(() => play(number, plot, others), pauseMs).unref();
+    });
+  };
+  play(first, plotOf(first), sceneOf(first));
 }

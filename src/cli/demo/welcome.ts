@@ -6,7 +6,8 @@ import { builtCommit, plainProgramName } from "../../base/program-name.ts";
 import type { Services } from "../../services.ts";
 import { isInMemory } from "../kit/database.ts";
 
-import { bookingOf, contextOf } from "./story.ts";
+import { contextOf } from "./past.ts";
+import { bookingOf } from "./people.ts";
 
 /** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string =>
@@ -18,6 +19,7 @@ function program(): string {
   return [process.execPath, ...(builtCommit !== null ? [] : [Bun.main])].map(quoted).join(" ");
 }
 
+const usualPort = "3111";
 const linkTtlSeconds = 3_600;
 
 /** The demo's welcome text: pages, commands to paste and, last, a link that signs in. */
@@ -43,7 +45,9 @@ Sign in to the console here, once and within an hour. Press Ctrl-C to stop.
 
 /** One command per line, so that each can be pasted. */
 async function commands(services: Services, url: string): Promise<readonly string[]> {
-  const command = `${program()} --demo`;
+  const { port } = new URL(url);
+  // Where several demos run, the port tells them apart.
+  const command = `${port === usualPort ? "" : `PORT=${port} `}${program()} --demo`;
   const departureDate = new Date(systemClock.now() + 7 * 86_400_000).toISOString().slice(0, 10);
   const route = { origin: "JFK", destination: "LHR", departureDate };
   const { flights } = await services.flights.search(route, async () => {});

@@ -141,7 +141,7 @@ test.skipIf(isSkipped).each(runtimes)(
       (
         await runSkyhook(["--demo", "token", "--email", "ada@demo.example", "--role", role], {
           cwd: folder,
-          env: { XDG_RUNTIME_DIR: folder },
+          env: { XDG_RUNTIME_DIR: folder, PORT: demo?.env.PORT ?? "" },
         })
       ).out.trim();
     const secret = makeSecret();

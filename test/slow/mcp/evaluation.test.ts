@@ -50,12 +50,12 @@ async function deliveryOf(ask: Ask, search: Given, name: string) {
 
 const story = '"charge cards before seats"';
 const deploy = { type: "deploy.error", q: story };
-const deploys = { type: "deploy.error", destination: "warehouse" };
-const filtered = (clause: string, type: string) => ({
+const deploys = { type: "deploy.error", destination: "incidents" };
+const filtered = (clause: string, provider: string) => ({
   status: "filtered",
-  untrusted: { filtered: { clause, values: { "event.type": type } } },
+  untrusted: { filtered: { clause, values: { "event.provider": provider } } },
 });
-const payments = 'event.type.startsWith("payment")';
+const payments = 'event.provider == "payment_processor"';
 const wholePast = { from: ago(3_000 * minuteMs), to: ago(cutMs) };
 
 type Question = readonly [question: string, answer: (ask: Ask) => Promise<unknown>, known: unknown];
@@ -66,19 +66,19 @@ const questions: readonly Question[] = [
     async (ask) => at(await ask("overview"), "issues.0"),
     {
       kind: "dead-letters",
-      destination: "warehouse",
+      destination: "incidents",
       advice: expect.stringContaining("The destination failed"),
     },
   ],
   [
-    "Why did the warehouse not get the message about yesterday's failed deploy?",
-    (ask) => deliveryOf(ask, deploy, "warehouse"),
+    "Why did incidents not get the message about yesterday's failed deploy?",
+    (ask) => deliveryOf(ask, deploy, "incidents"),
     { status: "dead", attemptCount: 7, untrusted: { lastError: "HTTP 503" } },
   ],
   [
     "Why did finance not get it?",
     (ask) => deliveryOf(ask, deploy, "finance"),
-    filtered(payments, "deploy.error"),
+    filtered(payments, "deploy_platform"),
   ],
   [
     "What exactly did the platform send about the failed deploy?",
@@ -89,7 +89,7 @@ const questions: readonly Question[] = [
     { type: "deployment.error", payload: { deployment: { name: "booking-api" } } },
   ],
   [
-    "How many failed deploys did not reach the warehouse?",
+    "How many failed deploys did not reach incidents?",
     async (ask) => {
       const events = await ask("search_events", { ...deploys, to: ago(cutMs), limit: 100 });
       return listAt(events, "items").filter(({ delivery }) => delivery !== "delivered").length;
@@ -97,9 +97,9 @@ const questions: readonly Question[] = [
     1,
   ],
   [
-    "Is the warehouse repaired?",
-    (ask) => ask("send_test", { destination: "warehouse" }),
-    { delivered: false, responseStatus: 503 },
+    "Is incidents repaired?",
+    (ask) => ask("send_test", { destination: "incidents" }),
+    { delivered: true, responseStatus: 200 },
   ],
   [
     "Who is alerted about Skyhook's own problems?",
@@ -141,7 +141,7 @@ describe("questions about the demo", () => {
     const env = { TZ: zone, MCP_ALLOW: "writes,bodies" };
     demo = await startServer({ cwd: folder, env }, "demo");
     await until(() => demo.log().includes("Press Ctrl-C to stop"), 120_000);
-    const found = { cwd: folder, env: { XDG_RUNTIME_DIR: folder } };
+    const found = { cwd: folder, env: { XDG_RUNTIME_DIR: folder, PORT: demo.env.PORT } };
     const { out } = await runSkyhook(
       ["--demo", "token", "--email", "ada@demo.example", "--role", "operator"],
       found,
