@@ -25,10 +25,17 @@ function textForm(scheme: TextScheme): string {
   const { prefix, items, timestamp } = scheme;
   const form = encodedForm(scheme);
   if (items !== undefined) {
-    const time = timestamp?.item === undefined ? [] : [`${timestamp.item}<unix seconds>`];
+    const time = timestamp?.item === undefined ? [] : [timeForm(timestamp)];
     return `of the form ${[...time, `${items.signature}<${form}>`].join(items.separator)}`;
   }
   return prefix === undefined ? form : `"${prefix}" followed by ${form}`;
+}
+
+type Timestamp = NonNullable<TextScheme["timestamp"]>;
+
+/** How the time is written in the signature header. */
+export function timeForm({ item = "t=", unit = "seconds" }: Partial<Timestamp> = {}): string {
+  return `${item}<${unit === "iso8601" ? "ISO 8601 time" : `unix ${unit}`}>`;
 }
 
 function encodedForm(scheme: TextScheme): string {

@@ -15,7 +15,7 @@ import type { SignatureRejection } from "../signatures/signed-request.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
 
 import type { RejectedRequest } from "./explanation.ts";
-import { formOf } from "./form.ts";
+import { formOf, timeForm } from "./form.ts";
 
 /** Why a request did not verify: the verifier's reason, or that it uses another signature scheme. */
 export function reasonFor(
@@ -91,8 +91,8 @@ function tooFar(scheme: SignatureScheme): string {
 /** Where the signed time is expected. */
 function timePlace(scheme: SignatureScheme): string {
   if (!isTextScheme(scheme)) return "The token has no time (`iat`)";
-  const { from, item = "t=" } = scheme.timestamp ?? {};
+  const { from } = scheme.timestamp ?? {};
   return from === undefined
-    ? `The signature header has no ${item}<unix seconds>`
+    ? `The signature header has no ${timeForm(scheme.timestamp)}`
     : `The webhook has no signed time (${oneOrMore(from).join(" or ")})`;
 }

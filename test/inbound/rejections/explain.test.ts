@@ -371,3 +371,23 @@ test.each(weak)("a proof that covers no body is explained: %j", async (scheme, s
   const { cause, detail } = await explained(tasks, sent, text, {}, scheme);
   expect([cause, detail]).toEqual(["unknown", expect.stringContaining(advice)]);
 });
+
+test.each([
+  [undefined, "ts=<unix seconds>"],
+  ["milliseconds", "ts=<unix milliseconds>"],
+  ["iso8601", "ts=<ISO 8601 time>"],
+] as const)("says in which unit the time is expected: %j", async (unit, form) => {
+  const scheme = {
+    kind: "hmac",
+    algorithm: "sha256",
+    encoding: "hex",
+    from: "header.x-signature",
+    items: { separator: ";", signature: "h1=" },
+    signs: "{timestamp}:{body}",
+    timestamp: { item: "ts=", toleranceSeconds: 60, ...(unit && { unit }) },
+  } as const;
+  for (const reason of ["malformed-signature", "missing-timestamp"] as const) {
+    const { detail } = await explained(tasks, "h1=", text, { reason }, scheme);
+    expect(detail).toContain(form);
+  }
+});
