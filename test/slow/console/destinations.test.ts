@@ -151,6 +151,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("[data-row] .badge.warn", "Paused");
     await server.app.deliverSample("deploy_platform", "deploy.error");
     await browser.shows(".stat", "Waiting1");
+    await browser.shows(".lines li", "waits until it is resumed");
     expect(slack.received).toHaveLength(2);
     await browser.push("Resume", ".stat", "Waiting0");
     await until(() => slack.received.length === 3);
@@ -193,9 +194,9 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     const task =
       "[...document.querySelectorAll('[data-row]')].find((it) => it.textContent.includes('task.completed'))";
     await browser.read(`void ${task}.click()`);
-    await browser.shows(".step .under", "Filtered");
-    await browser.shows(".step .under", 'event.type is "task.completed"');
-    await browser.read("void document.querySelector('.step .under a').click()");
+    await browser.shows(".step .lines", "Filtered");
+    await browser.shows(".step .lines", 'event.type is "task.completed"');
+    await browser.read("void document.querySelector('.step .lines a').click()");
     await browser.shows("article.destination h2", "deploys");
   });
 

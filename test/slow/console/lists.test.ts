@@ -121,6 +121,25 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.go(`#/events/${id}`);
     await browser.has(".detail tbody tr", 2);
     expect(gateway.received.length).toBe(before + 2);
+    // The failed ones are open, and are compared with the last success.
+    await browser.has(".detail .lines details[open]", 2);
+    await browser.shows(".detail .lines .quiet", "next attempt in", "HTTP 503");
+    await browser.shows(".detail .lines li", "The last delivery that succeeded was");
+    await browser.shows(".detail .lines li", "Nothing was delivered there before");
+    const { id: paused } = await json(made);
+    await server.app.as("admin", `/v1/destinations/${String(paused)}/pause`, { method: "POST" });
+    await browser.go("#/events");
+    await browser.go(`#/events/${id}`, ".detail .lines .quiet", "waits until it is resumed");
+    await browser.go(`#/destinations/${String(paused)}`);
+    await browser.shows(".detail .lines .quiet", "waits until it is resumed");
+    await browser.go(`#/events/${id}`);
+    const delivered = "[...document.querySelectorAll('[data-row]')].at(-1)";
+    await browser.until(`${delivered} !== undefined`);
+    await browser.read(`void ${delivered}.click()`);
+    await browser.has(".detail .lines details:not([open])", 1);
+    await browser.click(".detail .lines summary");
+    await browser.shows(".detail .lines details[open] td", "200");
+    await browser.go(`#/events/${id}`, ".step h3", "Retrying");
     const heading = "document.querySelector('.step h3').textContent";
     expect(await browser.read(heading)).toBe("Notification Retrying");
     await browser.click(".actions .primary");

@@ -133,6 +133,15 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".end", "End of list · 3 events");
     await browser.has("[data-row] .mark.delivered", 2);
     expect(await browser.read("document.querySelector('.head').innerText")).toStartWith("Delivery");
+    const isInFront = `[...document.querySelectorAll("[data-row] .title")].every((cell) => {
+      const [mark, title] = [...cell.children].map((it) => it.getBoundingClientRect());
+      return mark.left >= cell.getBoundingClientRect().left && mark.right <= title.left;
+    })`;
+    for (const width of [390, 1_280]) {
+      await browser.size(width, 800);
+      await browser.until(`innerWidth === ${width}`);
+      expect(await browser.read(isInFront)).toBe(true);
+    }
     await browser.click("li:nth-child(2) > [data-row]", ".detail .under .severity.error", "Error");
     await browser.shows(".detail .under .mark", "Delivered");
   });

@@ -1,14 +1,13 @@
 import { ActionButton } from "../kit/action.tsx";
 import { callApi } from "../kit/api.ts";
-import { span } from "../kit/durations.ts";
-import { Attempts } from "../kit/event/notification.tsx";
+import { DeliveryLine } from "../kit/event/notification.tsx";
 import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
-import { counted, type Of, Text } from "../kit/text.tsx";
-import { DueTime, Time } from "../kit/time.tsx";
-import { Empty, ErrorMessage, notify, Status } from "../kit/ui.tsx";
-import type { DeliveryItem, Page } from "../kit/wire.ts";
+import { counted, type Of } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
+import { Empty, ErrorMessage, notify } from "../kit/ui.tsx";
+import type { DeliveryItem, Destination, Page } from "../kit/wire.ts";
 
 const shown = 20;
 
@@ -29,7 +28,11 @@ export function useDeliveries(path: string) {
 
 type Deliveries = ReturnType<typeof useDeliveries>;
 
-export function LastDeliveries({ of: { newest } }: Of<Deliveries>) {
+interface To {
+  readonly to: Destination;
+}
+
+export function LastDeliveries({ of: { newest }, to }: Of<Deliveries> & To) {
   const { value, error, reload } = newest;
   return (
     <section aria-labelledby="last-deliveries">
@@ -40,7 +43,7 @@ export function LastDeliveries({ of: { newest } }: Of<Deliveries>) {
           <p>Notifications that match the filter appear here. A test is not stored.</p>
         </Empty>
       )}
-      {value !== null && <Lines deliveries={value.data} />}
+      {value !== null && <Lines deliveries={value.data} to={to} />}
       {value?.pagination.hasMore === true && <p class="quiet">Showing the newest {shown}.</p>}
     </section>
   );
@@ -50,7 +53,7 @@ interface Retried {
   readonly retried: number;
 }
 
-interface DeadParts {
+interface DeadParts extends To {
   readonly of: Deliveries;
   /** The destination in the API. */
   readonly path: string;
@@ -58,7 +61,7 @@ interface DeadParts {
 }
 
 /** The dead letters of a destination. Renders nothing if it has none. */
-export function DeadDeliveries({ of: { dead }, path, retried }: DeadParts) {
+export function DeadDeliveries({ of: { dead }, to, path, retried }: DeadParts) {
   const { value } = dead;
   if (value === null || value.data.length === 0) return null;
 
@@ -77,54 +80,26 @@ export function DeadDeliveries({ of: { dead }, path, retried }: DeadParts) {
         <h3 id="dead-deliveries">Dead letters</h3>
         {isAdmin() && <ActionButton label="Retry all" busy="Retrying…" name="Retry" act={retry} />}
       </header>
-      <Lines deliveries={value.data} />
+      <Lines deliveries={value.data} to={to} />
       {value.pagination.hasMore && <p class="quiet">Showing the newest {shown}.</p>}
     </section>
   );
 }
 
-function Lines({ deliveries }: { readonly deliveries: readonly DeliveryItem[] }) {
+function Lines({ deliveries, to }: { readonly deliveries: readonly DeliveryItem[] } & To) {
   return (
     <ul class="lines">
       {deliveries.map((delivery) => (
-        <li key={delivery.id}>
-          <Status of={delivery.status} />
-          <a href={writeRoute("events", delivery.eventId)}>
-            <Text of={delivery.title} />
-          </a>
-          <span class="quiet">
-            <Time at={delivery.createdAt} />
-            <Outcome of={delivery} />
-          </span>
-          {delivery.attempts.length > 0 && (
-            <details>
-              <summary class="quiet">{counted(delivery.attempts.length, "attempt")}</summary>
-              <Attempts of={delivery} />
-            </details>
-          )}
-        </li>
+        <DeliveryLine
+          key={delivery.id}
+          of={delivery}
+          to={to}
+          href={writeRoute("events", delivery.eventId)}
+          name={delivery.title}
+        >
+          <Time at={delivery.createdAt} />,
+        </DeliveryLine>
       ))}
     </ul>
-  );
-}
-
-function Outcome({ of: { deliveredAt, createdAt, dueAt, lastError } }: Of<DeliveryItem>) {
-  if (deliveredAt !== null) {
-    const ms = Date.parse(deliveredAt) - Date.parse(createdAt);
-    return <>, delivered after {ms < 1_000 ? `${Math.max(0, ms)}\u00a0ms` : span(ms / 1_000)}</>;
-  }
-  return (
-    <>
-      {dueAt !== null && (
-        <>
-          , next attempt <DueTime at={dueAt} />
-        </>
-      )}
-      {lastError !== null && (
-        <>
-          : <Text of={lastError} />
-        </>
-      )}
-    </>
   );
 }

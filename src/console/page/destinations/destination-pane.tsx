@@ -103,8 +103,8 @@ export function DestinationPane({ id, close, changed }: Parts) {
           <HealthStats health={destination.health} />
           <DestinationLatency key={path} path={path} />
           <Settings destination={destination} />
-          <DeadDeliveries of={deliveries} path={path} retried={acted} />
-          <LastDeliveries of={deliveries} />
+          <DeadDeliveries of={deliveries} to={destination} path={path} retried={acted} />
+          <LastDeliveries of={deliveries} to={destination} />
         </article>
       )}
     </LoadedDetail>

@@ -37,7 +37,7 @@ export const Events = listView<EventItem>({
       at: "title",
       cell: (event) => (
         <>
-          <Text of={event.title} /> <Severity of={event} />
+          <Severity of={event} /> <Text of={event.title} />
         </>
       ),
     },
@@ -67,13 +67,12 @@ function EventFilters({ route }: ViewParts) {
   return <Filters of={eventFilters} route={route} controls={eventControls(useNewestTypes())} />;
 }
 
-/** Quiet: what an event reports is not whether it was delivered. */
+/** Quiet: what an event reports is not whether it was delivered. Before the title, which may be too long for its cell. */
 function Severity({ of: { severity, status } }: Of<EventItem>) {
   // Events without notifications have no severity: show their status.
   const shown = severity ?? (status === "accepted" ? null : status);
-  return shown === null || shown === "info" ? null : (
-    <span class={`severity ${shown}`}>{words(shown)}</span>
-  );
+  const text = shown === null || shown === "info" ? "" : words(shown);
+  return <span class={`severity ${shown}`}>{text}</span>;
 }
 
 function NoMatch({ query }: { readonly query: URLSearchParams }) {
