@@ -76,6 +76,7 @@ export const eventFilters = {
     details:
       '`deplo*` matches words that start with `deplo`, `"build failed"` an exact phrase. Case and accents are ignored.',
     example: "build fail*",
+    maxLength: 1_000,
   },
 } as const satisfies Filters;
 

@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 
 import { sql } from "drizzle-orm";
 
@@ -9,6 +11,7 @@ import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -95,7 +98,8 @@ describe.skipIf(skips(noChromium))("in the console", () => {
   test("equal rejections in a row are shown as one, until the rest is asked for", async () => {
     for (const size of [1, 2, 3])
       await server.app.deliver("code_host", `{"a":${size}}`, { secret: "another" });
-    await browser.go("#/rejections", ".rows", "more like this");
+    await browser.go("#/rejections", ".rows", "2 more like this, the oldest ");
+    await browser.shows("[data-row] .cause", "Another secret, or changed body");
     await browser.has("[data-row]", 3);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".gap button");
@@ -157,5 +161,48 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.click("[data-row]");
     await browser.shows(".explanation", "A newer version of Skyhook rejected the webhook");
     await browser.go("#/issues", ".issue", "Newer word", "Open the latest delivery");
+  });
+});
+
+describe.skipIf(skips(noChromium))("a search of many events", () => {
+  const folder = folderForTests();
+  const file = join(folder, "skyhook.db");
+  const { server, browser } = consoleForTests({ env: { DATABASE_URL: `sqlite:${file}` } });
+
+  beforeAll(async () => {
+    await signIn(browser, server);
+    await browser.shows(".empty", "No events yet");
+    const numbers =
+      "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 20001)";
+    const database = new Database(file);
+    database.run(
+      `${numbers} insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+        select n, n, 'p', 't', 'ignored', n, 0, case when n <= 300 then 'a' || n else '' end, '{}', 0, 0 from numbers`,
+    );
+    database.run(
+      `${numbers} insert into event_words (rowid, words) select n, 'a' || n from numbers where n <= 300`,
+    );
+    database.close();
+  }, 60_000);
+
+  test.each([
+    // More than 200 words begin with it.
+    ["a", "a", 0],
+    ["a*", "a", 0],
+    ["a29", "a29*", 11],
+    ["a299 ", "a299", 1],
+    ["ä".repeat(1_200), `${"ä".repeat(999)}*`, 0],
+    ["kim@example.net", "kim@example.net*", 0],
+    ["🛫 !", "🛫 !", 0],
+  ])("finds %j, or says that there is none", async (typed, q, count) => {
+    await browser.go("#/events");
+    await browser.until("document.querySelector('.chip.q input').value === ''");
+    await browser.read("void document.querySelector('.chip.q input').focus()");
+    await browser.type(typed);
+    await browser.until(
+      `new URLSearchParams(location.hash.split("?")[1]).get("q") === ${JSON.stringify(q)}`,
+    );
+    if (count === 0) await browser.shows(".empty", "No events match these filters");
+    await browser.has("[data-row]", count);
   });
 });

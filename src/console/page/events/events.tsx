@@ -1,5 +1,5 @@
 import { eventFilters } from "../../../events/event-filters.ts";
-import { eventControls, useNewestTypes, whileTyping } from "../kit/event/event-filters.tsx";
+import { eventControls, useNewestTypes } from "../kit/event/event-filters.tsx";
 import { idIn } from "../kit/ids.ts";
 import { apiQuery, Filters } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
@@ -76,9 +76,7 @@ function Severity({ of: { severity, status } }: Of<EventItem>) {
 }
 
 function NoMatch({ query }: { readonly query: URLSearchParams }) {
-  const q = query.get("q") ?? "";
-  const named = idIn(q);
-  const longer = new URLSearchParams({ ...Object.fromEntries(query), q: whileTyping(q) });
+  const named = idIn(query.get("q") ?? "");
   return (
     <Empty title="No events match these filters">
       {named !== null && (
@@ -86,14 +84,6 @@ function NoMatch({ query }: { readonly query: URLSearchParams }) {
           A search reads titles, actors and data.{" "}
           <a href={writeRoute(named.view, named.id)}>
             Open the {named.what} <code>{named.id}</code>
-          </a>
-          .
-        </p>
-      )}
-      {named === null && longer.get("q") !== q && (
-        <p>
-          <a href={writeRoute("events", null, longer)}>
-            Search for words that begin with “<Text of={q.split(/\s/).at(-1) ?? ""} />”
           </a>
           .
         </p>

@@ -1,14 +1,16 @@
 import { useMemo } from "preact/hooks";
 
+import { eventFilters } from "../../../../events/event-filters.ts";
+import { callApi } from "../api.ts";
 import { DestinationFilter, ProviderFilter } from "../list/filters.tsx";
 import { TimeFilter } from "../list/time-filter.tsx";
-import { useLoad } from "../load.ts";
+import { toApiError, useLoad } from "../load.ts";
 import { words } from "../text.tsx";
 import type { EventItem, Page } from "../wire.ts";
 
 /** The controls of the filters of events, for a list and for a replay, with the types on offer. */
 export const eventControls = (types: readonly string[]) => ({
-  q: { placeholder: "Title, actor, data", whileTyping },
+  q: { placeholder: "Title, actor, data", filterFor: searchFor },
   delivery: { all: "Any", options: ["dead", "retrying", "pending"] },
   severity: { all: "Any", options: ["error", "warning"], labelOf: orHigher },
   destination: DestinationFilter,
@@ -28,8 +30,21 @@ export function useNewestTypes(): readonly string[] {
   return useMemo(() => [...new Set(value?.data.map(({ type }) => type))].toSorted(), [value]);
 }
 
-/** The search for what a person types: its last word is a prefix until a space follows it. */
-export function whileTyping(typed: string): string {
+/**
+ * The search for what a person types: its last word is a prefix until a space follows it. Where the server refuses
+ * the prefix, because too many words begin with it, the word itself.
+ */
+async function searchFor(typed: string): Promise<string> {
   const isPart = /[\p{L}\p{N}]$/u.test(typed) && !typed.includes('"');
-  return isPart ? `${typed.trimStart()}*` : typed.trim();
+  const whole = typed.trim().slice(0, eventFilters.q.maxLength - 1);
+  const search = isPart ? `${whole}*` : whole;
+  if (!search.includes("*")) return search;
+  // Asks for no events, only whether the server takes the search.
+  const query = new URLSearchParams({ q: search, from: new Date().toISOString(), limit: "1" });
+  try {
+    await callApi(`v1/events?${query}`);
+  } catch (cause) {
+    if (toApiError(cause).code === "invalid-parameter") return search.replaceAll("*", "");
+  }
+  return search;
 }

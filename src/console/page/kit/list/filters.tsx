@@ -39,8 +39,8 @@ interface Hint {
   readonly options?: readonly string[];
   /** The label of a choice. */
   readonly labelOf?: (option: string) => string;
-  /** The filter that unfinished text stands for. A space or Enter finishes it. */
-  readonly whileTyping?: (typed: string) => string;
+  /** The filter that typed text stands for; by default itself. */
+  readonly filterFor?: (typed: string) => Promise<string>;
 }
 
 /** A control for several filters, or for one that its definition does not describe. */
@@ -84,10 +84,10 @@ interface ControlParts {
 function FilterControl({ name, of: filter, hint, route }: ControlParts) {
   if (filter === undefined) return null;
   const { label } = filter;
-  const { options = [], all, labelOf = words, placeholder, whileTyping } = hint;
+  const { options = [], all, labelOf = words, placeholder, filterFor } = hint;
   if (filter.kind !== "word" && all === undefined) {
     const shown = placeholder ?? filter.example ?? "";
-    const parts = { route, name, label, options, placeholder: shown, whileTyping };
+    const parts = { route, name, label, options, placeholder: shown, filterFor };
     return <TextFilter {...parts} />;
   }
   const known = filter.kind === "word" ? filter.words : [];
@@ -198,38 +198,52 @@ const pauseMs = 250;
 
 interface TextParts extends FilterParts {
   readonly placeholder: string;
-  readonly whileTyping: Hint["whileTyping"];
+  readonly filterFor: Hint["filterFor"];
 }
 
-const trimmed = (typed: string) => typed.trim();
+const trimmed = async (typed: string) => typed.trim();
 
 export function TextFilter(parts: TextParts) {
-  const { route, name, label, options, placeholder, whileTyping = trimmed } = parts;
+  const { route, name, label, options, placeholder, filterFor = trimmed } = parts;
   const value = route.query.get(name) ?? "";
   const [typed, setTyped] = useState(value);
   /** What this control set last. Another value is from a link, and is shown as it is. */
   const applied = useRef(value);
+  // Other filters may change before this one is applied.
+  const newest = useRef(route);
+  newest.current = route;
+  /** What was typed last, while it is not applied. */
+  const latest = useRef<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const stop = () => {
+    clearTimeout(timer.current);
+    latest.current = null;
+  };
   useEffect(() => {
     if (value === applied.current) return;
-    clearTimeout(timer.current);
+    stop();
     applied.current = value;
     setTyped(value);
   }, [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const apply = (text: string) => {
-    applied.current = text;
-    filter(route, name, text);
+  useEffect(() => stop, []);
+  const apply = async (text: string) => {
+    const wanted = await filterFor(text);
+    if (latest.current !== text) return;
+    stop();
+    applied.current = wanted;
+    filter(newest.current, name, wanted);
   };
   const write = (text: string) => {
+    stop();
     setTyped(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => apply(whileTyping(text)), pauseMs);
+    latest.current = text;
+    timer.current = setTimeout(() => void apply(text), pauseMs);
   };
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.key !== "Enter" || event.isComposing) return;
-    clearTimeout(timer.current);
-    apply(typed.trim());
+    stop();
+    latest.current = typed;
+    void apply(typed);
   };
   return (
     <label class={`chip text ${name}${value === "" ? "" : " set"}`}>
