@@ -3,39 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { listOf, resource, text, word } from "../../web/schema.ts";
 import type { RejectionReason } from "../model/rejection.ts";
 
-/** The causes of a rejection. If no cause is found, it is the reason of the rejection. */
-export const causes = [
-  "verifies-now",
-  "previous-secret",
-  "trailing-newline-added",
-  "trailing-newline-lost",
-  "line-endings-changed",
-  "body-reformatted",
-  "hex-for-base64",
-  "base64-for-hex",
-  "upper-case-hex",
-  "missing-prefix",
-  "other-algorithm",
-  "secret-white-space",
-  "secret-encoding",
-  "secret-of-another-provider",
-  "url-changed",
-  "stale-timestamp",
-  "missing-signature",
-  "several-signatures",
-  "malformed-signature",
-  "missing-signed-value",
-  "missing-timestamp",
-  "untrusted-key",
-  "unsupported-scheme",
-  "body-too-large",
-  "too-many-items",
-  "unsupported-encoding",
-  "unknown-provider",
-  "no-secret",
-  "body-not-kept",
-  "unknown",
-] as const;
+import { causes } from "./causes.ts";
 
 /** For operators. Contains no secret and no valid signature. */
 export const explanationSchema = resource(

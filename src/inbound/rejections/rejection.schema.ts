@@ -4,7 +4,8 @@ import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../model/rejection.ts";
 
-import { causes, explanationSchema } from "./explanation.ts";
+import { causes } from "./causes.ts";
+import { explanationSchema } from "./explanation.ts";
 
 const listedRejectionSchema = resource("ListedRejection", "A rejected delivery in a list.", {
   ...rejectionSchema.properties,

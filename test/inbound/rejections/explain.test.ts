@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
+import { causes } from "../../../src/inbound/rejections/causes.ts";
 import { explain, type Known } from "../../../src/inbound/rejections/explain.ts";
 import type { RejectedRequest } from "../../../src/inbound/rejections/explanation.ts";
-import { causes } from "../../../src/inbound/rejections/explanation.ts";
 import { signatureHeaders, type SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 import { timesAsLong } from "../../support/processor-time.ts";

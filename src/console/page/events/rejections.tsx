@@ -1,3 +1,4 @@
+import { causeTexts } from "../../../inbound/rejections/causes.ts";
 import { rejectionFilters } from "../../../inbound/rejections/rejection-filters.ts";
 import { apiQuery, Filters, ProviderFilter } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
@@ -13,6 +14,8 @@ import { RejectionPane } from "./rejection-pane.tsx";
 const Providers = ({ route }: { readonly route: Route }) => (
   <ProviderFilter route={route} own={[]} />
 );
+
+const textByCause: ReadonlyMap<string, string> = new Map(Object.entries(causeTexts));
 
 /** The Rejected view: deliveries that failed verification, and why. */
 export const Rejections = listView<RejectionItem>({
@@ -31,9 +34,9 @@ export const Rejections = listView<RejectionItem>({
     {
       head: "Cause",
       at: "cause",
-      // Without a better one, the cause is the reason.
-      cell: ({ cause = null, reason }) =>
-        cause === null || cause === reason || cause === "unknown" ? "" : words(cause),
+      // A long list is examined in parts. A newer server may know other causes.
+      cell: ({ cause = null }) =>
+        cause === null ? "Not examined yet" : (textByCause.get(cause) ?? words(cause)),
     },
     providerColumn,
     {

@@ -2,6 +2,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { counted } from "../text.tsx";
+import { Time } from "../time.tsx";
 import { Waiting } from "../ui.tsx";
 
 import type { List, Listed } from "./list.ts";
@@ -119,6 +120,8 @@ interface GroupParts<Item extends Listed> extends Omit<Parts<Item>, "empty"> {
 function Group<Item extends Listed>({ items, of: rows, list, open, query }: GroupParts<Item>) {
   const [isExpanded, setExpanded] = useState(false);
   const isAll = isExpanded || items.slice(1).some(({ id }) => id === open);
+  const oldest = items.at(-1);
+  const isCut = list.hasMore && oldest?.id === list.items?.at(-1)?.id;
   return (
     <>
       {(isAll ? items : items.slice(0, 1)).map((item) => (
@@ -131,10 +134,11 @@ function Group<Item extends Listed>({ items, of: rows, list, open, query }: Grou
           changed={list.refresh}
         />
       ))}
-      {!isAll && items.length > 1 && (
+      {!isAll && oldest !== undefined && items.length > 1 && (
         <li class="gap">
           <button type="button" class="link" onClick={() => setExpanded(true)}>
-            {items.length - 1} more like this
+            {items.length - 1} {isCut ? "or more" : "more"} like this, the oldest{" "}
+            <Time at={oldest.createdAt} />
           </button>
         </li>
       )}
