@@ -252,8 +252,8 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.until(
       `/^#\\/rejections\\?provider=\\w+&reason=[a-z-]+$/.test(location.hash) && ${rows} >= 2`,
     );
-    await browser.go("#/issues", ".issue a", "Destination");
-    await open("Destination");
+    await browser.go("#/issues", ".issue h2 a", "");
+    await browser.click(".issue h2 a");
     await browser.until("location.hash.startsWith('#/destinations/dst_')");
   });
 

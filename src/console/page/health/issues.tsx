@@ -3,6 +3,7 @@ import { callApi } from "../kit/api.ts";
 import { Page } from "../kit/layout.tsx";
 import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
+import { useName } from "../kit/names.ts";
 import { writeRoute } from "../kit/route.ts";
 import { counted, type Of, Text, words } from "../kit/text.tsx";
 import { Time } from "../kit/time.tsx";
@@ -68,23 +69,41 @@ interface CardsParts {
 function Cards({ issues, reload }: CardsParts) {
   return (
     <ul class="issues">
-      {issues.map((issue) => (
-        <li key={issue.id} class="issue panel">
-          <header>
-            <Glyph of={issue} />
-            <h2>{titleOf(issue)}</h2>
-            <Badge tone="quiet">
-              <Text of={words(issue.cause)} />
-            </Badge>
-          </header>
-          <p>{issue.advice}</p>
-          <footer>
-            <Origin of={issue} />
-            <Actions of={issue} reload={reload} />
-          </footer>
-        </li>
+      {[...Map.groupBy(issues, findingOf).values()].map((same) => (
+        <Card key={same[0]?.id} issues={same} reload={reload} />
       ))}
     </ul>
+  );
+}
+
+/** The same at several providers is one finding. */
+const findingOf = ({ kind, cause, destinationId }: Issue): string =>
+  JSON.stringify([kind, cause, destinationId]);
+
+function Card({ issues, reload }: CardsParts) {
+  const [first] = issues;
+  if (first === undefined) return null;
+  const count = issues.reduce((sum, each) => sum + each.count, 0);
+  const hasMore = issues.some((each) => each.hasMore);
+  return (
+    <li class="issue panel">
+      <header>
+        <Glyph of={first} />
+        <h2>
+          <Title of={{ ...first, count, hasMore }} />
+        </h2>
+        <Badge tone="quiet">
+          <Text of={words(first.cause)} />
+        </Badge>
+      </header>
+      <p>{first.advice}</p>
+      {issues.map((issue) => (
+        <footer key={issue.id}>
+          <Origin of={issue} isOne={issues.length > 1} />
+          <Actions of={issue} reload={reload} />
+        </footer>
+      ))}
+    </li>
   );
 }
 
@@ -100,14 +119,35 @@ function Glyph({ of: { kind } }: Of<Issue>) {
   );
 }
 
-function titleOf({ kind, destination, count, hasMore }: Issue): string {
-  const number = `${count.toLocaleString("en")}${hasMore ? "+" : ""}`;
-  const isOne = count === 1;
-  switch (kind) {
+const countOf = ({ count, hasMore }: Pick<Issue, "count" | "hasMore">): string =>
+  `${count.toLocaleString("en")}${hasMore ? "+" : ""}`;
+
+/** What is wrong, with a link to the destination. */
+function Title({ of: issue }: Of<Issue>) {
+  const { destination, destinationId } = issue;
+  const [before, after] = titleOf(issue).split("→");
+  return (
+    <>
+      {before}
+      {after !== undefined && (
+        <a href={writeRoute("destinations", destinationId)}>
+          <Text of={destination ?? ""} />
+        </a>
+      )}
+      {after}
+    </>
+  );
+}
+
+/** `→` stands for the destination. */
+function titleOf(issue: Issue): string {
+  const number = countOf(issue);
+  const isOne = issue.count === 1;
+  switch (issue.kind) {
     case "circuit-open":
-      return `Sending to ${destination} is suspended, ${number} waiting`;
+      return `Sending to → is suspended, ${number} waiting`;
     case "dead-letters":
-      return `${number} dead ${isOne ? "letter" : "letters"} to ${destination}`;
+      return `${number} dead ${isOne ? "letter" : "letters"} to →`;
     case "rejected":
       return `${number} rejected ${isOne ? "delivery" : "deliveries"}`;
     case "secret-missing":
@@ -115,14 +155,20 @@ function titleOf({ kind, destination, count, hasMore }: Issue): string {
     case "provider-silent":
       return "Deliveries have stopped";
     case "retrying":
-      return `${number} ${isOne ? "delivery" : "deliveries"} to ${destination} failing`;
+      return `${number} ${isOne ? "delivery" : "deliveries"} to → failing`;
     default:
       // A newer server may know other kinds.
-      return words(kind);
+      return words(issue.kind);
   }
 }
 
-function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: Of<Issue>) {
+interface OriginParts extends Of<Issue> {
+  /** Whether the title counts others too. */
+  readonly isOne: boolean;
+}
+
+function Origin({ of: issue, isOne }: OriginParts) {
+  const { provider, firstSeenAt, lastSeenAt, kind, count } = issue;
   return (
     <p class="under">
       {provider !== null && (
@@ -130,6 +176,7 @@ function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: Of<Issue>) 
           <Source of={provider} />
         </span>
       )}
+      {isOne && count > 0 && <span>{countOf(issue)}</span>}
       {kind === "provider-silent" && (
         <span>
           Last delivery <Time at={firstSeenAt} />
@@ -144,43 +191,49 @@ function Origin({ of: { provider, firstSeenAt, lastSeenAt, kind } }: Of<Issue>) 
   );
 }
 
-/** Links to where the issue is repaired, or to all that it counts. */
-function Places({ of: { kind, provider, cause, count, destinationId } }: Of<Issue>) {
-  if (destinationId !== null) {
-    return <a href={writeRoute("destinations", destinationId)}>Destination</a>;
-  }
-  if (kind === "secret-missing") return <a href={writeRoute("providers", provider)}>Set up</a>;
-  if (kind !== "rejected" || provider === null || count < 2) return null;
-  const query = new URLSearchParams({ provider, reason: cause });
-  return <a href={writeRoute("rejections", null, query)}>Show all</a>;
+const replayed: ReadonlyMap<string, string> = new Map([
+  ["dead-letters", "dead"],
+  ["retrying", "retrying"],
+]);
+
+type Place = readonly [label: string, address: string];
+
+/** Where an issue is explained and repaired, and all that it counts. */
+function placesOf(issue: Issue): readonly Place[] {
+  const { kind, provider, cause, count, eventId, rejectionId } = issue;
+  const ofProvider = provider === null ? {} : { provider };
+  const delivery = replayed.get(kind);
+  const places: (Place | false)[] = [
+    rejectionId !== null && ["Why?", writeRoute("rejections", rejectionId)],
+    rejectionId !== null &&
+      count > 1 && [
+        "Show all",
+        writeRoute("rejections", null, new URLSearchParams({ ...ofProvider, reason: cause })),
+      ],
+    kind === "secret-missing" && ["Set up", writeRoute("providers", provider)],
+    kind === "provider-silent" && [
+      "Events",
+      writeRoute("events", null, new URLSearchParams(ofProvider)),
+    ],
+    eventId !== null && ["Latest event", writeRoute("events", eventId)],
+    // Parses the events again first, unlike a retry, and lets the operator choose them.
+    delivery !== undefined && [
+      "Replay…",
+      writeRoute("replays", "new", new URLSearchParams({ delivery, ...ofProvider })),
+    ],
+  ];
+  return places.filter((place) => place !== false);
 }
 
-/** What a link to the latest delivery is called, by where it leads. */
-function Latest({ of: { eventId, rejectionId, provider, kind } }: Of<Issue>) {
-  if (rejectionId !== null) return <a href={writeRoute("rejections", rejectionId)}>Why?</a>;
-  if (eventId !== null) return <a href={writeRoute("events", eventId)}>Latest event</a>;
-  if (kind !== "provider-silent" || provider === null) return null;
-  return <a href={writeRoute("events", null, new URLSearchParams({ provider }))}>Events</a>;
-}
-
-const replayed = { "dead-letters": "dead", retrying: "retrying" } as const;
-
-/** Parses the events again first, unlike a retry, and lets the operator choose them. */
-function ReplayLink({ of: { kind, provider } }: Of<Issue>) {
-  if (kind !== "dead-letters" && kind !== "retrying") return null;
-  const query = new URLSearchParams({ delivery: replayed[kind], ...(provider && { provider }) });
-  return <a href={writeRoute("replays", "new", query)}>Replay…</a>;
-}
-
-/** How long an issue can be muted, in hours. */
-const muteHours = [
-  [1, "1 hour"],
-  [8, "8 hours"],
-  [24, "1 day"],
-  [24 * 7, "7 days"],
-] as const;
+const muteHours = 24;
 
 function Actions({ of: issue, reload }: { readonly of: Issue; readonly reload: () => void }) {
+  const { provider, destination, cause } = issue;
+  const name = useName(provider ?? "");
+  // Several issues have actions with the same label.
+  const of = [provider === null ? null : name, destination, words(cause)]
+    .filter(Boolean)
+    .join(", ");
   const act = async (verb: "retry" | "mute" | "unmute", body?: object): Promise<void> => {
     await attempt(words(verb), async () => {
       const answer = await callApi<Partial<Retried>>(`${path}/${issue.id}/${verb}`, {
@@ -188,41 +241,39 @@ function Actions({ of: issue, reload }: { readonly of: Issue; readonly reload: (
         body,
       });
       const retried = `${counted(answer.retried ?? 0, "delivery", "deliveries")} will be sent again`;
-      notify(verb === "retry" ? retried : `${words(verb)}d`);
+      const muted = verb === "mute" ? `Muted for ${muteHours} hours` : "Unmuted";
+      notify(verb === "retry" ? retried : muted);
     });
     reload();
   };
+  const mute = () =>
+    act("mute", { until: new Date(Date.now() + muteHours * 3_600_000).toISOString() });
+  const [label, change] =
+    issue.mutedUntil === null
+      ? (["Mute", mute] as const)
+      : (["Unmute", () => act("unmute")] as const);
   return (
     <div class="actions">
-      <Places of={issue} />
-      <Latest of={issue} />
-      <ReplayLink of={issue} />
-      {issue.mutedUntil !== null ? (
-        <button type="button" onClick={() => void act("unmute")}>
-          Unmute
-        </button>
-      ) : (
-        <select
-          aria-label="Mute until"
-          value=""
-          onChange={({ currentTarget }) => {
-            const hours = Number(currentTarget.value);
-            currentTarget.value = "";
-            void act("mute", { until: new Date(Date.now() + hours * 3_600_000).toISOString() });
-          }}
-        >
-          <option value="" disabled hidden>
-            Mute
-          </option>
-          {muteHours.map(([hours, label]) => (
-            <option key={hours} value={hours}>
-              {label}
-            </option>
-          ))}
-        </select>
-      )}
+      {placesOf(issue).map(([text, address]) => (
+        <a key={text} class="button" href={address} aria-label={`${text} ${of}`}>
+          {text}
+        </a>
+      ))}
+      <button
+        type="button"
+        title={label === "Mute" ? `Hide for ${muteHours} hours` : ""}
+        aria-label={`${label} ${of}`}
+        onClick={() => void change()}
+      >
+        {label}
+      </button>
       {issue.canRetry && (
-        <button type="button" class="primary" onClick={() => void act("retry")}>
+        <button
+          type="button"
+          class="primary"
+          aria-label={`Retry all ${of}`}
+          onClick={() => void act("retry")}
+        >
           Retry all
         </button>
       )}
