@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { matchesFields } from "../base/filters.ts";
+import { timeOfPosition } from "../base/ids.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { invalidParameter } from "../base/parameters.ts";
 import { parseSearch } from "../base/search-terms.ts";
@@ -199,7 +200,8 @@ export function eventStreams(parts: Parts): EventStreams {
     if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
     if (withBody) {
       const { provider: _, from: __, type = "*", ...others } = match;
-      const detail = `${shown({ type, ...others })}, after position ${afterSeq}`;
+      const received = `received after ${timeOfPosition(afterSeq).toISOString()}`;
+      const detail = `${shown({ type, ...others })}, ${received}`;
       await storage.atomically(
         audit.entry(ctx, "events.streamed", match.provider ?? "all providers", detail),
       );

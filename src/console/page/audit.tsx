@@ -1,7 +1,7 @@
 import { auditFilters } from "../../identity/audit/audit-filters.ts";
 import { destinationFields } from "../../outbound/model/destination-fields.ts";
 
-import { Actor } from "./kit/actor.tsx";
+import { DoneBy } from "./kit/actor.tsx";
 import { clockTime, dateAndTime, dayOf } from "./kit/durations.ts";
 import { idIn } from "./kit/ids.ts";
 import { apiQuery, Filters } from "./kit/list/filters.tsx";
@@ -52,13 +52,17 @@ export const AuditView = listView<AuditItem>({
       head: "Change",
       at: "changes",
       width: "minmax(0, 5fr)",
-      cell: ({ detail }) => detail?.split("\n").map((line) => <Change key={line} of={line} />),
+      cell: ({ detail, subjectName }) =>
+        detail
+          ?.split("\n")
+          .filter((line) => line !== subjectName)
+          .map((line) => <Change key={line} of={line} />),
     },
     {
       head: "By",
       at: "by",
       width: "minmax(0, 3fr)",
-      cell: (it) => <Actor of={it.actor} name={it.actorName} email={it.actorEmail} />,
+      cell: (it) => <DoneBy of={it} />,
     },
   ],
   narrow: `"title time" "kind by" "changes changes" / minmax(0, 1fr) minmax(0, auto)`,
@@ -156,9 +160,9 @@ function Change({ of: line }: Of<string>) {
 }
 
 /** A link where the console has a page for the subject. */
-function addressOf({ action, subject, destinationId }: AuditItem): string | null {
+function addressOf({ action, subject }: AuditItem): string | null {
   if (action.startsWith("provider.")) return writeRoute("providers", subject);
-  if (destinationId !== null) return writeRoute("destinations", destinationId);
+  if (action === "destination.removed") return null;
   if (action.startsWith("issue.")) return writeRoute("issues");
   const found = idIn(subject);
   return found === null ? null : writeRoute(found.view, found.id);

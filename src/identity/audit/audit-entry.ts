@@ -44,7 +44,10 @@ export const auditEntrySchema = resource("AuditEntry", "Who did what, and when."
   createdAt: instant("When it was done."),
   actor: personal("pseudonym", text("The id of the user or client who did it.")),
   action: personal("none", text("What was done. Newer versions may add actions.", ...auditActions)),
-  subject: personal("text", text("What it was done to.", "deploys")),
+  subject: personal(
+    "text",
+    text("The id of what it was done to, or its name if it has no id.", "code_host"),
+  ),
   detail: personal(
     "text",
     nullable(text("What changed, one change per line; null if the action says it.")),
@@ -60,8 +63,11 @@ export const listedAuditEntrySchema = resource(
     ...auditEntrySchema.properties,
     actorName: nullable(text("The user's name; null if the actor is not a user.", "Ada Lovelace")),
     actorEmail: nullable(text("The user's e-mail address.", "ada@example.com")),
-    subjectName: nullable(text("The title of the event that the subject is.")),
-    destinationId: nullable(text("The operators' destination with the subject's name.")),
+    subjectName: nullable(
+      text(
+        "The title of the event, or the name of the operators' destination, that the subject is.",
+      ),
+    ),
   },
 );
 

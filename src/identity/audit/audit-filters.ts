@@ -20,7 +20,7 @@ export const auditFilters = {
   subject: {
     kind: "text",
     label: "Subject",
-    description: "Only what was done to this.",
+    description: "Only what was done to this: an id, or the name of a destination.",
     example: "deploys",
   },
   from: { kind: "instant", label: "From", description: "Only entries of this time or later." },

@@ -1,11 +1,11 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
 import { encoded, rowIf, statementsOver } from "../../db/statement.ts";
 import { erasuresTable } from "../users/erasure.ts";
 import { besideErasures, isNotErased } from "../users/erasures.sql.ts";
 
-import { type AuditEntry, auditTable } from "./audit-entry.ts";
+import { type AuditAction, type AuditEntry, auditTable } from "./audit-entry.ts";
 
 const tables = { audit: auditTable };
 const statement = statementsOver(tables);
@@ -25,6 +25,15 @@ export const deleteOldAudit = statement<{ until: Date; limit: number }>()((db, {
     .where(
       sql`${audit.id} in (select ${audit.id} from ${audit} where ${audit.createdAt} <= ${encoded(p.until, audit.createdAt)} limit ${p.limit})`,
     ),
+);
+
+/** The entries of an action on these subjects. */
+export const auditOf = statement<{ action: AuditAction; subjects: readonly string[] }>()(
+  (db, { audit }, p, dialect) =>
+    db
+      .select()
+      .from(audit)
+      .where(and(dialect.among(audit.subject, p.subjects), eq(audit.action, p.action))),
 );
 
 export const auditPages = pagesOver(tables)<AuditEntry, "action" | "actor" | "subject">({

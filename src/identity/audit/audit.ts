@@ -12,7 +12,7 @@ import { erasedCaller } from "../users/erasures.ts";
 
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
 import type { AuditFilters } from "./audit-filters.ts";
-import { auditPages, insertAudit } from "./audit.sql.ts";
+import { auditOf, auditPages, insertAudit } from "./audit.sql.ts";
 
 /** Which entries to list. Undefined means any. */
 interface EntryFilters extends Omit<AuditFilters, "action"> {
@@ -28,6 +28,8 @@ export interface Audit {
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
   list(ctx: Context, request: PageRequest, filters?: EntryFilters): Promise<Page<AuditEntry>>;
+  /** The entries of an action on each of these subjects. Throws as `list`. */
+  of(ctx: Context, action: AuditAction, subjects: readonly string[]): Promise<AuditEntry[]>;
 }
 
 const maxDetailLength = 2_000;
@@ -69,6 +71,10 @@ export function audit(
       // One list per action, each by its index.
       const source = actions === undefined ? entriesOf() : mergeSources(actions.map(entriesOf));
       return paginate(source, request);
+    },
+    async of(ctx, action, subjects) {
+      requireAdmin(ctx);
+      return subjects.length === 0 ? [] : storage.all(auditOf, { action, subjects });
     },
   };
 }

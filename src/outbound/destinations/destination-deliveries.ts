@@ -13,7 +13,7 @@ import { retryDeadOf } from "../deliveries/retry-all.ts";
 import { attemptsBy, attemptsTo } from "../model/attempts.sql.ts";
 import { deliveryPages } from "../model/deliveries.sql.ts";
 import type { DeliveryWithTitle } from "../model/delivery.ts";
-import { type Destination, nameInLogs } from "../model/destination.ts";
+import type { Destination } from "../model/destination.ts";
 
 import type { DeliveryFilters } from "./destination-filters.ts";
 import type { ListedDelivery, TestResult } from "./destination.schema.ts";
@@ -78,9 +78,8 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       return extras?.attempts === true ? withAttempts(destinationId, page) : page;
     },
     async retryDead(ctx, id) {
-      const destination = await destinations.readToChange(ctx, id);
-      const { id: destinationId } = destination;
-      await storage.atomically(audit.entry(ctx, "destination.retried", nameInLogs(destination)));
+      const { id: destinationId } = await destinations.readToChange(ctx, id);
+      await storage.atomically(audit.entry(ctx, "destination.retried", destinationId));
       const retried = await retryDeadOf(parts, { destinationId, which: () => true });
       await parts.closeCircuit(destinationId);
       outbox.rescheduled(destinationId);

@@ -24,7 +24,6 @@ import { overlapMs, readSecrets, sealSecrets } from "../model/destination-secret
 import {
   type Destination,
   type DestinationState,
-  nameInLogs,
   type StoredDestination,
 } from "../model/destination.ts";
 import {
@@ -141,8 +140,8 @@ export function destinations(parts: Parts): Destinations {
     return shown(saved);
   }
 
-  function entryAbout(ctx: Context, of: Destination, action: AuditAction, detail?: string) {
-    return parts.audit.entry(ctx, action, nameInLogs(of), detail);
+  function entryAbout(ctx: Context, { id }: Destination, action: AuditAction, detail?: string) {
+    return parts.audit.entry(ctx, action, id, detail);
   }
 
   async function requireFreeName({ id, name, ownerId }: Destination): Promise<void> {
@@ -158,7 +157,7 @@ export function destinations(parts: Parts): Destinations {
     try {
       await storage.atomically(
         insertion(stored, notInserted),
-        entryAbout(ctx, stored, "destination.created", stored.url),
+        entryAbout(ctx, stored, "destination.created", identityOf(stored)),
         ...reserving,
       );
     } catch (error) {
@@ -253,7 +252,7 @@ export function destinations(parts: Parts): Destinations {
       await storage.atomically(
         ...parts.removing(stored.id),
         write(deleteDestination, removed),
-        entryAbout(ctx, stored, "destination.removed", stored.url),
+        entryAbout(ctx, stored, "destination.removed", identityOf(stored)),
       );
       await parts.changed(stored.id);
       return shown(stored);
@@ -274,6 +273,11 @@ const changedMeanwhile = new AppError(
 );
 
 const nameTaken = invalid("/name", "Another destination has this name");
+
+/** Of a new or removed destination the audit list has the name too, unless a user may have put something private in it. */
+function identityOf({ name, address, ownerId }: Destination): string {
+  return ownerId === null ? `${name}\n${address}` : address;
+}
 
 /** Replaced by the reason before it is thrown. */
 const notInserted = new AppError("validation-failed", "The destination was not stored");

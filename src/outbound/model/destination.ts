@@ -87,8 +87,8 @@ export const destinationSchema = resource(
 export interface Destination extends Static<typeof destinationSchema> {}
 
 /**
- * What logs, alerts and the audit list call a destination: the name of the operators', and the id of a user's,
- * because another user may have chosen the same name.
+ * What logs and alerts call a destination: the name of the operators', and the id of a user's, because another user may
+ * have chosen the same name.
  */
 export function nameInLogs({ id, name, ownerId }: Pick<Destination, "id" | "name" | "ownerId">) {
   return ownerId === null ? name : id;

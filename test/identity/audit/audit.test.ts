@@ -35,7 +35,7 @@ test("the audit list tells admins who changed what, without secrets", async () =
     { actor: "root", action: "destination.resumed" },
     { actor: "root", action: "destination.paused" },
     { actor: "other", action: "destination.updated", detail: "filter: none → false" },
-    { actor: "root", action: "destination.created", subject: "audited" },
+    { actor: "root", action: "destination.created", subject: made["id"], subjectName: "audited" },
   ]);
   expect(JSON.stringify(data)).not.toMatch(/hunter2|whsec_/);
 });
@@ -53,7 +53,8 @@ test("the audit list has the names that ids have now, and what changed without s
   const event = await json(await app.deliverSample("task_tracker", "task.completed"));
   await app.as("admin", `/v1/events/${String(event["id"])}/replay`, { method: "POST" });
   const entries = await listed(app, "/v1/audit", "admin");
-  const [nobody, renamed] = [{ actorName: null, actorEmail: null }, { destinationId: null }];
+  const nobody = { actorName: null, actorEmail: null };
+  const renamed = { subject: id, subjectName: "deployed" };
   expect(entries).toMatchObject([
     { action: "event.revealed" },
     {
@@ -63,8 +64,7 @@ test("the audit list has the names that ids have now, and what changed without s
     },
     {
       detail: `name: deploys → deployed\nfilter: none → event.type == "${"x".repeat(85)}…\nalerts: false → true`,
-      subject: "deployed",
-      destinationId: id,
+      ...renamed,
     },
     { detail: "url: changed", ...renamed },
     { action: "destination.created", actorName: "Ada", actorEmail: person.email, ...renamed },
@@ -107,6 +107,7 @@ test("the audit list can be filtered by action, actor, subject and time", async 
     "actor=nobody": [],
     "actor=root&action=destination.*": [paused, created],
     "subject=first": [paused, created],
+    [`subject=${first.slice("/v1/destinations/".length)}`]: [paused, created],
     [`subject=${String(id)}`]: replayed,
     [`from=${at(1)}`]: [...replayed, paused, second],
     [`to=${at(1)}`]: [created],

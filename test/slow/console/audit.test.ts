@@ -43,6 +43,12 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows("li .audit-entry .changes", "Deliveries at the same time: 8 → 4");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click("a.audit-entry[href*='#/destinations/dst_']", ".detail h2", "deploys");
+    await browser.shows(".history", "Created by root, ", "Updated by Ada ada@example.com, ");
+    expect(await browser.read("document.querySelector('a.row.destination .by').textContent")).toBe(
+      "root",
+    );
+    await browser.click(".history a", "h1", "Audit");
+    await browser.has("li .audit-entry", 3);
     await browser.go("#/audit");
     await browser.click(`a.audit-entry[href="#/events/${eventId}"]`);
     await browser.shows(".step h3", "Received and verified");

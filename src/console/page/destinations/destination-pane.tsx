@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { formatInfo } from "../../../outbound/formats/formats.ts";
+import { History } from "../kit/actor.tsx";
 import { SecretOnce, takeSecret } from "../kit/copy.tsx";
 import { milliseconds, span } from "../kit/durations.ts";
 import { Detail, LoadedDetail } from "../kit/layout.tsx";
@@ -78,6 +79,7 @@ export function DestinationPane({ id, close, changed }: Parts) {
               <span>{formatInfo(destination.format)?.label ?? destination.format}</span>
               <Mono of={destination.url || "No URL"} />
             </p>
+            <History of={destination.id} version={destination.updatedAt} />
             {isAdmin() && (
               <Actions
                 destination={destination}

@@ -1,4 +1,5 @@
 import { formatInfo } from "../../../outbound/formats/formats.ts";
+import { Maker, MakersOf } from "../kit/actor.tsx";
 import { milliseconds } from "../kit/durations.ts";
 import { Controls, SelectFilter } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
@@ -15,7 +16,15 @@ import { DestinationPane } from "./destination-pane.tsx";
 import { inWords } from "./filter-choices.ts";
 
 /** The Destinations view: where notifications go, and how well. */
-export const Destinations = listView<DestinationDetail>({
+export function Destinations(parts: ViewParts) {
+  return (
+    <MakersOf by="destination.created">
+      <List {...parts} />
+    </MakersOf>
+  );
+}
+
+const List = listView<DestinationDetail>({
   view: "destinations",
   what: ["destination", "destinations"],
   path: (query) =>
@@ -71,6 +80,13 @@ export const Destinations = listView<DestinationDetail>({
       isWideOnly: true,
       cell: ({ health }) => health.lastError ?? "",
       tip: ({ health }) => health.lastError,
+    },
+    {
+      head: "Created by",
+      at: "by",
+      width: "minmax(0, 1fr)",
+      isWideOnly: true,
+      cell: ({ id }) => <Maker of={id} />,
     },
     {
       head: "Last attempt",

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 
+import { History } from "../kit/actor.tsx";
 import { callApi } from "../kit/api.ts";
 import { CopyButton, SecretOnce, takeSecret } from "../kit/copy.tsx";
 import { Form } from "../kit/form.tsx";
@@ -32,6 +33,7 @@ export function ProviderSetupView({ id }: { readonly id: string }) {
           <Secret setup={setup} path={path} set={set} />
           <TestEvent setup={setup} path={path} />
           <Details setup={setup} />
+          <History of={setup.provider} />
         </>
       )}
     </Page>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { replayFilters } from "../../../events/event-filters.ts";
 import { ActionButton } from "../kit/action.tsx";
-import { Actor } from "../kit/actor.tsx";
+import { Actor, History } from "../kit/actor.tsx";
 import { type ApiError, callApi } from "../kit/api.ts";
 import { CopyButton } from "../kit/copy.tsx";
 import { span } from "../kit/durations.ts";
@@ -53,6 +53,7 @@ export function ReplayPane({ id, close, changed }: Parts) {
                 started <Time at={replay.createdAt} /> by <Actor of={replay.actor} />
               </span>
             </p>
+            <History of={replay.id} version={replay.status} />
             <Actions of={replay} path={path} acted={set} />
           </header>
           {error !== null && <ErrorMessage error={error} retry={reload} />}
