@@ -8,8 +8,10 @@ export type Role = (typeof roles)[number];
 export const maxSubjectLength = 255;
 /** Precedes the `sub` of a user who signed in by OpenID Connect, to keep it apart from the ids of users and clients. */
 export const openIdPrefix = "oidc:";
-/** Precedes the name that a link of the command line was made for. */
+/** Precedes the name of who signed in by a link of the command line. */
 export const consolePrefix = "console:";
+/** The actor of sessions opened with a link by somebody whose name is not known. It is not a user. */
+export const unnamedConsole = "skyhook-console";
 /** Precedes the name of the operating system's user who runs a command. */
 export const commandPrefix = "cli:";
 export const maxActorIdLength = openIdPrefix.length + maxSubjectLength;

@@ -3,16 +3,18 @@ import { type Command, Option } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
 import { urlHere } from "../../base/loopback.ts";
-import { isName, nameRule } from "../../base/name.ts";
 import { readConfig } from "../../config/config.ts";
-import { codeTtlSeconds, mintConsoleCode } from "../../identity/auth/console-codes.ts";
+import {
+  codeTtlSeconds,
+  consoleNameRule,
+  mintConsoleCode,
+  readConsoleName,
+} from "../../identity/auth/console-codes.ts";
 import { argument, example } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
 import { isItRunning, localUrl, request } from "../kit/request.ts";
 import { serverOption } from "../kit/server-api.ts";
 import { serverSigning } from "../kit/signing-key.ts";
-
-const maxNameLength = 60;
 
 interface ConsoleOptions {
   readonly server?: string;
@@ -76,14 +78,14 @@ async function consoleCommand(
 }
 
 export function parseName(text: string): string {
-  if (isName(text.trim(), maxNameLength)) return text.trim();
-  throw new Error(`Write ${nameRule(maxNameLength)}.`);
+  const name = readConsoleName(text);
+  if (name === null) throw new Error(`Write ${consoleNameRule}.`);
+  return name;
 }
 
 /** The name of who runs this, also by sudo; null where the system does not say it, as in containers. */
 function userName({ SUDO_USER, USER, USERNAME }: NodeJS.ProcessEnv): string | null {
-  const name = (SUDO_USER ?? USER ?? USERNAME ?? "").trim();
-  return isName(name, maxNameLength) ? name : null;
+  return readConsoleName(SUDO_USER ?? USER ?? USERNAME ?? "");
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

@@ -26,6 +26,7 @@ import type { SessionInfo } from "./kit/wire.ts";
 import { Palette } from "./palette.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
+import { AskName } from "./session/ask-name.tsx";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
 
 export function App() {
@@ -113,6 +114,7 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
           </form>
         </dialog>
         <Palette dialog={palette} showHelp={showHelp} />
+        <AskName session={current} />
       </NamesContext.Provider>
     </LiveContext.Provider>
   );

@@ -2,8 +2,9 @@ import { jwt } from "@elysiajs/jwt";
 
 import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, consolePrefix, type Role } from "../../base/context.ts";
+import { type Actor, consolePrefix, type Role, unnamedConsole } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { isName, nameRule } from "../../base/name.ts";
 import { programName } from "../../base/program-name.ts";
 import type { Storage } from "../../db/storage.ts";
 import { useOnce } from "../idempotency/idempotent.ts";
@@ -14,8 +15,23 @@ import { maxTokenLength, sessionOf, type TokenOptions } from "./token.ts";
 export const codeTtlSeconds = 120;
 /** How long a used code is remembered after it expires: an instance whose clock is behind still accepts it. */
 const usedCodeKeptMs = 600_000;
-/** The actor of sessions opened with a link that has no name. It is not a user. */
-const consoleActorId = "skyhook-console";
+
+const maxNameLength = 60;
+export const consoleNameRule = nameRule(maxNameLength);
+/** Characters that show nothing and join nothing, which no name needs: two names would look the same. */
+const hidden = /[\u00ad\u200b\u2060-\u2064\ufeff]/;
+
+/** The name of who signs in by a link, without surrounding white space; null if the text is not a name. */
+export function readConsoleName(text: string): string | null {
+  const name = text.trim();
+  return isName(name, maxNameLength) && !hidden.test(name) ? name : null;
+}
+
+/** Who signs in by a link, with the name that they give. A link that was made for a name keeps it. */
+export function namedActor(actor: Actor, name: string | null): Actor {
+  const isFree = actor.id === unnamedConsole && name !== null;
+  return isFree ? { ...actor, id: `${consolePrefix}${name}` } : actor;
+}
 
 /** The most codes of this process at a time. */
 const maxIssued = 100;
@@ -35,7 +51,7 @@ export function mintConsoleCode(
   name: string | null = null,
 ): Promise<string> {
   // The prefix keeps a name apart from the ids and addresses of users, whatever it is.
-  const sub = name === null ? consoleActorId : `${consolePrefix}${name}`;
+  const { id: sub } = namedActor({ id: unnamedConsole, roles: [role] }, name);
   const exp = Math.floor(clock.now() / 1_000) + codeTtlSeconds;
   const claims = { sub, jti: crypto.randomUUID(), exp, roles: [role] };
   return signerOf(issuing).sign(claims);
@@ -58,7 +74,7 @@ export function consoleCodes(issuing: TokenOptions, storage: Storage, clock: Clo
     if (found === undefined) return null;
     issued.delete(code);
     if (found.untilMs < clock.now()) throw invalidCode();
-    return { id: consoleActorId, roles: [found.role] };
+    return { id: unnamedConsole, roles: [found.role] };
   }
 
   async function verified(code: string) {

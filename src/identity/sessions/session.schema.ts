@@ -21,6 +21,12 @@ export const signInSchema = documented(
       code: Type.Optional(
         text("A one-time code of `skyhook console`. Without it, the request needs a token."),
       ),
+      name: Type.Optional(
+        text(
+          "The name of who signs in by a code that was not made for a name. Without a code, it names the session of the request's cookie.",
+          "Ada",
+        ),
+      ),
     },
     { $id: "SignIn", description: "What a session is opened with." },
   ),

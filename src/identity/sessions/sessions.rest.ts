@@ -1,11 +1,17 @@
 import { Elysia } from "elysia";
 
+import { invalid } from "../../base/validation.ts";
 import { authenticate, type Credentials, type Exchange } from "../../web/auth.ts";
 import { readJson } from "../../web/json-body.ts";
 import { requestIdOf } from "../../web/request-id.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
-import type { ConsoleCodes } from "../auth/console-codes.ts";
+import {
+  type ConsoleCodes,
+  consoleNameRule,
+  namedActor,
+  readConsoleName,
+} from "../auth/console-codes.ts";
 
 import { agentTokenInputSchema, agentTokenSchema } from "./agent-token.schema.ts";
 import type { AgentTokens } from "./agent-tokens.ts";
@@ -29,21 +35,34 @@ interface Parts {
   readonly callers: Callers;
 }
 
+/** Throws `validation-failed`. */
+function readName(given: unknown): string {
+  const name = typeof given === "string" ? readConsoleName(given) : null;
+  if (name === null) throw invalid("/name", `Write ${consoleNameRule}`);
+  return name;
+}
+
 /** The session of this browser, those of all operators, and the tokens of agents. */
 export const sessionsRest = (parts: Parts) => {
   const { sessions, agentTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
   const { route, list } = routes(callers, "Audit and sessions", operatorsOnly);
 
-  /** Who signs in: with a code, or with the token of the request. */
+  /** Who signs in: with a code, with the token of the request, or with the session that gets a name. */
   async function credentials(request: Request, address: string) {
     if (request.headers.has("authorization")) {
       const { actor, expiresAt } = await authenticate(request, parts.credentials);
       return { actor, endsAt: expiresAt };
     }
     const body = await readJson(request, address);
-    const { code }: { code?: unknown } = typeof body === "object" && body !== null ? body : {};
-    return { actor: await consoleCodes.redeem(typeof code === "string" ? code : ""), endsAt: null };
+    const { code, name }: { code?: unknown; name?: unknown } = Object(body);
+    const given = name === undefined ? null : readName(name);
+    if (code === undefined && given !== null) {
+      const { actor: id, roles, expiresAt } = await sessions.read(cookies.read(request) ?? "");
+      return { actor: namedActor({ id, roles }, given), endsAt: expiresAt };
+    }
+    const actor = await consoleCodes.redeem(typeof code === "string" ? code : "");
+    return { actor: namedActor(actor, given), endsAt: null };
   }
 
   function setCookie({ request, set }: Exchange, cookie: string | null, session?: ConsoleSession) {
@@ -73,7 +92,7 @@ export const sessionsRest = (parts: Parts) => {
       {
         parse: "none",
         body: signInSchema,
-        response: { 200: sessionSchema, ...problemResponses(401, 403, 413, 415, 429) },
+        response: { 200: sessionSchema, ...problemResponses(401, 403, 413, 415, 422, 429) },
         detail: {
           operationId: "openSession",
           tags: ["Authentication"],

@@ -275,8 +275,8 @@ const changedMeanwhile = new AppError(
 const nameTaken = invalid("/name", "Another destination has this name");
 
 /** Of a new or removed destination the audit list has the name too, unless a user may have put something private in it. */
-function identityOf({ name, address, ownerId }: Destination): string {
-  return ownerId === null ? `${name}\n${address}` : address;
+function identityOf({ name, url, ownerId }: Destination): string {
+  return ownerId === null ? `${name}\n${url}` : url;
 }
 
 /** Replaced by the reason before it is thrown. */

@@ -52,6 +52,53 @@ describe("a session of the console", () => {
     expect((await signIn("A".repeat(22))).status).toBe(401);
   });
 
+  test("has the name that is given with a code, as console:, and never that of another kind of actor", async () => {
+    const given = async (name: unknown, madeFor: string | null = null) => {
+      const code = await mintConsoleCode(issuing, "operator", clock, madeFor);
+      const session = await json(await app.fetch("/v1/auth/session", post({ code, name }, own)));
+      return session["actor"] ?? session["errors"];
+    };
+    const refused = [{ pointer: "/name" }];
+    for (const [name, actor] of [
+      [" Ada ", "console:Ada"],
+      ["console:Ada", "console:console:Ada"],
+      ["oidc:ada", "console:oidc:ada"],
+      ["cli:root", "console:cli:root"],
+      ["x".repeat(60), `console:${"x".repeat(60)}`],
+      ["x".repeat(61), refused],
+      ["", refused],
+      [" \u200b", refused],
+      ["A\u200bda", refused],
+      ["Ada\u202e", refused],
+      ["A\nda", refused],
+      [7, refused],
+    ] as const) {
+      expect([name, await given(name)]).toMatchObject([name, actor]);
+    }
+    expect(await given("Eve", "Ada")).toBe("console:Ada");
+  });
+
+  test("can get a name once, in a new session that ends when it would have", async () => {
+    const first = await signIn(await codeFor("admin"));
+    const { id, expiresAt } = await json(first);
+    clock.advance(60_000);
+    const name = (called: string, cookie: string) =>
+      app.fetch("/v1/auth/session", post({ name: called }, { ...own, cookie }));
+    const second = await name("Ada", cookieOf(first));
+    const named = await json(second);
+    expect(named).toMatchObject({ actor: "console:Ada", roles: ["admin"], expiresAt });
+    expect((await get("/v1/events", cookieOf(first))).status).toBe(401);
+    const list = await listed(app, "/v1/audit?limit=3", "admin");
+    expect(list.map(({ action, actor, subject }) => [action, actor, subject])).toEqual([
+      ["session.opened", "console:Ada", named["id"]],
+      ["session.closed", "skyhook-console", id],
+      ["session.opened", "skyhook-console", id],
+    ]);
+    expect(await json(await name("Eve", cookieOf(second)))).toMatchObject({ actor: "console:Ada" });
+    expect((await name("Ada", "")).status).toBe(401);
+    expect((await app.fetch("/v1/auth/session", post({ name: "Ada" }))).status).toBe(403);
+  });
+
   test("is opened by a one-time code, once [API2-11]", async () => {
     const code = await codeFor("operator");
     const first = await signIn(code);

@@ -99,6 +99,28 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.size(1_280, 800);
   });
 
+  test("asks who signed in by a link without a name, once, and has the answer", async () => {
+    const { consoleCodes } = server.app.services;
+    const open = async () => {
+      await browser.click(".tools button:last-child", "[role=alert]", "signed out");
+      await browser.open("about:blank");
+      await browser.open(`${server.url}/console#code=${consoleCodes.issue("admin", 60)}`);
+    };
+    await open();
+    await browser.shows(".who", "Signed in as admin");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".ask [name=name]");
+    await browser.type("Grace");
+    await browser.click(".ask [type=submit]");
+    await browser.shows(".who", "Signed in as Grace (admin)");
+    expect(await browser.count(".ask")).toBe(0);
+    await open();
+    await browser.shows(".who", "Signed in as Grace (admin)");
+    await browser.go("#/audit?action=session.opened", "li .audit-entry .by", "Grace by link");
+    expect(await browser.count(".ask")).toBe(0);
+    await browser.go("#/audit");
+  });
+
   test("is for admins only, and keeps operators signed in who open its address", async () => {
     await browser.click(".tools button:last-child", "[role=alert]", "signed out");
     await signIn(browser, server, "operator");

@@ -1,7 +1,12 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useMemo, useRef } from "preact/hooks";
 
-import { commandPrefix, consolePrefix, openIdPrefix } from "../../../base/context.ts";
+import {
+  commandPrefix,
+  consolePrefix,
+  openIdPrefix,
+  unnamedConsole,
+} from "../../../base/context.ts";
 
 import { useInterval } from "./live.ts";
 import { useLoad } from "./load.ts";
@@ -20,7 +25,7 @@ function partsOf(id: string): readonly [name: string, source: string | null] {
 }
 
 const systemActors: ReadonlyMap<string, string> = new Map([
-  ["skyhook-console", "Sign-in link"],
+  [unnamedConsole, "Sign-in link"],
   ["skyhook-cli", "Command line"],
 ]);
 

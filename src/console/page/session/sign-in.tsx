@@ -6,6 +6,8 @@ import { CopyButton } from "../kit/copy.tsx";
 import { signIn, signOutReason } from "../kit/session.ts";
 import type { SessionInfo } from "../kit/wire.ts";
 
+import { rememberedName } from "./ask-name.tsx";
+
 const reasons = {
   "signed-out": "You have signed out.",
   expired: "Your session has expired. Sign in to continue where you left off.",
@@ -72,7 +74,7 @@ export function SignIn() {
     rememberPlace();
     const tryCode = () => {
       const code = takeCode();
-      if (code !== null) void enter({ body: { code } });
+      if (code !== null) void enter({ body: { code, ...rememberedName() } });
     };
     tryCode();
     // Opening a sign-in link in this tab changes only the fragment and does not reload the page.
