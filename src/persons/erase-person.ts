@@ -22,13 +22,18 @@ interface Parts {
 /** The number of rows that were deleted or rewritten, by table. */
 export type ErasedCounts = Readonly<Partial<Record<TableName, number>>>;
 
-/** Throws `open-bookings`, which names all bookings of the person that are neither flown nor cancelled. */
-async function requireNoOpenBooking({ storage }: Pick<Parts, "storage">, values: Row) {
+/** All bookings of the person that are neither flown nor cancelled. `values`: with the time as `now`. */
+export async function openBookingsOf(storage: Pick<Storage, "all">, values: Row) {
   const found = await Promise.all(openBookings.map((each) => storage.all(each, values, "long")));
   // By reference: a booking may be found by several of them.
-  const open = new Map(found.flat().map((each) => [each.reference, each]));
-  if (open.size === 0) return;
-  const named = [...open.values()].map(
+  return [...new Map(found.flat().map((each) => [each.reference, each])).values()];
+}
+
+/** Throws `open-bookings`, which names all that are open. */
+async function requireNoOpenBooking({ storage }: Pick<Parts, "storage">, values: Row) {
+  const open = await openBookingsOf(storage, values);
+  if (open.length === 0) return;
+  const named = open.map(
     ({ reference, departureTime }) => `${reference} (departs ${departureTime.toISOString()})`,
   );
   const detail = `Open bookings: ${named.join(", ")}. Cancel them first, or wait until they have departed.`;

@@ -3,10 +3,18 @@ import { Elysia } from "elysia";
 import { bodyReader } from "../base/validation.ts";
 import { adminsOnly, type Callers, routes } from "../web/rest/route.ts";
 
-import { personErasureSchema, personExportSchema, personSchema } from "./person.schema.ts";
+import {
+  foundPersonsSchema,
+  personDetailsSchema,
+  personErasureSchema,
+  personExportSchema,
+  personSchema,
+  personSearchSchema,
+} from "./person.schema.ts";
 import type { Persons } from "./persons.ts";
 
 const personIn = bodyReader(personSchema, "validation-failed");
+const searchIn = bodyReader(personSearchSchema, "validation-failed");
 
 export const personsRest = (persons: Persons, callers: Callers) => {
   const own = routes(callers, "Users");
@@ -19,6 +27,25 @@ export const personsRest = (persons: Persons, callers: Callers) => {
           "What is stored under your user id. Passports are masked; an admin can export them in full.",
         response: personExportSchema,
         serve: ({ ctx }) => persons.exportOwn(ctx),
+      }),
+    )
+    .post(
+      "/persons/find",
+      ...route("findPersons", "Find persons", {
+        description: "By name, e-mail address or booking. Changes nothing.",
+        body: personSearchSchema,
+        response: foundPersonsSchema,
+        serve: ({ ctx, body }) => persons.find(ctx, searchIn(body).q),
+      }),
+    )
+    .post(
+      "/persons/read",
+      ...route("readPerson", "Read a person", {
+        description:
+          "Their account and bookings, and what blocks an erasure. Changes nothing. Of someone unknown, all is empty.",
+        body: personSchema,
+        response: personDetailsSchema,
+        serve: ({ ctx, body }) => persons.read(ctx, personIn(body).person),
       }),
     )
     .post(

@@ -95,7 +95,11 @@ const openBookingsBy = (by: "id" | "email" | "passenger") =>
       passenger: sql`${bookings.id} in (select ${passengers.bookingId} from ${passengers} where ${dialect.lower(passengers.email)} = ${email} and ${passengers.cancelledAt} is null)`,
     };
     return db
-      .select({ reference: bookings.reference, departureTime: flights.departureTime })
+      .select({
+        bookingId: bookings.id,
+        reference: bookings.reference,
+        departureTime: flights.departureTime,
+      })
       .from(bookings)
       .innerJoin(flights, eq(flights.id, bookings.flightId))
       .where(and(match[by], isOpen({ bookings, flights })));

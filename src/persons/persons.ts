@@ -11,7 +11,10 @@ import type { Erasures } from "../identity/users/erasures.ts";
 
 import { type ErasedCounts, eraseRows } from "./erase-person.ts";
 import { type ExportOptions, exportRows, type PersonRows } from "./export-person.ts";
+import { findPersons } from "./find-persons.ts";
+import type { FoundPersons, PersonDetails } from "./person.schema.ts";
 import { batchSize, findPerson, type Person } from "./person.ts";
+import { readPerson } from "./read-person.ts";
 
 /** What is stored about a person. */
 export interface PersonExport {
@@ -29,6 +32,10 @@ export interface PersonErasure {
 
 /** `given`: an e-mail address or a user's id. */
 export interface Persons {
+  /** Throws `insufficient-scope` unless the caller is an admin. */
+  find(ctx: Context, text: string): Promise<FoundPersons>;
+  /** Throws `insufficient-scope` unless the caller is an admin. */
+  read(ctx: Context, given: string): Promise<PersonDetails>;
   /**
    * Records who exported. `isRevealed`: passports are in full, which each booking's history records, and there may be more
    * rows. Throws `insufficient-scope` unless the caller is an admin.
@@ -81,6 +88,14 @@ export function persons(parts: Parts): Persons {
   }
 
   return {
+    async find(ctx, text) {
+      requireAdmin(ctx);
+      return findPersons(storage, text);
+    },
+    async read(ctx, given) {
+      requireAdmin(ctx);
+      return readPerson(storage, given, new Date(clock.now()));
+    },
     async export(ctx, given, isRevealed = false) {
       requireAdmin(ctx);
       const person = await findPerson(storage, given);

@@ -553,6 +553,8 @@ create table users (
   created_at bigint not null
 );
 create unique index users_email on users (lower(email));
+-- Admins search users by the beginning of the name.
+create index users_name on users (lower(name));
 create index users_newest on users (created_at, id);
 
 -- Tombstones of erased users.

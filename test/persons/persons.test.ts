@@ -7,9 +7,11 @@ import { copies } from "../../src/cli/host/copy-tables.sql.ts";
 import { write as storageWrite } from "../../src/db/statement.ts";
 import { insertErasure } from "../../src/identity/users/erasures.sql.ts";
 import type { User } from "../../src/identity/users/user.ts";
+import * as finding from "../../src/persons/found-persons.sql.ts";
 import { json, jsonWith } from "../support/app.ts";
 import { bookingCalls, bookingsPath } from "../support/bookings.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
+import { planOnSqlite } from "../support/plans.ts";
 import { appPerTest } from "../support/running-app.ts";
 
 const email = "ada.canary@example.com";
@@ -309,5 +311,108 @@ describe("an erasure", () => {
     const { erased } = await app.services.persons.erase(admin, "sub-of-ada");
     expect(erased).toMatchObject({ bookings: 205, passengers: 205 });
     expect((await app.as("user", bookingsPath, {}, "sub-of-ada")).status).toBe(401);
+  });
+});
+
+describe("to find a person", () => {
+  const search = async (q: string) => {
+    const found = await json(await app.as("admin", "/v1/persons/find", post({ q })));
+    return Array(found["data"]).flat();
+  };
+
+  test("a beginning, a booking or an id will do, ignoring case", async () => {
+    const { user } = await person();
+    const account = { userId: user.id, name, email };
+    const { reference } = await json(
+      await book((await addFlight(app, { flightNumber: "SK3" })).id, 1, {}, user.id),
+    );
+    for (const q of ["ada.can", "ADA.CANARY@EXAMPLE.COM", "ada  canary", user.id]) {
+      expect([q, ...(await search(q))]).toEqual([q, account]);
+    }
+    // By the last name, the booker's companion too.
+    expect(await search("comp")).toEqual([
+      { userId: null, name: "Grete Companion", email: "grete@example.com" },
+    ]);
+    expect(await search("grete COMP")).toHaveLength(1);
+    expect(await search("ada comp")).toEqual([]);
+    for (const q of [reference, String(reference).toLowerCase()]) {
+      expect((await search(String(q)))[0]).toEqual(account);
+    }
+    expect(await search("")).toEqual([account]);
+    expect(await search("nobody")).toEqual([]);
+    // Users whom only an identity provider knows.
+    await book((await addFlight(app, { flightNumber: "SK4" })).id, 1, {}, "sub-of-bo");
+    expect(await search("sub-of-bo")).toEqual([{ userId: "sub-of-bo", name: null, email: null }]);
+  });
+
+  test("20 are enough, and an erased one is not found", async () => {
+    for (let number = 0; number < 21; number += 1) {
+      const found = { name: `Ada ${number}`, email: `ada${number}@example.com` };
+      await app.services.users.ensureUser(found);
+    }
+    const found = await json(await app.as("admin", "/v1/persons/find", post({ q: "ada" })));
+    expect([Array(found["data"]).flat().length, found["hasMore"]]).toEqual([20, true]);
+    const { id } = await addFlight(app);
+    const made = await json(await book(id, 1, {}, "sub-of-ada"));
+    await cancel(made["bookingId"], "sub-of-ada");
+    for (const who of ["sub-of-ada", "ada@example.com"]) {
+      await app.services.persons.erase(admin, who).catch(() => null);
+    }
+    expect(await search(String(made["reference"]))).toEqual([]);
+    expect(await search("erased")).toEqual([]);
+  });
+
+  test("reads what blocks an erasure, the account and the bookings", async () => {
+    const { user, own, other } = await person();
+    const read = async (given: string) =>
+      json(await app.as("admin", "/v1/persons/read", inBody(given)));
+    const before = await read(email);
+    expect(before).toMatchObject({
+      person: { email, ids: [user.id] },
+      name,
+      createdAt: user.createdAt.toISOString(),
+      roles: [],
+      hasMore: false,
+    });
+    const ids = (field: string, of: Record<string, unknown>) =>
+      Array(of[field])
+        .flat()
+        .map((each: unknown) => Object(each).bookingId);
+    expect(ids("bookings", before)).toHaveLength(3);
+    expect(ids("bookings", before)).toContain(other);
+    expect(ids("openBookings", before).toSorted()).toEqual(ids("bookings", before).toSorted());
+    app.clock.advance(3 * hourMs);
+    const after = await read(user.id);
+    expect(ids("openBookings", after)).toEqual([]);
+    expect(after["bookings"]).toContainEqual(
+      expect.objectContaining({ bookingId: own, status: "flown" }),
+    );
+    expect(await read("grete@example.com")).toMatchObject({
+      name: "Grete Companion",
+      createdAt: null,
+    });
+    expect(await read("nobody@example.com")).toMatchObject({ name: null, bookings: [] });
+  });
+
+  test("is for admins, and refuses what is no text", async () => {
+    for (const role of ["operator", "user"] as const) {
+      for (const [path, body] of [
+        ["find", { q: "ada" }],
+        ["read", { person: email }],
+      ] as const) {
+        expect((await app.as(role, `/v1/persons/${path}`, post(body))).status).toBe(403);
+      }
+    }
+    const long = await app.as("admin", "/v1/persons/find", post({ q: "x".repeat(255) }));
+    expect(long.status).toBe(422);
+    expect((await app.as("admin", "/v1/persons/find", post({ q: "a\u0000b" }))).status).toBe(200);
+  });
+
+  test("reads a page of an index", () => {
+    for (const statement of Object.values(finding)) {
+      const plan = planOnSqlite(statement).join("\n");
+      expect(plan).toMatch(/USING (COVERING )?INDEX/);
+      expect(plan).not.toMatch(/SCAN (?!json_each|.*INDEX users_newest)/);
+    }
   });
 });

@@ -24,6 +24,7 @@ import { Empty, Notices, Waiting } from "./kit/ui.tsx";
 import { canOpen, titles, type ViewParts } from "./kit/views.ts";
 import type { SessionInfo } from "./kit/wire.ts";
 import { Palette } from "./palette.tsx";
+import { People } from "./people/people.tsx";
 import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
 import { AskName } from "./session/ask-name.tsx";
@@ -129,6 +130,7 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
   destinations: Destinations,
   flights: Flights,
   bookings: Bookings,
+  people: People,
   audit: AuditView,
   agents: Agents,
   replays: Replays,

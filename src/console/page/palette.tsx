@@ -7,7 +7,7 @@ import { addRoute, readRoute, views, writeRoute } from "./kit/route.ts";
 import { isAdmin } from "./kit/session.ts";
 import { signOut } from "./kit/sign-out.ts";
 import { counted, Text } from "./kit/text.tsx";
-import { canOpen, titles } from "./kit/views.ts";
+import { canOpen, titles, viewKeys } from "./kit/views.ts";
 
 interface Command {
   readonly label: string;
@@ -133,10 +133,9 @@ const link = (label: string, address: string, more: Omit<Command, "label" | "run
 });
 
 function viewCommands(): readonly Command[] {
-  return views.flatMap((view, index) =>
-    // The keys 1 to 9, and 0, which the other views have not.
+  return views.flatMap((view) =>
     canOpen(view)
-      ? [link(titles[view], writeRoute(view), index < 10 ? { hint: String((index + 1) % 10) } : {})]
+      ? [link(titles[view], writeRoute(view), { hint: viewKeys[view].toUpperCase() })]
       : [],
   );
 }

@@ -1,4 +1,5 @@
 import { go, views } from "./route.ts";
+import { viewKeys } from "./views.ts";
 
 /** The shortcuts that the help dialog lists. */
 export const keys = [
@@ -7,6 +8,7 @@ export const keys = [
   ["Esc", "Close"],
   ["/", "Filter"],
   ["1 … 9, 0", "Switch view"],
+  ["A, P", "Agents, People"],
   ["Ctrl + K, ⌘ K", "Command palette"],
   ["?", "Show shortcuts"],
 ] as const;
@@ -60,7 +62,7 @@ function handle(key: string, target: HTMLElement, showHelp: () => void): boolean
     return open(target);
   }
   if (key === "Escape") return close();
-  const view = /^\d$/.test(key) ? views[(Number(key) + 9) % 10] : undefined;
+  const view = views.find((each) => viewKeys[each] === key);
   if (view === undefined) return false;
   go(view);
   return true;

@@ -5,7 +5,7 @@ export const viewGroups = [
   ["Status", ["issues", "health"]],
   ["Traffic", ["events", "rejections", "replays"]],
   ["Set-up", ["providers", "destinations"]],
-  ["Sales", ["flights", "bookings"]],
+  ["Sales", ["flights", "bookings", "people"]],
   ["Access", ["audit", "agents"]],
 ] as const;
 export const views = viewGroups.flatMap(([, group]) => group);

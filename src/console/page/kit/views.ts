@@ -14,12 +14,29 @@ export const titles: Readonly<Record<View, string>> = {
   destinations: "Destinations",
   flights: "Flights",
   bookings: "Bookings",
+  people: "People",
   audit: "Audit",
   agents: "Agents",
   replays: "Replays",
 };
 
-const forAdmins: readonly View[] = ["bookings", "audit"];
+/** Those that came last have a letter: digits are used up. */
+export const viewKeys: Readonly<Record<View, string>> = {
+  issues: "1",
+  health: "2",
+  events: "3",
+  rejections: "4",
+  replays: "5",
+  providers: "6",
+  destinations: "7",
+  flights: "8",
+  bookings: "9",
+  people: "p",
+  audit: "0",
+  agents: "a",
+};
+
+const forAdmins: readonly View[] = ["bookings", "people", "audit"];
 
 export const canOpen = (view: View): boolean => !forAdmins.includes(view) || isAdmin();
 
@@ -34,6 +51,8 @@ export const icons: Readonly<Record<View, string>> = {
   destinations: "M14 2 1.8 6.6l5.1 2.5 2.5 5.1ZM6.9 9.1 10 6",
   flights: "M1.8 9.2 14.2 3l-3 9.8-3.4-2.6-2.3 2.6-.4-3.9Z",
   bookings: "M2 4h12v2.6a1.5 1.5 0 0 0 0 2.8V12H2V9.4a1.5 1.5 0 0 0 0-2.8ZM10 4v8",
+  people:
+    "M6 3a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5ZM1.5 13.5a4.5 4.5 0 0 1 9 0M10.5 3.4a2.5 2.5 0 0 1 0 4.4M12 9.6a4.5 4.5 0 0 1 2.5 3.9",
   agents: "M3 5.5h10v7.5H3ZM8 5.5V3M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2",
   audit: "M3.5 2h9v12h-9ZM6 5.5h4M6 8h4M6 10.5h2",
 };

@@ -17,6 +17,8 @@ import type * as statistics from "../../../operations/statistics/statistics.sche
 import type * as destinations from "../../../outbound/destinations/destination.schema.ts";
 import type * as preview from "../../../outbound/destinations/filter-preview.ts";
 import type * as destination from "../../../outbound/model/destination.ts";
+import type * as person from "../../../persons/person.schema.ts";
+import type * as persons from "../../../persons/persons.ts";
 
 /** A type after a round trip through JSON: dates become strings. */
 export type Wire<Value> = Value extends Date
@@ -74,6 +76,10 @@ export type BookingDetail = Wire<
 >;
 export type BookingChange = NonNullable<BookingDetail["changes"]>[number];
 export type BookingStatus = BookingItem["status"];
+export type FoundPerson = Wire<person.FoundPerson>;
+export type FoundPersons = Wire<person.FoundPersons>;
+export type PersonDetails = Wire<person.PersonDetails>;
+export type PersonErasure = Wire<persons.PersonErasure>;
 export type User = Wire<user.User>;
 export type HistoryEntry = BookingDetail["history"][number];
 export type FlightLoad = Wire<flight.FlightLoad>;
