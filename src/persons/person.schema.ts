@@ -69,7 +69,10 @@ export const personDetailsSchema = resource("PersonDetails", "A person, and thei
     "What the person booked, is the contact of or travels on: the newest 100.",
   ),
   hasMore: flag("Whether there are more bookings."),
-  openBookings: listOf(openBookingSchema, "What blocks an erasure: cancel these bookings first."),
+  openBookings: listOf(
+    openBookingSchema,
+    "What blocks an erasure: cancel these bookings first. At most 100.",
+  ),
 });
 
 export interface PersonDetails extends Static<typeof personDetailsSchema> {}

@@ -35,7 +35,7 @@ export async function readPerson(
     roles: [...new Set(sessions.flatMap(({ roles }) => roles))],
     bookings: bookings.slice(0, maxBookings).map((booking) => bookingSummary(booking, now)),
     hasMore: bookings.length > maxBookings,
-    openBookings,
+    openBookings: openBookings.slice(0, maxBookings),
   };
 }
 

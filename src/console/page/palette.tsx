@@ -1,13 +1,18 @@
 import type { RefObject, TargetedKeyboardEvent } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 
+import { attempt } from "./kit/action.tsx";
+import { callApi } from "./kit/api.ts";
 import { idIn } from "./kit/ids.ts";
+import { useLoad } from "./kit/load.ts";
 import { NamesContext } from "./kit/names.ts";
 import { addRoute, readRoute, views, writeRoute } from "./kit/route.ts";
 import { isAdmin } from "./kit/session.ts";
 import { signOut } from "./kit/sign-out.ts";
 import { counted, Text } from "./kit/text.tsx";
+import { notify } from "./kit/ui.tsx";
 import { canOpen, titles, viewKeys } from "./kit/views.ts";
+import type { BookingItem, Destination, FoundPersons, Page } from "./kit/wire.ts";
 
 interface Command {
   readonly label: string;
@@ -27,11 +32,10 @@ export function Palette({ dialog, showHelp }: Parts) {
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
   const names = useContext(NamesContext);
-  const commands = [
-    ...jumps(text),
-    ...matching([...viewCommands(), ...actions(showHelp), ...providers(names)], text),
-    ...searches(text),
-  ];
+  const found = useFound(text);
+  const destinations = useDestinationCommands(text !== "");
+  const general = [...viewCommands(), ...actions(showHelp), ...providers(names), ...destinations];
+  const commands = [...jumps(text), ...matching(general, text), ...found, ...searches(text)];
   const write = (written: string) => {
     setText(written);
     setActive(0);
@@ -170,6 +174,67 @@ function jumps(text: string): readonly Command[] {
   const found = idIn(text);
   if (found === null || !canOpen(found.view)) return [];
   return [link(`Open ${found.what}`, writeRoute(found.view, found.id), { hint: found.id })];
+}
+
+/** Results are loaded when typing has paused for this long. */
+const pauseMs = 250;
+/** The most results of a kind. */
+const maxResults = 5;
+
+/** For admins, the bookings and people that a text finds. */
+function useFound(text: string): readonly Command[] {
+  const [q, setQ] = useState("");
+  const typed = text.trim();
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(typed), pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const isSearched = isAdmin() && q.length >= 2 && q.length <= 254 && idIn(q) === null;
+  const query = new URLSearchParams({ q, limit: String(maxResults) });
+  const bookings = useLoad<Page<BookingItem>>(isSearched ? `v1/api/bookings?${query}` : null);
+  const people = useLoad<FoundPersons>(isSearched ? "v1/persons/find" : null, { body: { q } });
+  // Results of another text would be opened by Enter.
+  if (!isSearched || q !== typed) return [];
+  return [
+    ...(bookings.value?.data ?? []).map(({ id, reference, confirmationSentTo, flight }) =>
+      link(`Booking ${reference} ${flight.flightNumber}`, writeRoute("bookings", id), {
+        hint: confirmationSentTo,
+      }),
+    ),
+    ...(people.value?.data ?? []).slice(0, maxResults).map(({ name, email, userId }) => {
+      const id = email ?? userId ?? "";
+      return link(`Person ${name ?? id}`, writeRoute("people", id), { hint: id });
+    }),
+  ];
+}
+
+/** For admins, what can be done to destinations. */
+function useDestinationCommands(isTyping: boolean): readonly Command[] {
+  const path = "v1/destinations?owner=operators&limit=100";
+  const { value } = useLoad<Page<Destination>>(isTyping && isAdmin() ? path : null);
+  return (value?.data ?? []).flatMap(({ id, name, state }) => {
+    const post = <Answer,>(action: string) =>
+      callApi<Answer>(`v1/destinations/${encodeURIComponent(id)}/${action}`, { method: "POST" });
+    const command = (label: string, act: () => Promise<string>, keywords = "") => ({
+      label,
+      hint: "destination",
+      keywords,
+      run: () => void attempt(label, async () => notify(await act())),
+    });
+    const [verb, done] = state === "active" ? ["Pause", "Paused"] : ["Resume", "Resumed"];
+    return [
+      command(`${verb} ${name}`, () => post(verb.toLowerCase()).then(() => `${done} ${name}.`)),
+      command(
+        `Retry failed deliveries of ${name}`,
+        async () => {
+          const { retried } = await post<{ readonly retried: number }>("retry");
+          if (retried === 0) return `No failed deliveries of ${name}.`;
+          return `Sending ${counted(retried, "delivery", "deliveries")} to ${name} again.`;
+        },
+        "dead resend again",
+      ),
+    ];
+  });
 }
 
 /** Where to search for a text. To choose it finishes its last word, as Enter does in a list. */

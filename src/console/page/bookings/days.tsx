@@ -50,7 +50,9 @@ interface ControlParts {
 /** The first day to show. */
 export function FromDay({ route }: ControlParts) {
   const value = route.query.get("from") ?? "";
-  return <DayField label="From" value={value} onChoice={(day) => filter(route, "from", day)} />;
+  // Another day may be open.
+  const choose = (day: string) => filter({ ...route, id: null }, "from", day);
+  return <DayField label="From" value={value} onChoice={choose} />;
 }
 
 /** Chooses one day, which `DepartsTo` extends. */

@@ -1,90 +1,87 @@
 import { flightFilters } from "../../../booking/flights/flight-filters.ts";
-import { Detail } from "../kit/layout.tsx";
+import { copy } from "../kit/copy.tsx";
 import { apiQuery } from "../kit/list/filters.tsx";
+import { ItemRow, RowList, type Rows } from "../kit/list/rows.tsx";
 import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
-import { counted, type Of, words } from "../kit/text.tsx";
-import { Empty, Waiting, Wide } from "../kit/ui.tsx";
+import { counted, Mono, type Of, words } from "../kit/text.tsx";
+import { Empty, Waiting } from "../kit/ui.tsx";
 import type { DayDepartures } from "../kit/wire.ts";
 
 import { dayText, startOf } from "./days.tsx";
-import { Meter, percentSold, SoldMark, soldText } from "./seats-sold.tsx";
+import { SeatsSold, soldText } from "./seats-sold.tsx";
 
 type Cabin = DayDepartures["departures"][number];
 /** The cabins of a departure, in this order. */
 const cabinClasses: readonly Cabin["cabinClass"][] = ["economy", "business", "first"];
+
+interface Flight extends Pick<
+  Cabin,
+  "flightNumber" | "origin" | "destination" | "departureTime" | "departureLocal"
+> {
+  readonly cabins: readonly Cabin[];
+}
 
 interface Parts {
   /** As `2026-01-31`. */
   readonly date: string;
   /** With the filters of flights. */
   readonly query: URLSearchParams;
-  /** The address of the list without the open day. */
-  readonly close: string;
+  /** Days with departures around this one; null if there is none. */
+  readonly before: string | null;
+  readonly after: string | null;
 }
 
-/** The departures of a day, earliest first. */
-export function DeparturesPane({ date, query, close }: Parts) {
+/** The flights of a day, earliest first. */
+export function Departures({ date, query, before, after }: Parts) {
   const filters = apiQuery(query, flightFilters, []);
-  const loaded = useLoad<DayDepartures>(`v1/flights/load/${encodeURIComponent(date)}?${filters}`);
+  const path = `v1/flights/load/${encodeURIComponent(date)}?${filters}`;
+  const loaded = useLoad<DayDepartures>(path);
   const { value } = loaded;
+  const linkTo = (day: string | null, text: string) =>
+    day !== null && <a href={writeRoute("flights", day, query)}>{text}</a>;
   return (
-    <Detail label={`Departures on ${dayText(date)}`} close={close}>
-      <h2>Departures on {dayText(date)}</h2>
-      <Waiting for={loaded} what="departures" />
-      {value?.departures.length === 0 && (
-        <Empty title="No departures on this day">
-          <p>
-            <a href={close}>Show the other days</a>
-          </p>
-        </Empty>
+    <section aria-label={`Flights on ${dayText(date)}`}>
+      <header class="load actions">
+        <h2>{dayText(date)}</h2>
+        {linkTo(before, `← ${before && dayText(before)}`)}
+        {linkTo(after, `${after && dayText(after)} →`)}
+        {value !== null && <Summary of={value} />}
+      </header>
+      <Waiting for={loaded} what="flights" />
+      {value?.departures.length === 0 && <Empty title="No departures on this day" />}
+      {value !== null && value.departures.length > 0 && (
+        <RowList of={rows}>
+          {flightsOf(value).map((flight) => (
+            <li key={flight.cabins[0]?.id}>
+              <ItemRow of={rows} item={flight} isOpen={false} query={query} />
+            </li>
+          ))}
+        </RowList>
       )}
-      {value !== null && value.departures.length > 0 && <Table of={value} />}
-    </Detail>
+    </section>
   );
 }
 
-function Table({ of: { date, departures, hasMore } }: Of<DayDepartures>) {
-  const flights = [...Map.groupBy(departures, flightKey).values()];
-  const classes = cabinClasses.filter((name) =>
-    departures.some(({ cabinClass }) => cabinClass === name),
-  );
+function Summary({ of: { departures, hasMore }, of: day }: Of<DayDepartures>) {
+  if (hasMore) return <span class="quiet">The first 500 cabins: filter by flight or route.</span>;
   return (
-    <>
-      <p class="quiet">
-        {hasMore
-          ? "Showing the first 500 cabins."
-          : `${counted(flights.length, "departure")}, ${soldText(totalOf(departures))} seats sold.`}{" "}
-        The day is in UTC, local times are the origin's.
-      </p>
-      <Wide label="Departures">
-        <table class="departures">
-          <thead>
-            <tr>
-              <th>UTC</th>
-              <th>Local</th>
-              <th>Flight</th>
-              <th>Route</th>
-              {classes.map((name) => (
-                <th key={name}>{words(name)}</th>
-              ))}
-              <th class="sales">All seats</th>
-            </tr>
-          </thead>
-          <tbody>
-            {flights.map((cabins) => (
-              <Departure key={cabins[0]?.id} cabins={cabins} classes={classes} date={date} />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
-    </>
+    <span class="quiet">
+      {counted(flightsOf(day).length, "flight")}, {soldText(totalOf(departures))} seats sold
+    </span>
   );
 }
 
-/** What the cabins of one departure share. */
-const flightKey = ({ flightNumber, departureTime }: Cabin) => `${flightNumber} ${departureTime}`;
+function flightsOf({ departures }: DayDepartures): readonly Flight[] {
+  const key = ({ flightNumber, departureTime }: Cabin) => `${flightNumber} ${departureTime}`;
+  return [...Map.groupBy(departures, key).values()].flatMap((found) => {
+    const cabins = cabinClasses.flatMap((name) =>
+      found.filter(({ cabinClass }) => cabinClass === name),
+    );
+    return cabins[0] === undefined ? [] : [{ ...cabins[0], cabins }];
+  });
+}
 
 function totalOf(cabins: readonly Cabin[]) {
   return {
@@ -93,78 +90,97 @@ function totalOf(cabins: readonly Cabin[]) {
   };
 }
 
-interface DepartureParts extends Pick<Parts, "date"> {
-  readonly cabins: readonly Cabin[];
-  readonly classes: readonly Cabin["cabinClass"][];
-}
-
-function Departure({ cabins, classes, date }: DepartureParts) {
-  const [first] = cabins;
-  if (first === undefined) return null;
-  const { departureTime, departureLocal, flightNumber, origin, destination } = first;
-  const total = totalOf(cabins);
-  return (
-    <tr>
-      <td class="utc quiet">
+const rows: Rows<Flight> = {
+  what: ["departure", "departures"],
+  columns: [
+    {
+      head: "Departs, UTC",
+      at: "time",
+      width: "88px",
+      cell: ({ departureTime }) => (
         <time dateTime={departureTime}>{departureTime.slice(11, 16)}</time>
-      </td>
-      <td class="local nowrap" title={departureLocal}>
-        {departureLocal.slice(11, 16)}{" "}
-        {!departureLocal.startsWith(date) && (
-          <span class="quiet">{dayText(departureLocal).slice(0, 3)}</span>
-        )}
-      </td>
-      <td class="flight mono">
-        <Flight number={flightNumber} date={date} isSold={total.sold > 0} />
-      </td>
-      <td class="route mono nowrap">
-        {origin} → {destination}
-      </td>
-      {classes.map((name) => (
-        <td key={name} class={`cabin ${name}`}>
-          <SeatsOf cabin={cabins.find(({ cabinClass }) => cabinClass === name)} />
-        </td>
-      ))}
-      <td class="sales">
-        <SoldMark of={total} part={percentSold(total)} />
-      </td>
-    </tr>
-  );
-}
+      ),
+    },
+    {
+      head: "Local time",
+      at: "departs",
+      width: "80px",
+      look: "quiet",
+      isWideOnly: true,
+      cell: ({ departureLocal, departureTime }) =>
+        departureLocal.slice(0, 10) === departureTime.slice(0, 10)
+          ? departureLocal.slice(11, 16)
+          : `${departureLocal.slice(11, 16)} ${dayText(departureLocal).slice(0, 3)}`,
+      tip: ({ departureLocal }) => departureLocal,
+    },
+    {
+      head: "Flight",
+      at: "title",
+      width: "80px",
+      cell: ({ flightNumber }) => <Mono of={flightNumber} />,
+    },
+    {
+      head: "Route",
+      at: "kind",
+      width: "104px",
+      look: "mono",
+      cell: ({ origin, destination }) => `${origin} → ${destination}`,
+    },
+    {
+      head: "Load",
+      at: "sold",
+      width: "132px",
+      cell: ({ cabins }) => <SeatsSold of={totalOf(cabins)} />,
+    },
+    {
+      head: "Seats sold",
+      at: "seats",
+      cell: ({ cabins }) => cabins.map((cabin) => <SeatsOf key={cabin.id} cabin={cabin} />),
+    },
+    { head: "", at: "size", width: "72px", cell: (flight) => <ToBookings of={flight} /> },
+  ],
+  narrow: `"title kind time" "sold sold size" "seats seats seats" / auto minmax(0, 1fr) auto`,
+  address: () => null,
+};
 
-function SeatsOf({ cabin }: { readonly cabin: Cabin | undefined }) {
-  if (cabin === undefined) return <span class="quiet">–</span>;
-  const isFull = cabin.sold > 0 && cabin.sold >= cabin.seats;
-  const over = cabin.sold - cabin.seats;
+/** For admins, with the ID for the API. */
+function SeatsOf({ cabin }: { readonly cabin: Cabin }) {
+  const { id, cabinClass, flightNumber, sold, seats } = cabin;
+  const over = sold - seats;
   const full = over > 0 ? `Oversold by ${over}` : "Sold out";
   return (
-    <>
-      <span class="name">{words(cabin.cabinClass)}</span>
-      <Meter of={cabin} />
-      <span class={isFull ? "full" : "quiet"}>{isFull ? full : soldText(cabin)}</span>
-      <More of={cabin} />
-    </>
+    <span class="cabin">
+      {words(cabinClass)}{" "}
+      {sold > 0 && over >= 0 ? <strong>{full}</strong> : <span>{soldText(cabin)}</span>}
+      {isAdmin() && (
+        <button
+          type="button"
+          class="link"
+          title={`Copy the ID ${id}`}
+          aria-label={`Copy ID of ${cabinClass} on ${flightNumber}`}
+          onClick={() => void copy(String(id))}
+        >
+          ID
+        </button>
+      )}
+    </span>
   );
 }
 
-/** For admins, the ID by which a booking can be changed to this cabin. */
-function More({ of: { id } }: Of<Cabin>) {
-  return isAdmin() ? <span class="more quiet">ID {id}</span> : null;
-}
-
-interface FlightParts extends Pick<Parts, "date"> {
-  readonly number: string;
-  readonly isSold: boolean;
-}
-
-/** For admins, a link to the bookings of the flight on this day. */
-function Flight({ number, date, isSold }: FlightParts) {
-  if (!isSold || !isAdmin()) return number;
+/** For admins, a link to the bookings of the flight on this day, to move or cancel them. */
+function ToBookings({ of: { flightNumber, departureTime, cabins } }: Of<Flight>) {
+  if (totalOf(cabins).sold === 0 || !isAdmin()) return null;
+  const date = departureTime.slice(0, 10);
   const departs = { departsFrom: startOf(date), departsTo: startOf(date, 1) };
-  const query = new URLSearchParams({ flight: number, ...departs });
+  const query = new URLSearchParams({ flight: flightNumber, ...departs });
   return (
-    <a href={writeRoute("bookings", null, query)} title={`Bookings on ${number}`}>
-      {number}
+    <a
+      href={writeRoute("bookings", null, query)}
+      data-row
+      title="Bookings of this flight, to change or cancel them"
+      aria-label={`Bookings of ${flightNumber}`}
+    >
+      Bookings
     </a>
   );
 }

@@ -4,16 +4,15 @@ import { flightFilters } from "../../../booking/flights/flight-filters.ts";
 import { Chart } from "../kit/chart.tsx";
 import { Split } from "../kit/layout.tsx";
 import { apiQuery, Filters, SelectFilter } from "../kit/list/filters.tsx";
-import { Count, ItemRow, RowList, type Rows } from "../kit/list/rows.tsx";
 import { useLoad } from "../kit/load.ts";
 import { go, type Route, writeRoute } from "../kit/route.ts";
 import { counted } from "../kit/text.tsx";
 import { Empty, Waiting } from "../kit/ui.tsx";
 import type { FlightLoad, LoadDay } from "../kit/wire.ts";
 
-import { dayText, FromDay } from "./days.tsx";
-import { DeparturesPane } from "./departures.tsx";
-import { percentSold, SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
+import { FromDay } from "./days.tsx";
+import { Departures } from "./departures.tsx";
+import { percentSold, soldText } from "./seats-sold.tsx";
 
 /** Periods on offer, in days. */
 const lengths = ["7", "14", "30", "60"] as const;
@@ -22,7 +21,7 @@ const longest = "60";
 
 const hasDepartures = ({ departures }: LoadDay): boolean => departures > 0;
 
-/** The Flights view: seats sold and capacity per day. A click on a day opens its departures. */
+/** The Flights view: seats sold and capacity per day, and the flights of a day. A click on a day shows its flights. */
 export function Flights({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const days = query.get("days") ?? preset;
@@ -33,30 +32,34 @@ export function Flights({ route }: { readonly route: Route }) {
   const path = `v1/flights/load?${apiQuery(query, flightFilters, period)}`;
   const loaded = useLoad<FlightLoad>(path, { keep: true });
   const { value } = loaded;
+  const dates = value?.days.filter(hasDepartures).map(({ date }) => date) ?? [];
+  const date = id ?? dates[0];
   return (
     <Split
       title="Flights"
       list={
         <div class="list">
           <Waiting for={loaded} what="flights" />
-          {value !== null &&
-            (value.days.some(hasDepartures) ? (
-              <Load days={value.days} open={id} query={query} />
-            ) : (
-              <NoDepartures days={value.days.length} query={query} />
-            ))}
+          {value !== null && dates.length > 0 && <Load days={value.days} query={query} />}
+          {value !== null && date === undefined && (
+            <NoDepartures days={value.days.length} query={query} />
+          )}
+          {value !== null && date !== undefined && (
+            <Departures
+              date={date}
+              query={query}
+              before={dates.findLast((day) => day < date) ?? null}
+              after={dates.find((day) => day > date) ?? null}
+            />
+          )}
         </div>
       }
-      detail={
-        id === null ? null : (
-          <DeparturesPane date={id} query={query} close={writeRoute("flights", null, query)} />
-        )
-      }
+      detail={null}
     >
       <Filters
         of={flightFilters}
         route={route}
-        controls={{ from: FromDay, days: Period, flight: {}, origin: {}, destination: {} }}
+        controls={{ flight: {}, origin: {}, destination: {}, from: FromDay, days: Period }}
       />
     </Split>
   );
@@ -95,12 +98,10 @@ function NoDepartures({ days, query }: { readonly days: number; readonly query: 
 
 interface LoadParts {
   readonly days: readonly LoadDay[];
-  /** The open day, as `2026-01-31`. */
-  readonly open: string | null;
   readonly query: URLSearchParams;
 }
 
-function Load({ days, open, query }: LoadParts) {
+function Load({ days, query }: LoadParts) {
   const times = useMemo(
     () => days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000),
     [days],
@@ -120,74 +121,18 @@ function Load({ days, open, query }: LoadParts) {
   const seats = days.reduce((sum, day) => sum + day.seats, 0);
   const label = `${sold} of ${seats} seats sold over ${counted(days.length, "day")}`;
   return (
-    <>
-      <figure class="load">
-        <Chart
-          label={label}
-          times={times}
-          series={series}
-          isByDay
-          pick={(index) => go("flights", days[index]?.date ?? null, query)}
-        />
-        <figcaption class="quiet">
-          {soldText({ sold, seats })} seats sold ({percentSold({ sold, seats })}). Days are in UTC.
-        </figcaption>
-      </figure>
-      <RowList of={dayRows}>
-        {runsOf(days).map(({ first, last }) =>
-          hasDepartures(first) ? (
-            <li key={first.date}>
-              <ItemRow of={dayRows} item={first} isOpen={first.date === open} query={query} />
-            </li>
-          ) : (
-            <li key={first.date} class="gap quiet">
-              {dayText(first.date)}
-              {first !== last && ` – ${dayText(last.date)}`}: no departures
-            </li>
-          ),
-        )}
-      </RowList>
-    </>
+    <figure class="load">
+      <Chart
+        label={label}
+        times={times}
+        series={series}
+        isByDay
+        pick={(index) => go("flights", days[index]?.date ?? null, query)}
+      />
+      <figcaption class="quiet">
+        {soldText({ sold, seats })} seats sold ({percentSold({ sold, seats })}) over{" "}
+        {counted(days.length, "day")}, in UTC.
+      </figcaption>
+    </figure>
   );
-}
-
-const dayRows: Rows<LoadDay> = {
-  what: ["day", "days"],
-  columns: [
-    { head: "Sales", at: "outcome", width: "116px", cell: (day) => <SoldMark of={day} /> },
-    {
-      head: "Day",
-      at: "title",
-      width: "164px",
-      cell: ({ date }) => <time dateTime={date}>{dayText(date)}</time>,
-    },
-    { head: "Load", at: "sold", cell: (day) => <SeatsSold of={day} /> },
-    { head: "Seats sold", at: "size", width: "132px", look: "number", cell: soldText },
-    {
-      head: "Cabins",
-      at: "time",
-      width: "84px",
-      look: "number",
-      cell: ({ departures }) => <Count of={departures} one="cabin" />,
-    },
-  ],
-  narrow: `"title time outcome" "sold size size" / minmax(0, 1fr) auto auto`,
-  address: ({ date }, query) => writeRoute("flights", date, query),
-};
-
-interface Run {
-  readonly first: LoadDay;
-  readonly last: LoadDay;
-}
-
-/** One run per day with departures, and one per sequence of days without. */
-function runsOf(days: readonly LoadDay[]): readonly Run[] {
-  const runs: Run[] = [];
-  for (const day of days) {
-    const before = runs.at(-1);
-    if (before === undefined || hasDepartures(day) || hasDepartures(before.last)) {
-      runs.push({ first: day, last: day });
-    } else runs[runs.length - 1] = { first: before.first, last: day };
-  }
-  return runs;
 }

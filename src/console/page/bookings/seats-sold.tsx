@@ -1,5 +1,4 @@
 import type { Of } from "../kit/text.tsx";
-import { Mark } from "../kit/ui.tsx";
 
 interface Load {
   readonly seats: number;
@@ -7,19 +6,13 @@ interface Load {
 }
 
 /** Seats sold, as a bar and as a share. */
-export function SeatsSold({ of: load }: Of<Load>) {
+export function SeatsSold({ of: { sold, seats } }: Of<Load>) {
   return (
     <span class="share">
-      <Meter of={load} />
-      <span class="number">{percentSold(load)}</span>
-    </span>
-  );
-}
-
-export function Meter({ of: { sold, seats } }: Of<Load>) {
-  return (
-    <span class="meter" aria-hidden="true">
-      <span style={{ width: `${seats === 0 ? 0 : Math.min(1, sold / seats) * 100}%` }} />
+      <span class="meter" aria-hidden="true">
+        <span style={{ width: `${seats === 0 ? 0 : Math.min(1, sold / seats) * 100}%` }} />
+      </span>
+      <span class="number">{percentSold({ sold, seats })}</span>
     </span>
   );
 }
@@ -35,24 +28,4 @@ export function percentSold({ sold, seats }: Load): string {
   const percent = Math.round((sold / seats) * 100);
   const isPart = sold > 0 && sold < seats;
   return `${isPart ? Math.min(99, Math.max(1, percent)) : percent}%`;
-}
-
-/** Each state has a shape of its own, so that a list can be scanned without telling colours apart. */
-const marks = {
-  "sold-out": ["●", "Sold out"],
-  "part-sold": ["◐", "Part sold"],
-  unsold: ["○", "Unsold"],
-} as const;
-
-/** `part`: what it says if some seats are sold. */
-export function SoldMark({ of: load, part }: Of<Load> & { readonly part?: string }) {
-  const state = stateOf(load);
-  const [glyph, label] = marks[state];
-  const shown = state === "part-sold" ? (part ?? label) : label;
-  return <Mark look={`is-${state}`} glyph={glyph} label={shown} />;
-}
-
-function stateOf({ sold, seats }: Load): keyof typeof marks {
-  if (sold === 0) return "unsold";
-  return sold < seats ? "part-sold" : "sold-out";
 }

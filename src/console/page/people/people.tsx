@@ -56,7 +56,7 @@ export function People({ route }: ViewParts) {
       <Filters
         of={filters}
         route={route}
-        controls={{ q: { placeholder: "Name, email or booking reference" } }}
+        controls={{ q: { placeholder: "Name, email or reference" } }}
       />
     </Split>
   );

@@ -14,6 +14,10 @@ const path = "v1/persons";
 const stays =
   "Bookings with their money stay for accounting, under a random owner and without passengers. Audit entries stay under the same pseudonym. Webhooks, backups and what others received stay until they expire.";
 
+/** The most open bookings that the API returns, and that are shown. */
+const maxOpen = 100;
+const shownOpen = 12;
+
 interface Parts {
   /** An email address or a user's id. */
   readonly id: string;
@@ -77,20 +81,22 @@ function Known({ of: details, id, erase }: KnownParts) {
           )}
         </div>
         <p class="quiet">
-          The export has masked passports; <code>skyhook person export</code> has them in full. Both
-          are recorded in the audit list, as an erasure is.
+          Passports are masked in an export; <code>skyhook person export</code> has them in full.
+          Exports and erasures are in the <a href={writeRoute("audit")}>audit list</a>.
         </p>
       </header>
       {isBlocked && (
         <div class="explanation">
           <h3>Cannot be erased yet</h3>
           <p>
+            {openBookings.length === maxOpen && "At least "}
             {counted(openBookings.length, "booking")} neither cancelled nor flown:{" "}
-            {openBookings.map(({ bookingId, reference }) => (
+            {openBookings.slice(0, shownOpen).map(({ bookingId, reference }) => (
               <>
                 <a href={writeRoute("bookings", bookingId)}>{reference}</a>{" "}
               </>
             ))}
+            {openBookings.length > shownOpen && "…"}
           </p>
           <p class="quiet">Cancel them first, or wait until they have departed.</p>
         </div>
