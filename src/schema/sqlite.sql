@@ -422,6 +422,8 @@ create index bookings_of_user on bookings (user_id, created_at, id);
 create index bookings_of_flight on bookings (flight_id);
 -- Operators look for bookings by the contact's address; a person's are all found by it.
 create index bookings_of_contact on bookings (lower(contact_email), created_at, id);
+-- They also work through the refunds that are due.
+create index bookings_refund_due on bookings (created_at, id) where refund_due_minor > refunded_minor;
 
 create table passengers (
   booking_id text not null,

@@ -1,7 +1,7 @@
 import { maxActorIdLength } from "../../base/context.ts";
 import type { Filters, FiltersOf } from "../../base/filters.ts";
 import { flightFilters } from "../flights/flight-filters.ts";
-import { bookingStatuses, paymentStates } from "../model/booking-words.ts";
+import { bookingStatuses, paymentStates, paymentStateTexts } from "../model/booking-words.ts";
 
 /** The filters of the list of bookings. */
 export const bookingFilters = {
@@ -30,10 +30,9 @@ export const bookingFilters = {
   payment: {
     kind: "word",
     label: "Payment",
-    words: paymentStates,
+    words: [...paymentStates, "problem"],
     description: "Return bookings whose payment is in this state only.",
-    details:
-      "`unpaid`: made as a hold that no payment has confirmed. `paid`: a payment confirmed it. `refund-due`: cancelled, and not all that is due was refunded. `problem`: a payment or refund did not fit the booking.",
+    details: `${paymentStateTexts} \`problem\`, whatever the state: a payment or refund did not fit the booking.`,
   },
   ...flightFilters,
   departsFrom: {

@@ -4,11 +4,12 @@ import { pagesOver } from "../../db/keyset.ts";
 import { columnsOf, encoded } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { paymentProblems } from "../events/event-types.ts";
-import type { paymentStates } from "../model/booking-words.ts";
 import { bookingsTable, passengersTable } from "../model/booking.ts";
 import { bookingColumns, type BookingOnFlight } from "../model/bookings.sql.ts";
 import { flightsTable } from "../model/flight.ts";
 import { paymentsTable } from "../model/payment.ts";
+
+import type { BookingFilters } from "./booking-filters.ts";
 
 const tables = {
   bookings: bookingsTable,
@@ -32,7 +33,7 @@ type BookingFilter =
   | "userId"
   | "contactEmail"
   | "status"
-  | (typeof paymentStates)[number]
+  | NonNullable<BookingFilters["payment"]>
   | (typeof selecting)[number]
   | "notDepartedBy"
   | "departedBy";
@@ -49,6 +50,10 @@ const departed = (
 ) =>
   sql`(select ${departureTime} <= ${encoded(value, departureTime)} and ${cancelledAt} is null from ${id.table} where ${id} = ${bookings.flightId})`;
 
+/** Neither due to be refunded nor refunded: see `paymentState`. */
+const settled = ({ status, refundDueMinor, refundedMinor }: Tables["bookings"]) =>
+  sql`${refundDueMinor} <= ${refundedMinor} and (${refundedMinor} = 0 or ${status} <> 'cancelled')`;
+
 const misfits = sql.raw(
   paymentProblems.map((problem) => `'${problem.slice("payment.".length)}'`).join(", "),
 );
@@ -59,11 +64,13 @@ const misfits = sql.raw(
  */
 export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
   table: ({ bookings, flights: { flightNumber: flight, origin, destination, departureTime } }) => {
-    const { id, paidMinor, refundDueMinor } = bookings;
+    const { id, paidMinor, refundDueMinor, refundedMinor } = bookings;
     const states = {
       unpaid: paidMinor,
       paid: paidMinor,
+      "at-booking": paidMinor,
       "refund-due": refundDueMinor,
+      refunded: refundedMinor,
       problem: id,
     };
     const departs = {
@@ -75,7 +82,7 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
     const onFlight = { flight, origin, destination, ...departs };
     return { ...columnsOf(bookings), found: id, ...states, ...onFlight };
   },
-  indexed: ["userId", "contactEmail"],
+  indexed: ["userId", "contactEmail", "refund-due"],
   selecting,
   conditions: {
     // Its index is on `lower(…)`.
@@ -85,11 +92,16 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, BookingFilter>({
       sql`${bookings.id} in (select ${bookings.id} from ${bookings} where ${bookings.id} = ${text} or ${bookings.reference} = upper(${text})
           union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
           union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text}))`,
-    unpaid: ({ bookings: { expiresAt, paidMinor } }) =>
-      sql`${expiresAt} is not null and ${paidMinor} is null`,
-    paid: ({ bookings: { paidMinor } }) => sql`${paidMinor} is not null`,
+    unpaid: ({ bookings }) =>
+      sql`${settled(bookings)} and ${bookings.paidMinor} is null and ${bookings.expiresAt} is not null`,
+    paid: ({ bookings }) => sql`${settled(bookings)} and ${bookings.paidMinor} is not null`,
+    "at-booking": ({ bookings }) =>
+      sql`${settled(bookings)} and ${bookings.paidMinor} is null and ${bookings.expiresAt} is null`,
+    // As its partial index says.
     "refund-due": ({ bookings: { refundDueMinor, refundedMinor } }) =>
       sql`${refundDueMinor} > ${refundedMinor}`,
+    refunded: ({ bookings: { status, refundDueMinor, refundedMinor } }) =>
+      sql`${refundDueMinor} <= ${refundedMinor} and ${refundedMinor} > 0 and ${status} = 'cancelled'`,
     problem: ({ bookings, payments: { bookingId, outcome } }) =>
       sql`${bookings.id} in (select ${bookingId} from ${outcome.table} where ${outcome} in (${misfits}))`,
     flight: onFlights(({ flightNumber }, value) => sql`${flightNumber} = ${value}`),

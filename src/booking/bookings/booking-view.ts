@@ -1,7 +1,7 @@
 import { moneyOf } from "../../base/money.ts";
 import { shown } from "../../web/schema.ts";
 import { flightView } from "../flights/flight-view.ts";
-import { isFlightChanged, refundStatus } from "../model/booking-state.ts";
+import { isFlightChanged, paymentState, refundStatus } from "../model/booking-state.ts";
 import {
   type Booking,
   bookingDetailFields,
@@ -67,6 +67,17 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
     flight: flightView(booking.flight),
     ...flightChangeOf(booking),
     cancellation: booking.status === "cancelled" ? cancellationOf(booking) : null,
+  };
+}
+
+/** What only admins see of a booking's payment. */
+export function paymentForAdmins(
+  booking: BookingOnFlight,
+): Pick<BookingSummary, "payment" | "refundDue"> {
+  const dueMinor = booking.refundDueMinor - booking.refundedMinor;
+  return {
+    payment: paymentState(booking),
+    ...(dueMinor > 0 && { refundDue: moneyOf(dueMinor, booking.currency).amount }),
   };
 }
 

@@ -18,7 +18,7 @@ import {
 } from "../../web/schema.ts";
 import { bookingChangeSchema } from "../model/booking-change.ts";
 import { refundStatuses } from "../model/booking-state.ts";
-import { bookingStatuses } from "../model/booking-words.ts";
+import { bookingStatuses, paymentStates, paymentStateTexts } from "../model/booking-words.ts";
 import { bookingDetailFields, bookingFields, passengerFields } from "../model/booking.ts";
 import { flightChangeSchema, flightSchema } from "../model/flight.ts";
 import { paymentSchema, refundProgressSchema } from "../payments/payment.schema.ts";
@@ -104,11 +104,16 @@ const summaryFields = {
   cancellation: nullable(cancellationSchema, "Null unless cancelled."),
 };
 
-export const bookingSummarySchema = resource(
-  "BookingSummary",
-  "A booking in a list.",
-  summaryFields,
-);
+export const bookingSummarySchema = resource("BookingSummary", "A booking in a list.", {
+  ...summaryFields,
+  payment: Type.Optional(word(paymentStates, `${paymentStateTexts} Only for admins.`)),
+  refundDue: Type.Optional(
+    amount("What is still to be refunded, in major units. Only for admins, and if something is."),
+  ),
+  leadPassenger: Type.Optional(
+    text("The name of the first passenger. Only for admins.", "Ada Lovelace"),
+  ),
+});
 
 export interface BookingSummary extends Static<typeof bookingSummarySchema> {}
 

@@ -95,7 +95,15 @@ export function bookingsGraphql(
       ...fieldsOf(
         t,
         bookingSummarySchema,
-        fieldsExcept(bookingSummarySchema, "id", "userId", "expiresAt"),
+        fieldsExcept(
+          bookingSummarySchema,
+          "id",
+          "userId",
+          "expiresAt",
+          "payment",
+          "refundDue",
+          "leadPassenger",
+        ),
         {
           status: BookingStatus,
           flight: FlightType,

@@ -49,7 +49,7 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         filters: bookingFilters,
         response: bookingPageSchema,
         problems: [403],
-        serve: ({ ctx, page, filters }) => bookings.list(ctx, page, filters),
+        serve: ({ ctx, page, filters }) => bookings.listInFull(ctx, page, filters),
       }),
     )
     .get(

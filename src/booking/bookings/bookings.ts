@@ -11,6 +11,7 @@ import {
   bookingById,
   type BookingOnFlight,
   bookingsByIds,
+  leadPassengers,
   passengersOfBookings,
 } from "../model/bookings.sql.ts";
 import type { ChangesOfBookings } from "../model/changes-of-bookings.ts";
@@ -31,6 +32,7 @@ import {
   bookingSummary,
   cancellationOf,
   cancellationQuote,
+  paymentForAdmins,
   quoteOfCancelled,
 } from "./booking-view.ts";
 import type {
@@ -75,6 +77,8 @@ export interface Bookings {
    * caller without the role admin filters them or names another user.
    */
   list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
+  /** The same, with what only admins see of each booking. */
+  listInFull: Bookings["list"];
   /** The refund for a cancellation now. Throws `booking-not-found`, `not-cancellable`, `booking-closed`. */
   quote(ctx: Context, id: string): Promise<CancellationQuote>;
   /**
@@ -119,6 +123,15 @@ export function bookings(parts: Parts): Bookings {
     const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
     if (booking === undefined) throw new Error(`Booking ${id} no longer exists`);
     return booking;
+  }
+
+  async function pageOf(ctx: Context, request: PageRequest, filters: BookingFilters) {
+    const { userId = ctx.actor.id, ...others } = filters;
+    const isFiltered = Object.values(others).some((value) => value !== undefined);
+    if (userId !== ctx.actor.id || isFiltered) requireAdmin(ctx);
+    const matching = isAdmin(ctx) ? filters : { userId };
+    const now = new Date(clock.now());
+    return { page: await paginate(bookingsMatching(storage, matching, now), request), now };
   }
 
   return {
@@ -181,13 +194,23 @@ export function bookings(parts: Parts): Bookings {
       return new Map(await Promise.all(found.map(shown)));
     },
     async list(ctx, request, filters) {
-      const { userId = ctx.actor.id, ...others } = filters;
-      const isFiltered = Object.values(others).some((value) => value !== undefined);
-      if (userId !== ctx.actor.id || isFiltered) requireAdmin(ctx);
-      const matching = isAdmin(ctx) ? filters : { userId };
-      const now = new Date(clock.now());
-      const page = await paginate(bookingsMatching(storage, matching, now), request);
+      const { page, now } = await pageOf(ctx, request, filters);
       return { ...page, data: page.data.map((booking) => bookingSummary(booking, now)) };
+    },
+    async listInFull(ctx, request, filters) {
+      const { page, now } = await pageOf(ctx, request, filters);
+      const ids = isAdmin(ctx) ? page.data.map(({ id }) => id) : [];
+      const leads = ids.length === 0 ? [] : await storage.all(leadPassengers, { ids });
+      const leadOf = new Map<string, string>(
+        leads.map(({ bookingId, firstName, lastName }) => [bookingId, `${firstName} ${lastName}`]),
+      );
+      const data = page.data.map((booking) => {
+        const summary = bookingSummary(booking, now);
+        const leadPassenger = leadOf.get(booking.id);
+        if (leadPassenger === undefined) return summary;
+        return { ...summary, ...paymentForAdmins(booking), leadPassenger };
+      });
+      return { ...page, data };
     },
     async quote(ctx, id) {
       const now = new Date(clock.now());

@@ -1,3 +1,4 @@
+import type { PaymentState } from "./booking-words.ts";
 import type { Booking } from "./booking.ts";
 import type { Flight } from "./flight.ts";
 
@@ -81,6 +82,17 @@ export function refundStatus({
   if (refundDueMinor === 0 && refundedMinor === 0) return "none";
   if (refundedMinor >= refundDueMinor) return "succeeded";
   return refundedMinor === 0 ? "pending" : "partial";
+}
+
+/** How the payment stands. The filter `payment` has the same conditions in SQL. */
+export function paymentState(
+  booking: Pick<Booking, "status" | "expiresAt" | "paidMinor" | "refundDueMinor" | "refundedMinor">,
+): PaymentState {
+  const { status, expiresAt, paidMinor, refundDueMinor, refundedMinor } = booking;
+  if (refundDueMinor > refundedMinor) return "refund-due";
+  if (status === "cancelled" && refundedMinor > 0) return "refunded";
+  if (paidMinor !== null) return "paid";
+  return expiresAt === null ? "at-booking" : "unpaid";
 }
 
 /** Whether the airline moved or cancelled the flight after it was booked. */

@@ -99,6 +99,20 @@ export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } 
     .orderBy(asc(bookingId), asc(position));
 });
 
+/** The first passenger of each booking. */
+export const leadPassengers = statement<{ ids: readonly Booking["id"][] }>()((
+  db,
+  t,
+  p,
+  dialect,
+) => {
+  const { bookingId, position, firstName, lastName } = t.passengers;
+  return db
+    .select({ bookingId, firstName, lastName })
+    .from(t.passengers)
+    .where(and(dialect.among(bookingId, p.ids), eq(position, 1)));
+});
+
 function belongsTo({ bookings }: Tables, { userId }: Parameters<OwnerFilter>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
 }

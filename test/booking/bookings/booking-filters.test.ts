@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
+import { paymentStates } from "../../../src/booking/model/booking-words.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, bookingsPath, expire } from "../../support/bookings.ts";
 import { addFlight } from "../../support/flights.ts";
@@ -57,8 +58,10 @@ describe("GET /v1/api/bookings with filters", () => {
     ["status=flown", "flown"],
     ["status=cancelled", "repaid due"],
     ["payment=unpaid", "held short expired"],
-    ["payment=paid", "repaid due paid"],
+    ["payment=paid", "paid"],
+    ["payment=at-booking", "direct flown"],
     ["payment=refund-due", "due"],
+    ["payment=refunded", "repaid"],
     ["payment=problem", "short"],
     ["payment=paid&status=confirmed", "paid"],
     ["flight=sk2", "flown"],
@@ -67,7 +70,7 @@ describe("GET /v1/api/bookings with filters", () => {
     ["destination=JFK", ""],
     ["departsFrom=2026-11-22T12:00:00Z&departsTo=2026-11-22T12:00:01Z", "flown"],
     ["departsTo=2026-11-22T12:00:00Z", ""],
-    ["departsFrom=2026-11-22T12:00:00.001Z&payment=paid", "repaid due paid"],
+    ["departsFrom=2026-11-22T12:00:00.001Z&payment=paid", "paid"],
     ["to=2026-11-22T00:00:00Z", "expired flown"],
     ["from=2026-11-22T00:00:00Z&status=cancelled", "repaid due"],
     ["q=SK1&status=held", "held short"],
@@ -86,6 +89,26 @@ describe("GET /v1/api/bookings with filters", () => {
     }
     expect(name(found)).toBe(expected);
     expect([...totals]).toEqual([found.length]);
+  });
+
+  test("each booking shows the state that the filter finds it by, and what is to be refunded", async () => {
+    for (const payment of paymentStates) {
+      const found = await json(await app.as("admin", `${bookingsPath}?payment=${payment}`));
+      for (const each of itemsOf(found["data"])) expect(each["payment"]).toBe(payment);
+    }
+    const all = itemsOf((await json(await app.as("admin", bookingsPath)))["data"]);
+    expect(new Set(all.map(({ payment }) => payment))).toEqual(new Set(paymentStates));
+    const due = all.filter((each) => "refundDue" in each);
+    expect(name(due)).toBe("due");
+    expect(due[0]).toMatchObject({ refundDue: 499.5, leadPassenger: "Ada Lovelace" });
+  });
+
+  test("users do not get what only admins see", async () => {
+    const [own] = itemsOf((await json(await app.as("user", bookingsPath)))["data"]);
+    expect(own).toHaveProperty("reference");
+    for (const field of ["payment", "refundDue", "leadPassenger"]) {
+      expect(own).not.toHaveProperty(field);
+    }
   });
 
   test("GraphQL has the same filters", async () => {
