@@ -377,7 +377,7 @@ describe("to find a person", () => {
     const ids = (field: string, of: Record<string, unknown>) =>
       Array(of[field])
         .flat()
-        .map((each: unknown) => Object(each).bookingId);
+        .map((each: unknown) => String(Object(each).bookingId));
     expect(ids("bookings", before)).toHaveLength(3);
     expect(ids("bookings", before)).toContain(other);
     expect(ids("openBookings", before).toSorted()).toEqual(ids("bookings", before).toSorted());

@@ -46,7 +46,7 @@ export async function connectReceivers(
         return [(await destinations.create(ada, { ...receiver, url })).made];
       }
       // The user may have changed it.
-      if (isLoopback(found.address)) await destinations.update(ada, found.id, { url });
+      if (isLoopback(found.url)) await destinations.update(ada, found.id, { url });
       return [];
     }),
   );
