@@ -379,7 +379,7 @@ describe("to find a person", () => {
         .flat()
         .map((each: unknown) => String(Object(each).bookingId));
     expect(ids("bookings", before)).toHaveLength(3);
-    expect(ids("bookings", before)).toContain(other);
+    expect(ids("bookings", before)).toContain(String(other));
     expect(ids("openBookings", before).toSorted()).toEqual(ids("bookings", before).toSorted());
     app.clock.advance(3 * hourMs);
     const after = await read(user.id);
