@@ -9,8 +9,8 @@ import { rulesFor } from "../outbound/transports/address.ts";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./errors.ts";
 
-/** Names in paths, events and metrics that are no provider's. */
-const reservedIds = ["bookings", "catalogue", "skyhook", "unknown"];
+/** Names in paths, events, metrics and the console that are no provider's. */
+const reservedIds = ["bookings", "catalogue", "new", "skyhook", "unknown"];
 
 /**
  * The registered providers: the built-in ones that `WEBHOOK_PROVIDERS` names, then those of all provider files. Throws a `ConfigError`

@@ -19,8 +19,7 @@ test.each([
 });
 
 test("no two services look the same", async () => {
-  const { data } = await readCatalogue();
-  const names = [...catalogue, ...data].map(({ displayName }) => displayName);
+  const names = [...catalogue, ...(await readCatalogue())].map(({ displayName }) => displayName);
   const byLook = Map.groupBy([...names, "Skyhook", "Bookings"], (name) =>
     Object.values(monogramOf(name)).join(" "),
   );

@@ -17,7 +17,7 @@ export function secretKindOf(scheme: SignatureScheme): SecretKind {
 export const loadCatalogue = () => import("../providers/files/catalogue-files.ts");
 
 /** Reads all files of the catalogue. Lets other requests run between files. */
-export async function readCatalogue(): Promise<Catalogue> {
+export async function readCatalogue(): Promise<Catalogue["data"]> {
   const { catalogueFiles, catalogueFile } = await loadCatalogue();
   const data: CatalogueEntry[] = [];
   for (const [name, text] of Object.entries(catalogueFiles)) {
@@ -25,14 +25,15 @@ export async function readCatalogue(): Promise<Catalogue> {
     await nextTurn();
   }
   const { compare } = new Intl.Collator("en");
-  return { data: data.toSorted((one, other) => compare(one.displayName, other.displayName)) };
+  return data.toSorted((one, other) => compare(one.displayName, other.displayName));
 }
 
 function entryOf(name: string, file: ProviderFile): CatalogueEntry {
-  const { displayName, signature, samples } = file;
+  const { displayName, category = null, signature, samples } = file;
   return {
     name,
     displayName,
+    category,
     signature: schemeName(signature),
     secretKind: secretKindOf(signature),
     ...textsOf(file),
@@ -40,12 +41,11 @@ function entryOf(name: string, file: ProviderFile): CatalogueEntry {
   };
 }
 
-type Texts = Pick<CatalogueEntry, "secretPrefix" | "setUp" | "docs" | "checkedWith">;
+type TextName = "secretPrefix" | "setUp" | "settings" | "docs" | "checkedWith";
 
 /** What people read about a provider. */
-export function textsOf(
-  provider: Pick<Provider, "secretPrefix" | "setUp" | "docs" | "checkedWith">,
-): Texts {
-  const { secretPrefix = null, setUp = null, docs = null, checkedWith = null } = provider;
-  return { secretPrefix, setUp, docs, checkedWith };
+export function textsOf(provider: Pick<Provider, TextName>): Pick<CatalogueEntry, TextName> {
+  const { secretPrefix = null, setUp = null, settings = null } = provider;
+  const { docs = null, checkedWith = null } = provider;
+  return { secretPrefix, setUp, settings, docs, checkedWith };
 }

@@ -1,6 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { documented, flag, listOf, nullable, resource, text, word } from "../../web/schema.ts";
+import {
+  documented,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  resource,
+  text,
+  word,
+} from "../../web/schema.ts";
+import { serviceCategories } from "../model/service-categories.ts";
 
 const described = {
   displayName: text("The name for display.", "Slack"),
@@ -11,6 +21,7 @@ const described = {
   ),
   secretPrefix: nullable(text("The prefix of all secrets that the service issues.", "whsec_")),
   setUp: nullable(text("How to create the webhook at the service.")),
+  settings: nullable(text("The service's page on which webhooks are set up.")),
   docs: nullable(text("The service's page about its webhooks.")),
   checkedWith: nullable(text("What the scheme was checked against.")),
   samples: listOf(Type.String(), "The names of its sample events."),
@@ -18,6 +29,7 @@ const described = {
 
 const catalogueEntrySchema = resource("CatalogueEntry", "A service of the catalogue.", {
   name: text("Its name in the catalogue.", "slack"),
+  category: nullable(word(serviceCategories, "What it is for.")),
   ...described,
 });
 
@@ -26,7 +38,10 @@ export interface CatalogueEntry extends Static<typeof catalogueEntrySchema> {}
 export const catalogueSchema = resource(
   "ProviderCatalogue",
   "The services whose provider files are in the program, by name.",
-  { data: listOf(catalogueEntrySchema) },
+  {
+    data: listOf(catalogueEntrySchema),
+    publicUrl: nullable(text("With which the URLs of providers begin; null if it is not set.")),
+  },
 );
 
 export interface Catalogue extends Static<typeof catalogueSchema> {}
@@ -45,6 +60,10 @@ export const providerSetupSchema = resource(
       text("The variable that sets the secret; null if it can be changed here."),
     ),
     canTest: flag("Whether test events can be signed here."),
+    verifiedAt: nullable(
+      instant(),
+      "When a delivery of the service last verified, test events left out; null if none did.",
+    ),
   },
 );
 

@@ -105,9 +105,10 @@ export function onboarding(parts: OnboardingParts): Onboarding {
     }
   }
 
-  function setupOf({ provider, secrets: current }: Registered): ProviderSetup {
+  async function setupOf({ provider, secrets: current }: Registered): Promise<ProviderSetup> {
     const { id, displayName, signature, samples } = provider;
     const path = `/webhooks/${id}`;
+    const times = (await parts.secretUses(id)).map(({ lastMatchedAt }) => lastMatchedAt.getTime());
     return {
       provider: id,
       displayName,
@@ -121,13 +122,14 @@ export function onboarding(parts: OnboardingParts): Onboarding {
       secretVariable: secrets.secretVariable(id),
       samples: Object.keys(samples),
       canTest: canSign(provider, current, secrets),
+      verifiedAt: times.length === 0 ? null : new Date(Math.max(...times)),
     };
   }
 
   return {
     async catalogue(ctx) {
       requireAdmin(ctx);
-      return catalogue();
+      return { data: [...(await catalogue())], publicUrl };
     },
 
     async read(ctx, id) {
@@ -161,7 +163,10 @@ export function onboarding(parts: OnboardingParts): Onboarding {
         if (added !== null) secrets.removeWebhookSecret(id);
         throw error;
       }
-      return { ...setupOf(find(id)), madeSecret: added?.isMade === true ? added.secret : null };
+      return {
+        ...(await setupOf(find(id))),
+        madeSecret: added?.isMade === true ? added.secret : null,
+      };
     },
 
     async setSecret(ctx, id, body) {
@@ -175,7 +180,10 @@ export function onboarding(parts: OnboardingParts): Onboarding {
       await record(ctx, "provider.secret_changed", id);
       if (added !== null) store(id, added, secretToKeep(find(id), added.secret, uses));
       load(parts, "The secret is stored, but not loaded: correct this and send SIGHUP.");
-      return { ...setupOf(find(id)), madeSecret: added?.isMade === true ? added.secret : null };
+      return {
+        ...(await setupOf(find(id))),
+        madeSecret: added?.isMade === true ? added.secret : null,
+      };
     },
 
     async test(ctx, id, body, from) {

@@ -10,9 +10,8 @@ export const maxSecretCharacters = 16 * 1024;
 const secretFields = {
   secret: Type.Optional(
     Type.String({
-      minLength: 1,
       maxLength: maxSecretCharacters,
-      errorMessage: `Write 1 to ${maxSecretCharacters} characters`,
+      errorMessage: `Write at most ${maxSecretCharacters} characters`,
       description:
         "What the service signs with; for a public-key scheme the service's public key. It is never shown again.",
     }),

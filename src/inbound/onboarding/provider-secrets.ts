@@ -50,7 +50,7 @@ export function newSecret(
   if (makeSecret === true) return madeSecret(provider);
   if (secret === undefined) return null;
   const text = secret.trim();
-  if (text === "") throw invalid("/secret", "The secret is blank");
+  if (text === "") throw invalid("/secret", "Enter the secret");
   try {
     verifier(provider.signature, { current: text, previous: null });
   } catch (error) {

@@ -52,6 +52,7 @@ export const codeHost: Provider = {
   },
   deliveryIdIsSigned: false,
   readHeaders: ["x-codehost-event", "x-github-event", "x-codehost-delivery", "x-github-delivery"],
+  docs: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
   setUp: "Use the repository's webhook settings: content type application/json, a new secret.",
   destinations: ["api.github.com"],
   // GitHub's limit for webhook payloads.

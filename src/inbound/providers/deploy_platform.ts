@@ -63,6 +63,7 @@ export const deployPlatform: Provider = {
     signs: "{body}",
   },
   deliveryIdIsSigned: true,
+  docs: "https://vercel.com/docs/webhooks",
   destinations: ["api.vercel.com"],
   maxBodyBytes: 5 * 1024 * 1024,
   data,

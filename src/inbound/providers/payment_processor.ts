@@ -129,6 +129,8 @@ export const paymentProcessor: Provider = {
   },
   deliveryIdIsSigned: true,
   secretPrefix: "whsec_",
+  settings: "https://dashboard.stripe.com/webhooks",
+  docs: "https://docs.stripe.com/webhooks",
   maxBodyBytes: 5 * 1024 * 1024,
   data,
   interpret,

@@ -44,6 +44,8 @@ export interface Provider {
   readonly secretPrefix?: string;
   /** How to create the webhook at the service, where that is not obvious. */
   readonly setUp?: string;
+  /** The service's page on which webhooks are set up. */
+  readonly settings?: string;
   /** The file that describes it; undefined for a built-in provider. */
   readonly path?: string;
   /** Equal for equal files; undefined for a built-in provider. */

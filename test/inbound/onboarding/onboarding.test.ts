@@ -102,13 +102,16 @@ test.each(["user", "operator"] as const)("the role %s gets 403 everywhere", asyn
 });
 
 test("the catalogue lists every service, by its name for people", async () => {
-  const { data } = await json(await app.as("admin", `${path}/catalogue`));
+  const { data, publicUrl } = await json(await app.as("admin", `${path}/catalogue`));
+  expect([publicUrl, JSON.stringify(data).includes('"category":null')]).toEqual([null, false]);
   const names = Object.values(Object(data)).map((entry) => String(Object(entry).name));
   expect(names.toSorted()).toEqual(Object.keys(catalogueFiles).toSorted());
   expect(data).toContainEqual(
     expect.objectContaining({
       name: "slack",
       displayName: "Slack",
+      category: "messages",
+      settings: "https://api.slack.com/apps",
       signature: "HMAC-SHA256",
       secretKind: "shared",
       samples: expect.arrayContaining(["app_mention", "message"]),
@@ -184,7 +187,7 @@ describe("adding a provider", () => {
     expect(answer).toMatchObject({
       status: 422,
       errors: [
-        { pointer: "/file", detail: expect.stringMatching(/^acme\.yaml:7: .*hmac/) },
+        { pointer: "/file", detail: expect.stringMatching(/^acme\.yaml:9: .*hmac/) },
         { pointer: "/file", detail: expect.stringMatching(/^acme\.yaml:\d+: "evnts" is unknown/) },
       ],
     });

@@ -34,19 +34,22 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   test("finds Slack, stores its secret, shows the URL, and a test event arrives", async () => {
     await browser.go("#/providers");
     await browser.click(".bar a.button");
-    await browser.has(".services li", Object.keys(catalogueFiles).length);
+    await browser.has(".services a", Object.keys(catalogueFiles).length);
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.type("slac");
-    await browser.has(".services li", 1);
+    await browser.has(".services a", 1);
     await browser.press("Enter");
     await browser.shows("h1", "Add Slack");
     await browser.shows(".panel", "Signing Secret under Basic Information");
+    await browser.shows("code.address", `${server.url}/webhooks/slack`);
+    await browser.shows('a[href="https://api.slack.com/apps"]', "Open Slack");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await fill("input[name=secret]", secret);
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/slack'");
     await browser.shows("code.address", `${server.url}/webhooks/slack`);
     await browser.shows(".badge.good", "Stored");
+    await browser.shows(".badge.quiet", "No delivery yet");
     const file = join(secretsDir, "slack_webhook_secret");
     expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual([secret, 0o600]);
     expect(await browser.read(`document.documentElement.outerHTML.includes("${secret}")`)).toBe(
@@ -54,6 +57,8 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     );
     await browser.shows(".waiting", "Waiting for the first event");
     await browser.click("form button.primary", "[data-arrivals] a", "is the deploy done?");
+    // A test event does not show that the URL was entered at the service.
+    await browser.shows(".badge.quiet", "No delivery yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click("[data-arrivals] a", ".step h3", "Received and verified");
   });
@@ -70,10 +75,11 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     expect((await fetch(`${server.url}/webhooks/slack`, init)).status).toBe(200);
     await browser.has("[data-arrivals] li", 2);
     await browser.shows("[data-arrivals] li:first-child", "channel.archived");
+    await browser.shows(".badge.good", "Done, last delivery");
   });
 
   test("a made secret is shown once", async () => {
-    await browser.go("#/providers?add=svix");
+    await browser.go("#/providers/new?service=svix");
     await browser.click("input[value=make]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/svix'");
@@ -82,12 +88,16 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
     await browser.go("#/providers", "h2", "Svix");
+    const names = await browser.read(
+      `[...document.querySelectorAll(".links a")].map((it) => it.ariaLabel).join()`,
+    );
+    expect(names).toEndWith("Set up: Svix senders,Events: Svix senders,Rejected: Svix senders");
     await browser.go("#/providers/svix", ".badge.good", "Stored");
     expect(await browser.count(".secret .mono")).toBe(0);
   });
 
   test("a pasted file shows each error with its line, and selects it", async () => {
-    await browser.go("#/providers?add=%7Efile");
+    await browser.go("#/providers/new?service=%7Efile");
     await browser.has("textarea");
     const wrong = (catalogueFiles["linear"] ?? "").replace("events:", "evnts:");
     const set = (value: string) =>
@@ -95,7 +105,12 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
         area.value = ${JSON.stringify(value)}; area.dispatchEvent(new Event("input", { bubbles: true })); })()`);
     await set(wrong);
     await fill("input[name=id]", "my_linear");
+    await browser.shows("code.address", "/webhooks/my_linear");
+    const reveal = (selector: string) =>
+      browser.read(`void document.querySelector("${selector}").scrollIntoView()`);
+    await reveal("input[value=later]");
     await browser.click("input[value=later]");
+    await reveal("form button.primary");
     await browser.click("form button.primary");
     await browser.shows(".problems li", '"evnts" is unknown. Did you mean "events"?');
     expect(await browser.accessibilityViolations()).toEqual([]);
@@ -105,7 +120,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     expect(await browser.read(selected)).toBe("evnts:");
     expect(readdirSync(providersDir).includes("my_linear.yaml")).toBe(false);
     await set(catalogueFiles["linear"] ?? "");
-    await browser.read("void document.querySelector('form button.primary').scrollIntoView()");
+    await reveal("form button.primary");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/my_linear'");
     await browser.shows(".badge.warn", "No secret");
@@ -117,8 +132,8 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   });
 
   test("a secret is stored later, and one that cannot be used is explained", async () => {
-    await browser.go("#/providers?add=standard_webhooks", "h1", "Add Standard Webhooks");
-    await browser.click("form button.primary", "#field-secret-note", "Write 1 to 16384 characters");
+    await browser.go("#/providers/new?service=standard_webhooks", "h1", "Add Standard Webhooks");
+    await browser.click("form button.primary", "#field-secret-note", "Enter the secret");
     await browser.click("input[value=later]");
     await browser.click("form button.primary");
     await browser.until("location.hash === '#/providers/standard_webhooks'");
@@ -140,6 +155,6 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.go("#/providers", "h2", "Slack");
     expect(await browser.count("a.button")).toBe(0);
     await browser.go("#/providers/slack", "h1", "Providers");
-    await browser.go("#/providers?add=", "h1", "Providers");
+    await browser.go("#/providers/new", "h1", "Providers");
   });
 });

@@ -105,7 +105,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await choose("code_host events", "GitHub: events");
     await browser.until(`location.hash === "#/events?provider=code_host"`);
     await choose("add prov", "Add provider");
-    await browser.until(`location.hash === "#/providers?add="`);
+    await browser.until(`location.hash === "#/providers/new"`);
   });
 
   test("jumps to an event and a booking that are pasted, and searches for other text", async () => {

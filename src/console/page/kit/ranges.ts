@@ -21,8 +21,8 @@ export function rangeOf(name: string) {
 const tickMs = 5_000;
 
 /** The query of a period that ends now: `from=…&to=…&step=60`. */
-export function useSpan(name: string): string {
-  const range = rangeOf(name);
+export function useSpan(name: string, step: number = rangeOf(name).step): string {
+  const range = { ...rangeOf(name), step };
   const [now, setNow] = useState(Date.now);
   useInterval(() => setNow(Date.now()), tickMs);
   // Rounded to whole steps, so that the query changes only when a new step begins.

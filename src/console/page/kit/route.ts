@@ -76,10 +76,13 @@ function decoded(text: string): string {
   }
 }
 
+/** In place of an id: the page that adds a provider. No provider can have this name. */
+export const newId = "new";
+
 /** The name that selects a pasted file instead of a service of the catalogue. */
 export const pastedFile = "~file";
 
 /** The address of the page that adds a provider: the catalogue, or the form of one service. */
 export function addRoute(name = ""): string {
-  return writeRoute("providers", null, new URLSearchParams({ add: name }));
+  return writeRoute("providers", newId, new URLSearchParams(name === "" ? {} : { service: name }));
 }

@@ -1,15 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { serviceCategories } from "../../../inbound/model/service-categories.ts";
 import { type ApiError, callApi } from "../kit/api.ts";
 import { keepSecret } from "../kit/copy.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Page } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
 import { addRoute, go, pastedFile, writeRoute } from "../kit/route.ts";
-import { counted, ExternalLink, type Of } from "../kit/text.tsx";
-import { Empty, notify, Waiting } from "../kit/ui.tsx";
+import { counted, type Of, words } from "../kit/text.tsx";
+import { Empty, notify, Source, Waiting } from "../kit/ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../kit/wire.ts";
 
+import { Address } from "./address.tsx";
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 
 /** Adds a provider. `name`: a service of the catalogue, `pastedFile`, or empty for the choice. */
@@ -28,10 +30,14 @@ export function AddProvider({ name }: { readonly name: string }) {
         </a>
       }
     >
-      {name === pastedFile && <NewProvider entry={null} />}
-      {name !== pastedFile && <Waiting for={loaded} what="catalogue" />}
+      <Waiting for={loaded} what="catalogue" />
+      {value !== null && name === pastedFile && (
+        <NewProvider entry={null} publicUrl={value.publicUrl} />
+      )}
       {name === "" && value !== null && <Services of={value.data} />}
-      {entry !== undefined && <NewProvider entry={entry} />}
+      {value !== null && entry !== undefined && (
+        <NewProvider entry={entry} publicUrl={value.publicUrl} />
+      )}
       {name !== "" && name !== pastedFile && value !== null && entry === undefined && (
         <Empty title={`The catalogue has no “${name}”`}>
           <p>
@@ -49,8 +55,10 @@ function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const wanted = search.trim().toLowerCase();
-  const found = services.filter(({ name, displayName }) =>
-    [name, displayName.toLowerCase()].some((text) => text.includes(wanted)),
+  const found = services.filter(({ name, displayName, category }) =>
+    [name, displayName, words(category ?? "other")].some((text) =>
+      text.toLowerCase().includes(wanted),
+    ),
   );
   return (
     <>
@@ -80,15 +88,24 @@ function Services({ of: services }: Of<readonly CatalogueEntry[]>) {
           Not in the list? <a href={addRoute(pastedFile)}>Paste a provider file</a>.
         </p>
       </form>
-      <ul class="services">
-        {found.map(({ name, displayName, signature }) => (
-          <li key={name}>
-            <a href={addRoute(name)} data-row>
-              <strong>{displayName}</strong> <span class="quiet">{signature}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
+      {[...serviceCategories, null].map((category) => {
+        const members = found.filter((each) => each.category === category);
+        if (members.length === 0) return null;
+        const id = `in-${category}`;
+        return (
+          <section class="services" key={id} aria-labelledby={id}>
+            <h2 id={id}>{words(category ?? "other")}</h2>
+            {members.map(({ name, displayName, signature }) => (
+              <a key={name} href={addRoute(name)} data-row>
+                <strong class="origin">
+                  <Source of={name} name={displayName} />
+                </strong>
+                <span class="quiet">{signature}</span>
+              </a>
+            ))}
+          </section>
+        );
+      })}
       <p class="hidden-label" role="status">
         {counted(found.length, "service")}
       </p>
@@ -111,44 +128,49 @@ const idFields = {
   id: { type: "text", label: "Name in URLs and events", hint: "Lower-case letters, digits and _" },
 } as const;
 
-/** The form for one provider: of the catalogue, or of a pasted file. */
-function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
-  return (
-    <Form
-      class="panel form"
-      submit={["Add provider", "Adding…"]}
-      shows={["id", "secret"]}
-      problem={(error) => <Problems error={error} />}
-      send={async (values) => {
-        const source = entry === null ? { file: values.get("file") } : { catalogue: entry.name };
-        const body = { ...source, ...valuesIn(values, idFields), ...givenSecret(values) };
-        const made = await callApi<ProviderSetupWithSecret>("v1/providers", {
-          method: "POST",
-          body,
-        });
-        keepSecret(made.provider, made.madeSecret);
-        notify(`${made.displayName} added`);
-        go("providers", made.provider);
-      }}
-    >
-      {entry !== null && <About entry={entry} />}
-      {entry === null && <Fields of={fileFields} />}
-      <Fields of={idFields} values={{ id: entry?.name }} />
-      <SecretFields of={entry} isOptional />
-    </Form>
-  );
+interface NewParts {
+  /** Null for a pasted file. */
+  readonly entry: CatalogueEntry | null;
+  readonly publicUrl: string | null;
 }
 
-function About({ entry }: { readonly entry: CatalogueEntry }) {
-  const { setUp, docs, checkedWith, signature } = entry;
+/** The form for one provider. Shows the URL first: some services ask for it before they show their secret. */
+function NewProvider({ entry, publicUrl }: NewParts) {
+  const [id, setId] = useState(entry?.name ?? "");
   return (
-    <div class="stack">
-      {setUp !== null && <p>{setUp}</p>}
-      <p class="quiet">
-        {signature}.{checkedWith !== null && ` Checked with ${checkedWith}.`}{" "}
-        {docs !== null && <ExternalLink to={docs}>Documentation of the service</ExternalLink>}
-      </p>
-    </div>
+    <>
+      <Address of={entry} path={`/webhooks/${id === "" ? "…" : id}`} publicUrl={publicUrl}>
+        <p class="quiet">It answers once the provider is added.</p>
+      </Address>
+      <Form
+        class="panel form"
+        submit={["Add provider", "Adding…"]}
+        title="2. Add it with its secret"
+        shows={["id", "secret"]}
+        watch={(textOf) => setId(textOf("id"))}
+        problem={(error) => <Problems error={error} />}
+        send={async (values) => {
+          const source = entry === null ? { file: values.get("file") } : { catalogue: entry.name };
+          const body = { ...source, ...valuesIn(values, idFields), ...givenSecret(values) };
+          const made = await callApi<ProviderSetupWithSecret>("v1/providers", {
+            method: "POST",
+            body,
+          });
+          keepSecret(made.provider, made.madeSecret);
+          notify(`${made.displayName} added`);
+          go("providers", made.provider);
+        }}
+      >
+        {entry === null && <Fields of={fileFields} />}
+        <Fields of={idFields} values={{ id: entry?.name }} />
+        <SecretFields of={entry} isOptional />
+        {entry !== null && (
+          <p class="quiet">
+            {entry.signature}.{entry.checkedWith !== null && ` Checked with ${entry.checkedWith}.`}
+          </p>
+        )}
+      </Form>
+    </>
   );
 }
 

@@ -2,23 +2,29 @@ import { useState } from "preact/hooks";
 
 import { History } from "../kit/actor.tsx";
 import { callApi } from "../kit/api.ts";
-import { CopyButton, SecretOnce, takeSecret } from "../kit/copy.tsx";
+import { SecretOnce, takeSecret } from "../kit/copy.tsx";
 import { Form } from "../kit/form.tsx";
 import { Page } from "../kit/layout.tsx";
+import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
-import { ExternalLink, Mono } from "../kit/text.tsx";
+import { Mono } from "../kit/text.tsx";
+import { Time } from "../kit/time.tsx";
 import { Badge, Facts, notify, Waiting } from "../kit/ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../kit/wire.ts";
 
+import { Address } from "./address.tsx";
 import { givenSecret, SecretFields } from "./secret-fields.tsx";
 import { TestEvent } from "./test-event.tsx";
+
+const pollIntervalMs = 5_000;
 
 /** Connects a provider: its URL, its secret, and a test event that arrives. */
 export function ProviderSetupView({ id }: { readonly id: string }) {
   const path = `v1/providers/${encodeURIComponent(id)}`;
   const loaded = useLoad<ProviderSetup>(path);
-  const { value: setup, set } = loaded;
+  const { value: setup, set, reload } = loaded;
+  useInterval(reload, pollIntervalMs);
   return (
     <Page
       title={setup?.displayName ?? "Provider"}
@@ -29,7 +35,12 @@ export function ProviderSetupView({ id }: { readonly id: string }) {
         <Waiting for={loaded} what="provider" />
       ) : (
         <>
-          <Address setup={setup} />
+          <Address
+            of={setup}
+            path={setup.path}
+            publicUrl={setup.url?.slice(0, -setup.path.length) ?? null}
+            badge={<Verified at={setup.verifiedAt} />}
+          />
           <Secret setup={setup} path={path} set={set} />
           <TestEvent setup={setup} path={path} />
           <Details setup={setup} />
@@ -44,27 +55,13 @@ interface Parts {
   readonly setup: ProviderSetup;
 }
 
-function Address({ setup: { displayName, url, path, setUp, docs } }: Parts) {
-  const address = url ?? location.origin + path;
+/** Whether the URL works: only deliveries of the service count, not test events. */
+function Verified({ at }: { readonly at: string | null }) {
+  if (at === null) return <Badge tone="quiet">No delivery yet</Badge>;
   return (
-    <section class="panel" aria-labelledby="address">
-      <h2 id="address">1. Enter the URL at {displayName}</h2>
-      <p class="copyable">
-        <code class="address">{address}</code> <CopyButton label="Copy URL" text={() => address} />
-      </p>
-      {url === null && (
-        <p class="quiet">
-          This is the address of this page. If {displayName} reaches the server at another one, set{" "}
-          <code>PUBLIC_URL</code>.
-        </p>
-      )}
-      {setUp !== null && <p>{setUp}</p>}
-      {docs !== null && (
-        <p>
-          <ExternalLink to={docs}>Documentation of the service</ExternalLink>
-        </p>
-      )}
-    </section>
+    <Badge tone="good">
+      Done, last delivery <Time at={at} />
+    </Badge>
   );
 }
 

@@ -2,33 +2,47 @@ import { lastDelivery } from "../kit/durations.ts";
 import { Page } from "../kit/layout.tsx";
 import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
-import { addRoute, writeRoute } from "../kit/route.ts";
+import { useSpan } from "../kit/ranges.ts";
+import { addRoute, newId, writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
 import { Mono, type Of } from "../kit/text.tsx";
 import { Time } from "../kit/time.tsx";
 import { Badge, Empty, Facts, Source, Waiting } from "../kit/ui.tsx";
 import type { ViewParts } from "../kit/views.ts";
-import type { Provider, Providers } from "../kit/wire.ts";
+import type { Deliveries, Provider, Providers } from "../kit/wire.ts";
 
 import { AddProvider } from "./add-provider.tsx";
 import { ProviderSetupView } from "./provider-setup.tsx";
+import { Volume } from "./volume.tsx";
 
 const pollIntervalMs = 10_000;
 
 /** The Providers view: the list and, for admins, the pages that add and connect a provider. */
 export function ProvidersView({ route }: ViewParts) {
   const { id, query } = route;
-  const add = query.get("add");
-  if (isAdmin() && add !== null) return <AddProvider key={add} name={add} />;
+  const service = query.get("service") ?? "";
+  if (isAdmin() && id === newId) return <AddProvider key={service} name={service} />;
   if (isAdmin() && id !== null) return <ProviderSetupView key={id} id={id} />;
   return <ProviderList />;
+}
+
+/** Those that cannot receive, or no longer do, come first. */
+function urgency({ hasSecret, isSilent }: Provider): number {
+  if (!hasSecret) return 0;
+  return isSilent ? 1 : 2;
 }
 
 /** Activity and secret rotation of each registered provider. */
 function ProviderList() {
   const loaded = useLoad<Providers>("v1/providers");
   const { value } = loaded;
-  useInterval(loaded.reload, pollIntervalMs);
+  const volume = useLoad<Deliveries>(`v1/statistics/deliveries?${useSpan("24h", 3_600)}`, {
+    keep: true,
+  });
+  useInterval(() => {
+    loaded.reload();
+    volume.reload();
+  }, pollIntervalMs);
   return (
     <Page
       title="Providers"
@@ -51,17 +65,30 @@ function ProviderList() {
         </Empty>
       )}
       <div class="cards">
-        {value?.data.map((provider) => (
-          <Card key={provider.provider} provider={provider} />
-        ))}
+        {value?.data
+          .toSorted((one, other) => urgency(one) - urgency(other))
+          .map((provider) => (
+            <Card key={provider.provider} provider={provider} deliveries={volume.value} />
+          ))}
       </div>
     </Page>
   );
 }
 
-function Card({ provider }: { readonly provider: Provider }) {
-  const { provider: id, displayName, hasSecret, lastEventAt, secrets } = provider;
+interface CardParts {
+  readonly provider: Provider;
+  /** Null until they are loaded. */
+  readonly deliveries: Deliveries | null;
+}
+
+function Card({ provider, deliveries }: CardParts) {
+  const { provider: id, displayName, hasSecret, secrets } = provider;
   const query = new URLSearchParams({ provider: id });
+  const link = (text: string, to: string) => (
+    <a href={to} aria-label={`${text}: ${displayName}`}>
+      {text}
+    </a>
+  );
   return (
     <section class="panel" aria-labelledby={`provider-${id}`}>
       <header class="panel-bar">
@@ -74,32 +101,20 @@ function Card({ provider }: { readonly provider: Provider }) {
         of={[
           ["ID", <Mono of={id} />],
           ["Last delivery", lastDelivery(provider, Date.now())],
-          ["Last event", lastEventAt === null ? "None stored" : <Time at={lastEventAt} />],
-          ["Current secret", <Secret secret={secrets.current} />],
-          ["Previous secret", <Previous secret={secrets.previous} />],
+          ["Deliveries in 24 h", deliveries && <Volume of={deliveries} provider={id} />],
+          ["Previous secret", secrets.previous.present ? <Previous of={secrets.previous} /> : null],
         ]}
       />
       <p class="links">
-        {isAdmin() && <a href={writeRoute("providers", id)}>Set up</a>}{" "}
-        <a href={writeRoute("events", null, query)}>Events</a>{" "}
-        <a href={writeRoute("rejections", null, query)}>Rejected</a>
+        {isAdmin() && link("Set up", writeRoute("providers", id))}
+        {link("Events", writeRoute("events", null, query))}
+        {link("Rejected", writeRoute("rejections", null, query))}
       </p>
     </section>
   );
 }
 
-function Secret({ secret }: { readonly secret: Provider["secrets"]["current"] }) {
-  if (!secret.present) return <>Not set. Deliveries get 503.</>;
-  if (secret.lastMatchedAt === null) return <>Set, not used yet</>;
-  return (
-    <>
-      Last used <Time at={secret.lastMatchedAt} />
-    </>
-  );
-}
-
-function Previous({ secret }: { readonly secret: Provider["secrets"]["previous"] }) {
-  if (!secret.present) return <span class="quiet">None. No rotation in progress.</span>;
+function Previous({ of: secret }: Of<Provider["secrets"]["previous"]>) {
   return (
     <>
       {secret.lastMatchedAt === null ? (

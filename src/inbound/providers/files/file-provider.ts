@@ -25,7 +25,8 @@ const defaultMaxBodyBytes = 1024 * 1024;
 
 /** The provider that a valid file describes. `path`: the file, for people. */
 export function fileProvider(id: string, path: string, file: ProviderFile): Provider {
-  const { displayName, signature, formField, secretPrefix, setUp, docs, checkedWith } = file;
+  const { displayName, signature, formField, secretPrefix, setUp, settings, docs, checkedWith } =
+    file;
   const changes = oneOrMore(file.retryChanges);
   const times = timePlacesOf(signature);
   return {
@@ -53,6 +54,7 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     ...(formField !== undefined && { formField }),
     ...(secretPrefix !== undefined && { secretPrefix }),
     ...(setUp !== undefined && { setUp }),
+    ...(settings !== undefined && { settings }),
     ...(docs !== undefined && { docs }),
     ...(checkedWith !== undefined && { checkedWith }),
   };

@@ -4,6 +4,7 @@ import { nameRule } from "../../../base/name.ts";
 import { templateSchema as template } from "../../../base/template.ts";
 import { severities } from "../../../event/new-notification.ts";
 import { nameSchema } from "../../../identity/users/fields.ts";
+import { serviceCategories } from "../../model/service-categories.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
 
@@ -187,6 +188,19 @@ export const providerFileSchema = Type.Object(
     ),
     setUp: Type.Optional(
       Type.String({ maxLength: 500, description: "How to create the webhook at the service." }),
+    ),
+    settings: Type.Optional(
+      Type.String({
+        pattern: "^https://",
+        maxLength: 300,
+        description: "The service's own page on which its webhooks or apps are set up.",
+      }),
+    ),
+    category: Type.Optional(
+      Type.Union(
+        serviceCategories.map((name) => Type.Literal(name)),
+        { description: "What the service is for: its place in the catalogue." },
+      ),
     ),
     checkedWith: Type.Optional(
       Type.String({
