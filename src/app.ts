@@ -119,7 +119,7 @@ export function createApp(services: Services) {
         addressOf,
       }),
     )
-    .use(consoleRest(services.oidc?.host ?? null))
+    .use(consoleRest({ issuer: services.oidc?.host ?? null, publicUrl }))
     .use(docsRest(async () => (await import("./mcp/tools/tools.ts")).tools, callers))
     .use(
       apiPageRest(async (): Promise<unknown> => {

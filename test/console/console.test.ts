@@ -8,7 +8,7 @@ import {
   idempotencyByKey,
   insertIdempotency,
 } from "../../src/identity/idempotency/idempotency.sql.ts";
-import { json, until } from "../support/app.ts";
+import { json, startApp, until } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";
 import {
@@ -138,6 +138,12 @@ describe("a one-time code", () => {
     expect(unsupported.status).toBe(415);
     expect(unsupported.headers.get("accept")).toBe("application/json");
   });
+});
+
+test("the page says where users reach the server", async () => {
+  await using app = await startApp({ PUBLIC_URL: "https://hooks.example.com" });
+  const page = await (await app.fetch("/console")).text();
+  expect(page).toContain('data-host="hooks.example.com"');
 });
 
 describe("skyhook console", () => {

@@ -116,7 +116,8 @@ export async function signIn(
   // A navigation within the page would not load it again.
   await browser.open("about:blank");
   await browser.open(`${url}/console#/events`);
-  await browser.has("input[name=token]");
+  await browser.has(".sign-in summary");
+  await browser.click(".sign-in summary");
   await browser.click("input[name=token]");
   await browser.type(token);
   await browser.click("button[type=submit]");

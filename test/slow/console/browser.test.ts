@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { version } from "../../../src/base/version.ts";
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, sample, signed, until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
@@ -33,6 +34,16 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     });
     return fetch(`${server.url}/webhooks/${id}`, init);
   };
+
+  test("says which server it is and how to sign in there", async () => {
+    await browser.open(`${server.url}/console`);
+    await browser.shows(".sign-in pre", "bun skyhook console");
+    await browser.shows(".sign-in .quiet", `${new URL(server.url).host}, Skyhook ${version}`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".sign-in summary");
+    await browser.until("document.activeElement?.name === 'token'");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
 
   test("rejects a token without the required role and an invalid token", async () => {
     await signIn(browser, server, "user");
@@ -400,6 +411,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const token = await server.app.services.tokens.mint({ id: "test", roles: ["operator"] }, -25);
     await browser.open("about:blank");
     await browser.open(`${server.url}/console#/events`);
+    await browser.click(".sign-in summary");
     await browser.click("input[name=token]");
     await browser.type(token);
     await browser.click("button[type=submit]", ".connection", "Live");

@@ -95,9 +95,9 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     expect(await browser.read(isFocused(copy))).toBe(true);
   });
 
-  test("keys: signing out focuses the token field", async () => {
+  test("keys: signing out focuses the page that signs in", async () => {
     await browser.click(".tools button:last-child");
-    await browser.until(isFocused("input[name=token]"));
+    await browser.until(isFocused("main.sign-in"));
     await signIn(browser, server);
     await browser.until(`${rows} > 40`);
   });

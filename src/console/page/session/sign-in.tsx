@@ -28,8 +28,9 @@ export function takeCode(): string | null {
   return code;
 }
 
-/** The host that signs in by OpenID Connect, if one is configured; the server puts it into the page. */
-const issuer = () => document.querySelector<HTMLElement>("#console")?.dataset["issuer"] ?? null;
+/** What the server puts into the page: the issuer's host if one is configured, how its commands are called, its address. */
+const given = (name: "issuer" | "program" | "host" | "version") =>
+  document.querySelector<HTMLElement>("#console")?.dataset[name] ?? null;
 
 /** The URL that signs in at the issuer and then returns to this view. */
 function issuerLink(): string {
@@ -47,13 +48,16 @@ function rememberPlace(): void {
 }
 
 export function SignIn() {
-  const host = issuer();
+  const host = given("issuer");
+  const program = given("program") ?? "skyhook";
+  const command = `${program} console`;
   const reason = signOutReason();
   const [message, setMessage] = useState<string | null>(reason === null ? null : reasons[reason]);
   const [isBusy, setIsBusy] = useState(false);
+  const page = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
   // `autofocus` works once per page load, so not after signing out.
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => page.current?.focus(), []);
 
   /** Signs in with a one-time code of `skyhook console`, or with a token. */
   async function enter(
@@ -83,7 +87,7 @@ export function SignIn() {
   }, []);
 
   return (
-    <main class="sign-in">
+    <main class="sign-in" tabIndex={-1} ref={page}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -111,29 +115,34 @@ export function SignIn() {
           {host === null ? "Run" : "Or run"} this on the server, and open the link that it prints:
         </p>
         <div class="command-line">
-          <pre>skyhook console</pre>
-          <CopyButton label="Copy" text={() => "skyhook console"} />
+          <pre>{command}</pre>
+          <CopyButton label="Copy" text={() => command} />
         </div>
-        <p class="or" aria-hidden="true">
-          or
-        </p>
-        <label>
-          <span class="label">Access token with the operator role</span>
-          <input
-            name="token"
-            type="password"
-            required
-            autocomplete="off"
-            spellcheck={false}
-            ref={field}
-          />
-        </label>
-        <button type="submit" class={host === null ? "primary" : ""} aria-disabled={isBusy}>
-          {isBusy ? "Signing in…" : "Sign in"}
-        </button>
+        <details onToggle={() => field.current?.focus()}>
+          <summary>Another way: an access token</summary>
+          <div class="stack">
+            <label>
+              <span class="label">Access token with the operator or admin role</span>
+              <input
+                name="token"
+                type="password"
+                required
+                autocomplete="off"
+                spellcheck={false}
+                ref={field}
+              />
+            </label>
+            <button type="submit" class="primary" aria-disabled={isBusy}>
+              {isBusy ? "Signing in…" : "Sign in"}
+            </button>
+            <p class="quiet">
+              <code>{program} token --email you@example.com --role operator</code> prints one. You
+              stay signed in on this browser for up to 12 hours.
+            </p>
+          </div>
+        </details>
         <p class="quiet">
-          <code>skyhook token --email you@example.com --role operator</code> prints one. You stay
-          signed in on this browser for up to 12 hours.
+          {given("host") ?? location.host}, Skyhook {given("version")}
         </p>
       </form>
     </main>
@@ -147,7 +156,7 @@ function cleaned(text: string): string {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof ApiError))
-    return "This is not a token. Paste the output of `skyhook token`.";
+    return `This is not a token. Paste the output of \`${given("program")} token\`.`;
   // Of a link, the server says more.
   if (error.status === 401 && error.message.startsWith("This link")) return error.message;
   if (error.status === 401) return "This token is invalid or has expired. Create a new one.";

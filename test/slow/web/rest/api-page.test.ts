@@ -100,7 +100,8 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
   test("uses the session of the console where no token was entered", async () => {
     const token = await app.services.tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
     await browser.open(`${server.url.href}console`);
-    await browser.has("input[name=token]");
+    await browser.has(".sign-in summary");
+    await browser.click(".sign-in summary");
     await browser.click("input[name=token]");
     await browser.type(token);
     await browser.click("button[type=submit]", "h1", "Issues");
