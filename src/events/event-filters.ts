@@ -92,6 +92,9 @@ export const replayFilters = {
 /** Without one of these, a bulk replay would replay all events of a provider or type, or all there are. */
 export const limitingFilters = ["from", "delivery", "q", "subject", "idempotencyKey"] as const;
 
+/** The most events per second of a bulk replay that names no rate. */
+export const defaultRatePerSecond = 50;
+
 /** The filters that are compared with a column of the event. */
 export type EventColumn = {
   readonly [Name in keyof typeof eventFilters]: (typeof eventFilters)[Name] extends {

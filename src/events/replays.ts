@@ -15,7 +15,7 @@ import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import { receivedBy } from "../outbound/model/deliveries.sql.ts";
 import { destinationNamed } from "../outbound/model/destination-named.ts";
 
-import { replayFilters } from "./event-filters.ts";
+import { defaultRatePerSecond, replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, isForUndelivered } from "./event-replay.ts";
 import { eventsMatching } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
@@ -66,7 +66,6 @@ interface Parts {
   readonly wake: () => void;
 }
 
-const defaultRatePerSecond = 50;
 /** Events that a preview compares. */
 const maxCompared = 100;
 const maxExamples = 20;

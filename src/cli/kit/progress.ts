@@ -75,7 +75,7 @@ export function progress(
 }
 
 /** `12 s`, `5 min` or `2 hours`. */
-function timeOf(seconds: number): string {
+export function timeOf(seconds: number): string {
   if (seconds < 120) return `${Math.ceil(seconds)} s`;
   if (seconds < 7_200) return `${Math.ceil(seconds / 60)} min`;
   return counted(Math.ceil(seconds / 3_600), "hour");

@@ -1,11 +1,15 @@
 import { isObject, itemsAt, type JsonObject, textAt } from "../../base/payload.ts";
 import { programName } from "../../base/program-name.ts";
-import { limitingFilters, replayFilters } from "../../events/event-filters.ts";
+import {
+  defaultRatePerSecond,
+  limitingFilters,
+  replayFilters,
+} from "../../events/event-filters.ts";
 import type { ReplayCounts } from "../../events/replay.ts";
 import { messageOf } from "../kit/errors.ts";
 import { filtersIn, flagOf, type GivenFilters } from "../kit/filter-options.ts";
 import { counted, note, table, UsageError } from "../kit/output.ts";
-import { progress } from "../kit/progress.ts";
+import { progress, timeOf } from "../kit/progress.ts";
 import { type Call, calling, type ServerOptions } from "../kit/server-api.ts";
 
 /** Which events to replay, and how. */
@@ -23,8 +27,11 @@ export interface BulkOptions extends ServerOptions, GivenFilters<typeof replayFi
 /** How often the server is asked for the progress. */
 const lookIntervalMs = 500;
 
+/** To send more than these a second time, their number must be typed. */
+const mostByKeystroke = 1_000;
+
 /** One of these is required. */
-export const limitingOptions = limitingFilters
+const limitingOptions = limitingFilters
   .map(flagOf)
   .join(", ")
   .replace(/, (?=\S+$)/, " or ");
@@ -45,41 +52,55 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
     return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
   }
   if (limitingFilters.every((name) => options[name] === undefined)) {
-    throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
+    throw new UsageError(
+      `Name one event id, or choose events with ${limitingOptions}, so that not all are replayed`,
+    );
   }
-  const { rate, dryRun, yes, includeDelivered } = options;
-  const filters = {
-    ...filtersIn(replayFilters, options),
-    onlyUndelivered: includeDelivered !== true,
-  };
-  if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
-  const chosen = yes === true || !process.stdin.isTTY ? filters : await agreed(call, filters);
+  const { rate = defaultRatePerSecond, dryRun, yes, includeDelivered = false } = options;
+  const filters = { ...filtersIn(replayFilters, options), onlyUndelivered: !includeDelivered };
+  if (dryRun === true) return printPreview(await call("POST", "/preview", filters), rate);
+  const isAsked = yes === undefined && process.stdin.isTTY;
+  if (yes === undefined && includeDelivered && !isAsked) {
+    throw new UsageError(
+      "With --include-delivered, receivers get events a second time. Look at it with --dry-run, then add --yes",
+    );
+  }
+  const chosen = isAsked ? await agreed(call, filters, rate) : filters;
   if (chosen === null) return note("Nothing is replayed");
-  const body = { ...chosen, ...(rate !== undefined && { ratePerSecond: rate }) };
-  return follow(call, await call("POST", "", body));
+  return follow(call, await call("POST", "", { ...chosen, ratePerSecond: rate }));
 }
 
+type Chosen = Readonly<Record<string, string | boolean>>;
+
 /** Shows what would be replayed, and asks. Returns the filters of exactly these events; null for no. */
-async function agreed(call: Call, filters: Readonly<Record<string, string | boolean>>) {
+async function agreed(call: Call, filters: Chosen, rate: number): Promise<Chosen | null> {
   const preview = await call("POST", "/preview", filters);
   const newest = itemsAt(preview, "newest").filter(isObject);
   const facts = ["createdAt", "provider", "type", "title"];
   console.log(table(newest.map((event) => facts.map((name) => textAt(event, name) ?? ""))));
-  printPreview(preview);
-  if (numberIn(preview, "total") === 0) return null;
+  printPreview(preview, rate);
+  const total = numberIn(preview, "total");
+  if (total === 0) return null;
   // Events that arrive while the question is open are not part of the answer.
   const to = textAt(preview, "filters", "to");
-  return confirm("Replay them?") ? { ...filters, ...(to !== null && { to }) } : null;
+  const isAgreed =
+    filters["onlyUndelivered"] === false && total > mostByKeystroke
+      ? prompt(`Some were delivered already. To replay all of them, type ${total}:`) === `${total}`
+      : confirm("Replay them?");
+  return isAgreed ? { ...filters, ...(to !== null && { to }) } : null;
 }
 
 const numberIn = (value: JsonObject, name: string) => Number(textAt(value, name) ?? 0);
 const events = (count: number) => counted(count, "event");
+/** `, in 33 min at 50/s`. Replays of other events at the same time, or a slow server, make it longer. */
+const durationOf = (count: number, rate: number) =>
+  count <= rate ? "" : `, in ${timeOf(count / rate)} at ${rate}/s`;
 
-function printPreview(preview: JsonObject): void {
-  const [total, compared, differing] = ["total", "compared", "differing"].map((name) =>
+export function printPreview(preview: JsonObject, rate: number): void {
+  const [total = 0, compared, differing] = ["total", "compared", "differing"].map((name) =>
     numberIn(preview, name),
   );
-  console.log(`${events(total ?? 0)} would be replayed`);
+  console.log(`${events(total)} would be replayed${durationOf(total, rate)}`);
   const delivered = numberIn(preview, "delivered");
   if (delivered > 0 && total === numberIn(preview, "undelivered")) {
     const [were, them] = delivered === 1 ? ["was", "it"] : ["were", "them"];
@@ -121,7 +142,8 @@ function doneIn(replay: JsonObject): number {
 async function follow(call: Call, started: JsonObject): Promise<void> {
   const id = textAt(started, "id") ?? "";
   const total = numberIn(started, "total");
-  note(`${id}: ${events(total)}; to stop it: ${programName} replay --stop ${id}`);
+  const duration = durationOf(total, numberIn(started, "ratePerSecond"));
+  note(`${id}: ${events(total)}${duration}; to stop it: ${programName} replay --stop ${id}`);
   const bar = progress("Replaying", Math.max(1, total));
   let replay = started;
   try {

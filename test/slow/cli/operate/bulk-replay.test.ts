@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { until } from "../../../support/app.ts";
 import { allSecrets, commandLine } from "../../../support/cli.ts";
-import type { RunningServer } from "../../../support/program.ts";
+import { programWith, type RunningServer } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 import { openedBeside } from "../../../support/rows.ts";
 
@@ -56,7 +56,7 @@ describe("skyhook replay of many events", () => {
     );
     expect([dry.err, dry.code]).toEqual(["", 0]);
     expect(notificationsOf(server)).toEqual([1, 0, 0]);
-    const { out, err, code } = await skyhook(["replay", ...choose], server);
+    const { out, err, code } = await skyhook(["replay", ...choose, "--yes"], server);
     expect(out).toBe(
       "finished: 3 of 3 events\n0 sent again, 3 with new notifications, 0 without notifications, 0 deleted meanwhile, 0 failed; 0 interpreted differently\n",
     );
@@ -99,7 +99,7 @@ describe("skyhook replay of many events", () => {
     const server = await started();
     await deliver(server, 30);
     const running = taken.running(
-      ["replay", "--from", "1h", "--include-delivered", "--rate", "5"],
+      ["replay", "--from", "1h", "--include-delivered", "--yes", "--rate", "5"],
       server,
     );
     await running.shows(/to stop it/);
@@ -121,7 +121,7 @@ describe("skyhook replay of many events", () => {
     const { port } = new URL(server.url);
     await deliver(server, 60);
     const running = taken.running(
-      ["replay", "--from", "1h", "--include-delivered", "--rate", "20"],
+      ["replay", "--from", "1h", "--include-delivered", "--yes", "--rate", "20"],
       server,
     );
     await running.shows("to stop it");
@@ -138,11 +138,53 @@ describe("skyhook replay of many events", () => {
     expect(notificationsOf(server)).toEqual([2, ...Array.from({ length: 59 }, () => 1)]);
   });
 
+  test("of one event ignores what is for many, and --dry-run replays nothing", async () => {
+    const server = await started();
+    await deliver(server, 1);
+    const { out } = await skyhook(["events", "--json"], server);
+    const [id = ""] = out.match(/evt_[0-9a-f]+/) ?? [];
+    const dry = await skyhook(["replay", id, "--dry-run", "--yes"], server);
+    expect([dry.code, dry.out]).toEqual([
+      0,
+      expect.stringContaining("1 of the newest 1 would be sent a second time"),
+    ]);
+    expect(notificationsOf(server)).toEqual([1]);
+    expect((await skyhook(["replay", id, "--yes", "--rate", "5"], server)).code).toBe(0);
+    expect(notificationsOf(server)).toEqual([2]);
+  });
+
+  test("asks in a terminal, and for the number of many that were delivered already", async () => {
+    const server = await started();
+    await deliver(server, 1_001);
+    const ask = async (typed: string, ...args: string[]) => {
+      let shown = "";
+      const command = [...programWith(), "replay", "--from", "1h", ...args];
+      const child = Bun.spawn(command, {
+        cwd: server.cwd,
+        env: { ...process.env, ...server.env },
+        terminal: { data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) },
+      });
+      await until(() => /Replay them\?|type 1001:/.test(shown), 20_000);
+      child.terminal?.write(`${typed}\n`);
+      await child.exited;
+      return shown;
+    };
+    const once = await ask("n");
+    expect(once).toContain("1000 events would be replayed, in 20 s at 50/s");
+    expect(once).toContain("Nothing is replayed");
+    const again = await ask("y", "--include-delivered", "--rate", "1000");
+    expect(again).toContain("1001 events would be replayed, in 2 s at 1000/s");
+    expect(again).toContain("Nothing is replayed");
+    expect(await ask("1001", "--include-delivered", "--rate", "1000")).toContain("1001 of 1001");
+  }, 60_000);
+
   test("explains errors", async () => {
     const server = await started();
     const replay = (...args: string[]) => skyhook(["replay", ...args], server);
-    const [none, both, filterOnly, state, unknown] = await Promise.all([
+    const [none, bare, again, both, filterOnly, state, unknown] = await Promise.all([
       replay(),
+      replay("--dry-run", "--rate", "5", "--yes"),
+      replay("--from", "1h", "--include-delivered"),
       replay("evt_0", "--from", "1h"),
       replay("--provider", "task_tracker"),
       replay("--delivery", "lost"),
@@ -150,13 +192,13 @@ describe("skyhook replay of many events", () => {
     ]);
     const resumed = await replay("--resume", "rpl_0", "--dry-run");
     expect([resumed.err, resumed.code]).toEqual([expect.stringContaining("alone"), 2]);
-    expect(none.err).toContain("Name one event id");
-    expect(both.err).toContain("Name one event id");
-    expect(filterOnly.err).toContain(
-      "Pass --from, --delivery, --q, --subject or --idempotency-key",
-    );
+    const either =
+      "Name one event id, or choose events with --from, --delivery, --q, --subject or --idempotency-key";
+    for (const { err } of [none, bare, filterOnly]) expect(err).toContain(either);
+    expect(again.err).toContain("then add --yes");
+    expect(both.err).toContain("An id names one event: leave out --from");
     expect(unknown.err).toContain("The server answers 404");
-    for (const { code } of [none, both, filterOnly, state]) expect(code).toBe(2);
+    for (const { code } of [none, bare, again, both, filterOnly, state]) expect(code).toBe(2);
     expect(unknown.code).toBe(1);
   });
 });
