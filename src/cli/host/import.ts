@@ -58,20 +58,23 @@ export async function importCommand(
       `${counted(bad.count, "bad line")}: nothing was imported, nor ${flights.length === 1 ? "was" : "were"} ${counted(flights.length, "good line")}. Correct them, or skip them with --skip-bad`,
     );
   }
-  let bar: Progress | null = null;
+  const checking = steps("Checking 2/3");
+  const writing = steps("Writing 3/3");
   const afterStep = async (done: number, all: number) => {
-    bar ??= progress("importing", all);
-    bar.at(done, `${done} flights`, [done, "flights"]);
+    writing.at(done, all);
     await Bun.sleep(restMs);
   };
-  const options = { skipBad, afterStep };
+  const options = { skipBad, afterStep, onChecked: checking.at };
   const { skipped, changed, cancelled, warnings } = await useDatabase(config, (storage) =>
     importFlights(
       { storage, endOutdated: endOutdatedOffers },
       flights,
       new Date(systemClock.now()),
       options,
-    ).finally(() => bar?.end()),
+    ).finally(() => {
+      checking.end();
+      writing.end();
+    }),
   );
   for (const line of skipped) bad.add(line);
   bad.print();
@@ -88,17 +91,37 @@ async function readAll(
   format: ImportFormat | null,
 ): Promise<{ flights: FlightLine[]; bad: BadLines }> {
   const source = await inputFrom(file);
-  // Shows no time left, because writing the flights takes longer than reading them.
-  const bar = progress("reading", null);
+  // The size of what is no file, such as a pipe, is not known.
+  const size = file === "-" || source.size === 0 ? null : source.size;
+  const bar = progress("Reading 1/3", size);
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, output) {
+      bytes += chunk.length;
+      output.enqueue(chunk);
+    },
+  });
   const flights: FlightLine[] = [];
   const bad = badLines();
-  for await (const line of readFlightPlans(source.stream(), format)) {
+  for await (const line of readFlightPlans(source.stream().pipeThrough(counter), format)) {
     if ("plan" in line) flights.push(line);
     else bad.add(line);
-    bar.at(flights.length, `${flights.length} flights`, [flights.length, "flights"]);
+    bar.at(bytes, `${flights.length} flights`, [flights.length, "flights"]);
   }
   bar.end();
   return { flights, bad };
+}
+
+/** The progress of a step whose size is known when it begins. */
+function steps(title: string) {
+  let bar: Progress | null = null;
+  return {
+    at(done: number, all: number): void {
+      bar ??= progress(title, all);
+      bar.at(done, `${done} flights`, [done, "flights"]);
+    },
+    end: () => bar?.end(),
+  };
 }
 
 interface BadLines {

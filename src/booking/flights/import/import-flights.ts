@@ -29,6 +29,8 @@ interface Parts {
 interface ImportOptions {
   /** Skip invalid lines, and import the others. */
   readonly skipBad?: boolean;
+  /** Called while lines are compared with the stored flights, before anything is written. */
+  readonly onChecked?: (done: number, all: number) => void;
   /** Called after each transaction, with the number of flights written and of all. Delays the next transaction. */
   readonly afterStep?: (done: number, all: number) => Promise<void>;
 }
@@ -62,12 +64,12 @@ export async function importFlights(
   parts: Parts,
   lines: readonly FlightLine[],
   now: Date,
-  { skipBad = false, afterStep }: ImportOptions = {},
+  { skipBad = false, onChecked, afterStep }: ImportOptions = {},
 ): Promise<Imported> {
   const counts = { changed: 0, cancelled: 0 };
   const warnings = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
-    const planned = await plannedChanges(parts.storage, lines, now);
+    const planned = await plannedChanges(parts.storage, lines, now, onChecked);
     if (!skipBad) requireNone(planned.bad, attempt > 1);
     for (const warning of await splitDepartures(parts.storage, planned.updates))
       warnings.add(warning);

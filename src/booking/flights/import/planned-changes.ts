@@ -39,9 +39,10 @@ export async function plannedChanges(
   storage: Storage,
   lines: readonly FlightLine[],
   now: Date,
+  onChecked?: (done: number, all: number) => void,
 ): Promise<PlannedChanges> {
   const changing = lines.filter((line) => line.isCancelled || line.previousDepartureTime);
-  const known = await knownFlights(storage, lines);
+  const known = await knownFlights(storage, lines, onChecked);
   const updates: Update[] = [];
   const added = new Map<string, FlightPlan>();
   const movedBefore: FlightLine[] = [];
@@ -115,7 +116,11 @@ function named({ flightNumber, departureTime, cabinClass }: FlightKey): string {
 }
 
 /** The flights that lines name, as they are after the lines before. */
-async function knownFlights(storage: Storage, lines: readonly FlightLine[]) {
+async function knownFlights(
+  storage: Storage,
+  lines: readonly FlightLine[],
+  onChecked?: (done: number, all: number) => void,
+) {
   const flights = new Map<string, Flight>();
   const load = async ({ plan, previousDepartureTime }: FlightLine) => {
     const [target] = await storage.all(flightByKey, plan);
@@ -127,6 +132,7 @@ async function knownFlights(storage: Storage, lines: readonly FlightLine[]) {
   };
   for (let start = 0; start < lines.length; start += batchSize) {
     await Promise.all(lines.slice(start, start + batchSize).map(load));
+    onChecked?.(Math.min(start + batchSize, lines.length), lines.length);
   }
 
   return {
