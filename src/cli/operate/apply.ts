@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 import { type JsonObject, textAt } from "../../base/payload.ts";
 import { formats } from "../../outbound/formats/formats.ts";
@@ -7,7 +7,8 @@ import { headersIn, namesOf } from "../../outbound/model/destination-headers.ts"
 import { shownUrl } from "../../outbound/model/destination-secrets.ts";
 import { operatorGateway } from "../../outbound/model/destination.ts";
 import { example } from "../kit/arguments.ts";
-import { counted, painter } from "../kit/output.ts";
+import { readBody } from "../kit/input.ts";
+import { counted, note, painter } from "../kit/output.ts";
 import { allOf, type Call, calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 
 import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
@@ -15,6 +16,7 @@ import { type DestinationEntry, readDestinationsFile } from "./destinations-file
 interface ApplyOptions extends ServerOptions {
   readonly dryRun?: true;
   readonly prune?: true;
+  readonly from?: (typeof productNames)[number];
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -22,12 +24,27 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("apply")
     .description("create and change destinations from a file (through the running server)")
     .argument("<file>", "YAML or JSON")
+    .addOption(
+      new Option(
+        "--from <product>",
+        "only print a file for apply, made from this product's list of connections, endpoints or subscriptions",
+      ).choices(productNames),
+    )
     .option("--dry-run", "print the difference and change nothing")
     .option("--prune", "also remove destinations that are not in the file")
     .addOption(serverOption())
-    .addHelpText("after", example("skyhook apply destinations.yaml --dry-run"))
+    .addHelpText(
+      "after",
+      example(
+        "skyhook apply destinations.yaml --dry-run",
+        "skyhook apply connections.json --from hookdeck > destinations.yaml",
+      ),
+    )
     .action((file: string, options: ApplyOptions) => apply(file, options, env));
 }
+
+/** Products whose lists can be made into a file. */
+const productNames = ["hookdeck", "svix", "convoy"] as const;
 
 /** One difference between the file and the server. */
 interface Change {
@@ -43,7 +60,9 @@ export async function apply(
   options: ApplyOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const wanted = readDestinationsFile(file, await Bun.file(file).text(), env);
+  const text = Buffer.from(await readBody(file)).toString();
+  if (options.from !== undefined) return printMoved(options.from, text);
+  const wanted = readDestinationsFile(file, text, env);
   const call = calling(options, env);
   const all = await allOf(call);
   // A file describes the operators' destinations. Users have their own.
@@ -60,6 +79,14 @@ export async function apply(
     return console.log(`${counted(changes.length, "change")} not made (--dry-run)`);
   for (const change of changes) await change.make(call);
   console.log(`${counted(changes.length, "change")} made`);
+}
+
+async function printMoved(product: (typeof productNames)[number], list: string): Promise<void> {
+  // Loads the files of all services.
+  const { movedDestinations } = await import("./moved-destinations.ts");
+  const { text, lost } = movedDestinations(product, list);
+  console.log(text);
+  for (const line of lost) note(`not carried over: ${line}`);
 }
 
 function changesTo(
