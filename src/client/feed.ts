@@ -71,7 +71,9 @@ export async function* follow(
 const isFinal = (error: unknown): boolean =>
   error instanceof ParseError || (error instanceof SkyhookError && !passing(error.status));
 
-const passing = (status: number) => status >= 500 || status === 408 || status === 429;
+/** 0: without an answer. */
+const passing = (status: number) =>
+  status === 0 || status >= 500 || status === 408 || status === 429;
 
 /** It may be aborted during every pause. */
 const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true;

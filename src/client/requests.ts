@@ -1,3 +1,5 @@
+import { unreachable } from "./errors.ts";
+
 /** How a client reaches the server. */
 export interface ClientOptions {
   /** Such as `https://skyhook.example.com`. */
@@ -42,7 +44,8 @@ export function sender(
       const copy = request.clone() as Request;
       for (const [name, value] of headers) copy.headers.set(name, value);
       const answer = await send(copy).catch((error: unknown) => {
-        if (isLast || request.signal.aborted) throw error;
+        if (request.signal.aborted) throw error;
+        if (isLast) throw unreachable(request.url, error);
         return null;
       });
       const waitMs = waitAfter(answer, attempt);

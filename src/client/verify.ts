@@ -11,7 +11,7 @@ export function verifyAs<Message>(
   body: string,
   headers: HeaderValues,
   secrets: string | readonly string[],
-  { prefix = "" }: { readonly prefix?: string } = {},
+  { prefix = "" }: { readonly prefix?: string | undefined } = {},
 ): Message {
   const given: Record<string, string> = {};
   for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {

@@ -75,10 +75,12 @@ const compilerOptions = {
 };
 writeFileSync(
   join(folder, "tsconfig.json"),
-  JSON.stringify({ compilerOptions, files: ["trial.ts"] }),
+  JSON.stringify({ compilerOptions, files: ["trial.ts", "readme.ts"] }),
 );
 const trial = readFileSync(join(import.meta.dir, "trial.ts.txt"), "utf8");
 writeFileSync(join(folder, "trial.ts"), trial);
+const readme = readFileSync(join(import.meta.dir, "../../../src/client/README.md"), "utf8");
+writeFileSync(join(folder, "readme.ts"), /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "");
 
 let demo: RunningServer | undefined;
 beforeAll(async () => {
