@@ -2,7 +2,7 @@ import { Command, CommanderError, Help } from "commander";
 
 import { programName } from "../base/program-name.ts";
 
-import { reportError } from "./kit/errors.ts";
+import { reportError, usageLine } from "./kit/errors.ts";
 import { fullVersion } from "./kit/program.ts";
 
 interface CommandFile {
@@ -90,6 +90,7 @@ function createProgram(): Command {
       // Of options that a command and its operations share, those after an operation are its own.
       .enablePositionalOptions()
       .exitOverride()
+      .configureOutput({ outputError: (text, write) => write(usageLine(text)) })
       .configureHelp({
         showGlobalOptions: false,
         optionDescription: (option) =>

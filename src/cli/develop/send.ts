@@ -4,7 +4,7 @@ import { nearest } from "../../base/nearest.ts";
 import { textAt } from "../../base/payload.ts";
 import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
-import { knownProviders, registeredProviders } from "../../config/providers.ts";
+import { registeredProviders } from "../../config/providers.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
 import type { Fresh, Provider } from "../../inbound/providers/provider.ts";
 import { type SignedSample, signedSample } from "../../inbound/providers/signed-sample.ts";
@@ -12,9 +12,9 @@ import { developmentSecret, signingKeyWith } from "../../inbound/signatures/deve
 import type { SigningKey } from "../../inbound/signatures/keys.ts";
 import { coversBody, toleranceOf } from "../../inbound/signatures/scheme.ts";
 import { argument, collect, example, parseHeaders } from "../kit/arguments.ts";
-import { findProvider, secretOption, secretsOf, signingKeyOf } from "../kit/find-provider.ts";
+import { findKnown, secretOption, secretsOf, signingKeyOf } from "../kit/find-provider.ts";
 import { readBody } from "../kit/input.ts";
-import { type Paint, painter, UsageError } from "../kit/output.ts";
+import { note, type Paint, painter, UsageError } from "../kit/output.ts";
 import { type Answer, isItRunning, localUrl, problemOf, request } from "../kit/request.ts";
 import { serverOption } from "../kit/server-api.ts";
 
@@ -87,14 +87,13 @@ export async function send(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const providers = knownProviders(config);
   if (options.list) {
     for (const { id, samples } of registeredProviders(config)) {
       for (const type of Object.keys(samples)) console.log(`${id} ${type}`);
     }
     return;
   }
-  const known = findProvider(providerId, providers);
+  const known = await findKnown(providerId, config);
   const provider =
     options.booking === undefined
       ? known
@@ -229,7 +228,7 @@ function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
   console.log(`${paint(ok ? "green" : "red", String(status))} ${said}`);
   if (json !== null) console.log(JSON.stringify(json));
   const hint = tamper === undefined ? hints[status] : undefined;
-  if (hint !== undefined) console.error(hint);
+  if (hint !== undefined) note(hint);
 }
 
 /** Advice if an unchanged delivery is rejected. */

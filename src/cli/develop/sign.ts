@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 
 import { readConfig } from "../../config/config.ts";
-import { knownProviders } from "../../config/providers.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { contentTypes } from "../../inbound/providers/signed-sample.ts";
 import type { SigningKey } from "../../inbound/signatures/keys.ts";
@@ -9,7 +8,7 @@ import { ownSignatureHeader, signedUnder } from "../../inbound/signatures/scheme
 import { signedHeaders } from "../../inbound/signatures/sign.ts";
 import { argument, collect, example, parseHeaders } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
-import { findProvider, secretOption, secretsOf, signingKeyOf } from "../kit/find-provider.ts";
+import { findKnown, secretOption, secretsOf, signingKeyOf } from "../kit/find-provider.ts";
 import { readBody } from "../kit/input.ts";
 import { localUrl, parseBaseUrl } from "../kit/request.ts";
 
@@ -50,7 +49,7 @@ export async function sign(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const provider = findProvider(providerId, knownProviders(config));
+  const provider = await findKnown(providerId, config);
   const { secretsDir, publicUrl } = config;
   const secrets = secretsOf(provider, secret, secretsDir, env);
   const key = signingKeyOf(provider, secrets, secretsDir, env);

@@ -9,7 +9,7 @@ import { tokens } from "../../identity/auth/token.ts";
 import { users } from "../../identity/users/users.ts";
 import { argument, example } from "../kit/arguments.ts";
 import { isInMemory, useDatabase } from "../kit/database.ts";
-import { UsageError } from "../kit/output.ts";
+import { note, UsageError } from "../kit/output.ts";
 import { hasSigningKey } from "../kit/signing-key.ts";
 
 interface TokenOptions {
@@ -70,21 +70,19 @@ export async function token(
   const minted = await tokens({ key, issuer, audience }, systemClock).mint(actor, ttl);
 
   if (isInMemory(config)) {
-    console.error(
-      `user ${user.id} is not stored, since the database is in memory; the token is valid`,
-    );
+    note(`user ${user.id} is not stored, since the database is in memory; the token is valid`);
   } else {
-    console.error(`${isNew ? "created" : "found"} user ${user.id} ${user.email} (${user.name})`);
+    note(`${isNew ? "created" : "found"} user ${user.id} ${user.email} (${user.name})`);
   }
   if (isNewKey) {
-    console.error(
+    note(
       `created a signing key in ${config.dataDir}: a server with another DATA_DIR or JWT_SECRET rejects this token`,
     );
   }
   if (!isNew && name !== undefined && name.trim() !== user.name) {
-    console.error("--name is ignored: the user exists and keeps its name");
+    note("--name is ignored: the user exists and keeps its name");
   }
   const end = new Date(systemClock.now() + ttl * 1_000).toISOString();
-  console.error(`role ${role}, valid until ${end}`);
+  note(`role ${role}, valid until ${end}`);
   console.log(minted);
 }

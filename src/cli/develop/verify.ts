@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { isoTime } from "../../base/times.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
-import { knownProviders, providersFetch, registeredProviders } from "../../config/providers.ts";
+import { providersFetch, registeredProviders } from "../../config/providers.ts";
 import { type SecretStore, secretStore } from "../../config/secrets.ts";
 import type { RejectionReason } from "../../inbound/model/rejection.ts";
 import { interpret } from "../../inbound/providers/interpret.ts";
@@ -16,7 +16,7 @@ import { advice, reasonFor } from "../../inbound/rejections/rejection-advice.ts"
 import { type KeyStore, keyStore } from "../../inbound/signatures/key-store.ts";
 import type { Secrets, SignedRequest, Verified } from "../../inbound/signatures/signed-request.ts";
 import { argument, collect, example, parseHeaders } from "../kit/arguments.ts";
-import { findProvider, secretOption, secretsOf } from "../kit/find-provider.ts";
+import { findKnown, secretOption, secretsOf } from "../kit/find-provider.ts";
 import { readBody } from "../kit/input.ts";
 import { painter } from "../kit/output.ts";
 import { localUrl } from "../kit/request.ts";
@@ -66,8 +66,7 @@ export async function verify(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const known = knownProviders(config);
-  const provider = findProvider(providerId, known);
+  const provider = await findKnown(providerId, config);
   const secrets = secretsOf(provider, options.secret, config.secretsDir, env);
   const request: SignedRequest = {
     method: "POST",

@@ -13,6 +13,7 @@ import { tokens } from "../../identity/auth/token.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
+import { note } from "../kit/output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const client = program
@@ -51,7 +52,7 @@ async function addClient(
     const made = await clients(storage, minting, systemClock, makeId).add(name, [role]);
     console.log(`client_id=${made.client.id}`);
     console.log(`client_secret=${made.secret}`);
-    console.error("Store the secret now: it cannot be shown again.");
+    note("Store the secret now: it cannot be shown again.");
   });
 }
 

@@ -6,24 +6,22 @@ import { secretPlaces, secretStore } from "../../config/secrets.ts";
 import { settings } from "../../config/settings.ts";
 import { withoutPassword } from "../../db/without-password.ts";
 import { example } from "../kit/arguments.ts";
+import { jsonOption, type ListOptions, printLines } from "../kit/lists.ts";
 import { painter, table } from "../kit/output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("config")
     .description("print every setting with its value, default and meaning")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText("after", example("skyhook config --json"))
-    .action((options: { json?: true }) => config(options, env));
+    .action((options: ListOptions) => config(options, env));
 }
 
 /** `skyhook config`: prints each setting's value and meaning. */
-export function config({ json }: { readonly json?: true }, env: Environment): void {
+export function config({ json }: ListOptions, env: Environment): void {
   const facts = factsOf(env);
-  if (json) {
-    console.log(JSON.stringify(facts, null, 2));
-    return;
-  }
+  if (json === true) return printLines([...facts.settings, ...facts.webhookSecrets]);
   const paint = painter(env);
   for (const { key, value, default: fallback, meaning } of facts.settings) {
     const usual = fallback === null || fallback === value ? "" : ` (default ${fallback})`;

@@ -115,9 +115,7 @@ async function runPatiently(
     const result = await reconciler.run(provider, run);
     total = sumOf(total, result.counts);
     if (result.status === "paused" && result.retryAt !== null) {
-      console.error(
-        `the API's rate limit is reached: continuing at ${result.retryAt.toISOString()}`,
-      );
+      note(`the API's rate limit is reached: continuing at ${result.retryAt.toISOString()}`);
       await Bun.sleep(Math.max(0, result.retryAt.getTime() - Date.now()));
       continue;
     }
@@ -127,7 +125,7 @@ async function runPatiently(
         `Another process has read the log of ${provider} for 10 minutes: try again later`,
       );
     }
-    if (!isTold) console.error("another process reads the log: waiting");
+    if (!isTold) note("another process reads the log: waiting");
     isTold = true;
     await Bun.sleep(busyRetryMs);
   }
@@ -144,7 +142,7 @@ function printing(env: NodeJS.ProcessEnv): Report {
     const line = `${type} ${deliveryId} of ${sentAt.toISOString()}`;
     if (outcome === "stored") return;
     if (why === null) console.log(`${paint("green", outcome)} ${line}`);
-    else console.error(`${outcome} ${line}: ${why}`);
+    else note(`${outcome} ${line}: ${why}`);
   };
 }
 

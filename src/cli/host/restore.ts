@@ -17,6 +17,7 @@ import { schema } from "../../schema/schema.ts";
 import { example } from "../kit/arguments.ts";
 import { isInMemory } from "../kit/database.ts";
 import { messageOf } from "../kit/errors.ts";
+import { note } from "../kit/output.ts";
 
 import { draftCopy } from "./draft-copy.ts";
 
@@ -75,7 +76,7 @@ export async function restore(
     console.log("It has an older schema: the next start migrates it");
   }
   if (lost.length === 0) return;
-  console.error(
+  note(
     `Birth dates and passports in it cannot be decrypted with the present keys. Before the start, restore the personal_data_key that was stored with this backup (${lost.join(", ")})`,
   );
 }

@@ -11,12 +11,24 @@ function exitCodeOf(error: unknown): 1 | 2 {
   return isUsage ? 2 : 1;
 }
 
+const errorPrefix = "skyhook: ";
+
 /** Prints an error and sets the exit code. Each invalid setting, and each error of a file, has its own line. */
 export function reportError(error: unknown): void {
   const hasLines = error instanceof ConfigError || error instanceof FileError;
   const lines = hasLines ? error.messages : [messageOf(error)];
-  for (const line of lines) console.error(`skyhook: ${line}`);
+  for (const line of lines) console.error(errorPrefix + line);
   process.exitCode = exitCodeOf(error);
+}
+
+/** What Commander says of invalid usage, as other errors look: `error: unknown command 'sned'`, with a suggestion in a further line. */
+export function usageLine(text: string): string {
+  const [first = "", ...hints] = text
+    .trim()
+    .replace(/^error: /, "")
+    .split("\n");
+  const said = first.charAt(0).toUpperCase() + first.slice(1);
+  return `${errorPrefix}${[said, ...hints.map((hint) => hint.replace(/^\((.*)\)$/, "$1"))].join(". ")}\n`;
 }
 
 /** An error on one line, without a stack trace. */

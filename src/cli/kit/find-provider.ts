@@ -27,6 +27,24 @@ export function findProvider(
   throw new UsageError(`There is no provider "${id}".${hint} Providers: ${known}`);
 }
 
+/** The same among all that are known here. Of a service whose file comes with the program, the error says how to add it. */
+export async function findKnown(id: string | undefined, config: Config): Promise<Provider> {
+  const known = knownProviders(config);
+  const name = id?.toLowerCase() ?? "";
+  if (
+    known.some((each) => each.id === name) ||
+    byBrand(name, known) !== undefined ||
+    !(await hasFile(name))
+  ) {
+    return findProvider(id, known);
+  }
+  throw new UsageError(
+    `${name} is not added yet. Run \`${programName} provider add ${name}\` first.`,
+  );
+}
+
+const hasFile = async (name: string) => Object.hasOwn((await loadCatalogue()).catalogueFiles, name);
+
 /**
  * The registered provider with this id, or of this service: what stores a secret needs one that reads it. Throws a `UsageError`
  * that says how to register another one.
@@ -35,8 +53,7 @@ export async function findRegistered(name: string, config: Config): Promise<Prov
   const registered = registeredProviders(config);
   const found = registered.find(({ id }) => id === name) ?? byBrand(name, registered);
   if (found !== undefined) return found;
-  const { catalogueFiles } = await loadCatalogue();
-  if (Object.hasOwn(catalogueFiles, name)) {
+  if (await hasFile(name)) {
     throw new UsageError(
       `${name} is not registered, so nothing was changed. Run \`${programName} provider add ${name}\` first.`,
     );

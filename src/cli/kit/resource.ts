@@ -2,12 +2,15 @@ import type { Command } from "commander";
 
 import type { Role } from "../../base/context.ts";
 import type { Filters } from "../../base/filters.ts";
+import { nearest } from "../../base/nearest.ts";
 import { type JsonObject, textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
+import { messageOf } from "./errors.ts";
 import { filtersIn, type GivenFilters, withFilters } from "./filter-options.ts";
 import { type Columns, jsonOption, type ListOptions, printLines, printList } from "./lists.ts";
-import { painter, UsageError } from "./output.ts";
+import { note, painter, UsageError } from "./output.ts";
 import {
   allOf,
   type Call,
@@ -69,7 +72,18 @@ export function declareResource(command: Command, env: NodeJS.ProcessEnv, of: Re
         StoredListOptions,
       ];
       const call = callingOf(of, options, env);
-      await (id === undefined ? printStored(of, options, call) : printOne(of, id, options, call));
+      if (id === undefined) return printStored(of, options, call);
+      try {
+        await printOne(of, id, options, call);
+      } catch (error) {
+        const operation = nearest(
+          id,
+          command.commands.map((each) => each.name()),
+        );
+        if (operation === null || error instanceof UsageError) throw error;
+        const meant = `${programName} ${command.name()} ${operation}`;
+        throw new Error(`${messageOf(error)} Did you mean \`${meant}\`?`, { cause: error });
+      }
     });
   for (const [verb, operation] of Object.entries(operations)) {
     command
@@ -114,7 +128,7 @@ async function printStored(
     printed += wanted.length;
     if (printed === options.limit) break;
   }
-  if (printed === 0) console.error(`No ${name} found.`);
+  if (printed === 0) note(`No ${name} found.`);
 }
 
 async function operate(
@@ -142,7 +156,14 @@ function idOf(resources: string, name: string, all: readonly JsonObject[]): stri
   const own = same.filter((each) => textAt(each, "ownerId") === null);
   const ids = (own.length > 0 ? own : same).map((each) => textAt(each, "id") ?? "");
   const [id, ...others] = ids;
-  if (id === undefined) throw new Error(`There is no ${resources.slice(0, -1)} ${name}`);
+  if (id === undefined) {
+    const near = nearest(
+      name,
+      all.map((each) => textAt(each, "name") ?? ""),
+    );
+    const hint = near === null ? "" : `. Did you mean ${near}?`;
+    throw new Error(`There is no ${resources.slice(0, -1)} ${name}${hint}`);
+  }
   if (others.length === 0) return id;
   throw new Error(
     `${ids.length} users have a ${resources.slice(0, -1)} ${name}. Name one by its id: ${ids.join(", ")}`,

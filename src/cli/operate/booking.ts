@@ -10,7 +10,7 @@ import { readConfig } from "../../config/config.ts";
 import { secretStore } from "../../config/secrets.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
-import { table } from "../kit/output.ts";
+import { note, table } from "../kit/output.ts";
 import { operatorName } from "../kit/program.ts";
 import { serverOption } from "../kit/server-api.ts";
 import { bookingOf, type BookingOptions, bookingsAt } from "../kit/server-bookings.ts";
@@ -98,6 +98,6 @@ export async function reveal(
       passportNumber,
     ]);
     console.log(table([["passenger", "date of birth", "passport"], ...rows]));
-    console.error(`access recorded for ${username}, reason: ${reason}`);
+    note(`access recorded for ${username}, reason: ${reason}`);
   });
 }

@@ -12,6 +12,7 @@ import {
 } from "../../identity/auth/console-codes.ts";
 import { argument, example } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
+import { note } from "../kit/output.ts";
 import { isItRunning, localUrl, request } from "../kit/request.ts";
 import { serverOption } from "../kit/server-api.ts";
 import { serverSigning } from "../kit/signing-key.ts";
@@ -58,7 +59,7 @@ async function consoleCommand(
   // The host that `serve` prints: a browser keeps its session for that host only.
   const address = `${given ?? urlHere(config.host, config.port)}/console`;
   if (config.jwksUrl !== null) {
-    console.error(
+    note(
       "JWKS_URL is set, so only tokens of that identity provider are accepted. Open the console and paste one.",
     );
     console.log(address);
@@ -66,13 +67,13 @@ async function consoleCommand(
   }
   const code = await mintConsoleCode(serverSigning(config), role, systemClock, name);
   const link = `${address}#code=${code}`;
-  console.error(
+  note(
     `Signs in once, as ${name === null ? role : `${name} (${role})`}, within ${codeTtlSeconds / 60} minutes:`,
   );
   console.log(link);
   // The code is valid even if the server does not answer yet.
   await request(`${server}/livez`, {}, isItRunning).catch((error: unknown) => {
-    console.error(messageOf(error));
+    note(`warning: ${messageOf(error)}`);
   });
   if (open === true) openInBrowser(link);
 }
@@ -99,7 +100,7 @@ function openInBrowser(link: string): void {
   const [command, ...options] = openers[process.platform] ?? [];
   const path = command === undefined ? null : Bun.which(command);
   if (path === null) {
-    console.error("No browser found: open the link yourself.");
+    note("No browser found: open the link yourself.");
     return;
   }
   const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;

@@ -7,7 +7,7 @@ import { formatNames } from "../../outbound/formats/formats.ts";
 import { destinationFields } from "../../outbound/model/destination-fields.ts";
 import { argument, example, parseLine } from "../kit/arguments.ts";
 import { type FieldOptions, fieldsIn, optionsOf } from "../kit/field-options.ts";
-import { counted, painter } from "../kit/output.ts";
+import { counted, note, painter } from "../kit/output.ts";
 import { declareResource } from "../kit/resource.ts";
 import { calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
 
@@ -93,7 +93,7 @@ async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): P
   const own = textAt(made, "secret");
   if (own !== null) {
     console.log(`secret=${own}`);
-    console.error("Store the secret now: it cannot be shown again.");
+    note("Store the secret now: it cannot be shown again.");
   }
   console.log(`Test it: ${programName} destination test ${name}`);
 }

@@ -2,10 +2,11 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { at, itemsAt, textAt } from "../../../src/base/payload.ts";
+import { textAt } from "../../../src/base/payload.ts";
 import { parseDuration } from "../../../src/base/times.ts";
 import { ago } from "../../../src/cli/kit/durations.ts";
 import { besideServer, everything, oneLine } from "../../support/cli.ts";
+import { programName } from "../../support/program.ts";
 
 const { running, skyhook, newFolder } = besideServer();
 
@@ -33,9 +34,9 @@ describe("skyhook", () => {
 
   test.each([
     [[], "Usage: skyhook"],
-    [["sned"], "Did you mean send?"],
-    [["serve", "now"], "too many arguments"],
-    [["config", "--yaml"], "unknown option"],
+    [["sned"], "skyhook: Unknown command 'sned'. Did you mean send?\n"],
+    [["serve", "now"], "skyhook: Too many arguments"],
+    [["config", "--jsn"], "skyhook: Unknown option '--jsn'. Did you mean --json?\n"],
     [["token"], "--email"],
     [["token", "--email", "a@b", "--ttl", "1w"], "30s, 15m, 1h or 7d"],
     [["token", "--email", "a@b", "--ttl", "366d"], "maximum is 365d"],
@@ -48,6 +49,10 @@ describe("skyhook", () => {
     ],
     [["send"], "task_tracker, shared_inbox"],
     [["send", "task_trakcer", "task.completed"], "task_tracker, shared_inbox"],
+    [
+      ["send", "shopify", "orders/create"],
+      `shopify is not added yet. Run \`${programName} provider add`,
+    ],
     [["send", "task_tracker"], "comment.added, task.completed, task.created"],
     [["send", "task_tracker", "push"], "comment.added, task.completed, task.created"],
     [["send", "task_tracker", "task.created", "--tamper", "time"], "payment_processor does"],
@@ -63,7 +68,7 @@ describe("skyhook", () => {
       "a time that exists",
     ],
     [["replay"], "event id"],
-    [["replay", "evt_0", "--yes"], "event id"],
+    [["replay", "evt_0", "--from", "1h"], "leave out --from"],
     [["register", "deploy_platform"], "--url <url> is required"],
     [["register", "deploy_platform", "--url", "ftp://a", "--api-url", "https://b"], "like http://"],
   ] as const)("%j is invalid usage", async (args, hint) => {
@@ -154,10 +159,11 @@ describe("skyhook config", () => {
 
   test("--json prints the same as data", async () => {
     const { out } = await skyhook(["config", "--json"], { env });
-    const facts: unknown = JSON.parse(out);
+    const lines = out.trim().split("\n");
+    const facts = lines.map((line): unknown => JSON.parse(line));
     const port = { key: "PORT", value: "8080", default: "3111", secret: false };
-    expect(at(facts, "settings")).toContainEqual(expect.objectContaining(port));
-    expect(itemsAt(facts, "webhookSecrets").map((one) => textAt(one, "variable"))).toEqual([
+    expect(facts).toContainEqual(expect.objectContaining(port));
+    expect(facts.flatMap((one) => textAt(one, "variable") ?? [])).toEqual([
       "TASK_TRACKER_WEBHOOK_SECRET",
       "SHARED_INBOX_WEBHOOK_SECRET",
       "DEPLOY_PLATFORM_WEBHOOK_SECRET",

@@ -7,7 +7,7 @@ import { secretPlaces, secretStore } from "../../../config/secrets.ts";
 import type { Provider } from "../../../inbound/providers/provider.ts";
 import { messageOf } from "../../kit/errors.ts";
 import { findRegistered, requireNoVariable } from "../../kit/find-provider.ts";
-import { painter, UsageError } from "../../kit/output.ts";
+import { note, painter, UsageError } from "../../kit/output.ts";
 
 export interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */
@@ -34,9 +34,7 @@ export function webhookUrl({ provider, options }: Registration): string {
   const path = `/webhooks/${provider.id}`;
   const url = options.url.endsWith(path) ? options.url : `${options.url}${path}`;
   if (isLoopback(url)) {
-    console.error(
-      `warning: ${url} is an address of this machine only, which no provider can reach`,
-    );
+    note(`warning: ${url} is an address of this machine only, which no provider can reach`);
   }
   return url;
 }
