@@ -39,22 +39,22 @@ const limitingOptions = limitingFilters
 /** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
 export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const { stop, resume, server: _, ...choice } = options;
-  const call = calling(options, env, { path: "/v1/replays", role: "operator" });
   const named = [stop, resume].filter((id) => id !== undefined);
   if (named.length > 1 || (named.length === 1 && Object.keys(choice).length > 0)) {
     throw new UsageError("Pass --stop or --resume alone");
   }
+  if (named.length === 0 && limitingFilters.every((name) => options[name] === undefined)) {
+    throw new UsageError(
+      `Name one event id, or choose events with ${limitingOptions}, so that not all are replayed`,
+    );
+  }
+  const call = calling(options, env, { path: "/v1/replays", role: "operator" });
   if (stop !== undefined) {
     printEnd(await call("POST", `/${encodeURIComponent(stop)}/stop`));
     return;
   }
   if (resume !== undefined) {
     return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
-  }
-  if (limitingFilters.every((name) => options[name] === undefined)) {
-    throw new UsageError(
-      `Name one event id, or choose events with ${limitingOptions}, so that not all are replayed`,
-    );
   }
   const { rate = defaultRatePerSecond, dryRun, yes, includeDelivered = false } = options;
   const filters = { ...filtersIn(replayFilters, options), onlyUndelivered: !includeDelivered };
