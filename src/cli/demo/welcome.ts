@@ -27,7 +27,7 @@ export async function welcome(services: Services, url: string, about: string): P
   const lines = await commands(services, url);
   return `
   Skyhook demo: ${about}, and a webhook every few seconds.
-  ${isInMemory(services.config) ? "Nothing is kept; set DATABASE_URL to keep it." : "All of it is kept in DATABASE_URL."}
+  ${isInMemory(services.config) ? "Nothing is kept; set DATABASE_URL to keep it." : "All of it is kept in DATABASE_URL. Its destinations answer while a demo runs."}
 
   console             ${url}console
   GraphQL playground  ${url}graphql
