@@ -219,8 +219,8 @@ describe("/mcp", () => {
     expect(entry).toMatchObject({
       actor: "test-operator",
       action: "agent.called",
-      subject: "get_event",
-      detail: "client: Ada's agent\nid: evt_0 client: Ada",
+      subject: "test-operator",
+      detail: "tool: get_event\nclient: Ada's agent\nid: evt_0 client: Ada",
     });
   });
 

@@ -55,7 +55,7 @@ export const AuditView = listView<AuditItem>({
       cell: ({ detail, subjectName }) =>
         detail
           ?.split("\n")
-          .filter((line) => line !== subjectName)
+          .filter((line) => line !== `name: ${subjectName}`)
           .map((line) => <Change key={line} of={line} />),
     },
     {

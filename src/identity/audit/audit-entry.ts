@@ -65,7 +65,7 @@ export const listedAuditEntrySchema = resource(
     actorEmail: nullable(text("The user's e-mail address.", "ada@example.com")),
     subjectName: nullable(
       text(
-        "The title of the event, or the name of the operators' destination, that the subject is.",
+        "The title of the event, or the name of the operators' destination or the token of an agent.",
       ),
     ),
   },

@@ -3,7 +3,7 @@ import { isId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Users } from "../users/users.ts";
 
-import type { AuditEntry, ListedAuditEntry } from "./audit-entry.ts";
+import type { AuditAction, AuditEntry, ListedAuditEntry } from "./audit-entry.ts";
 import type { Audit } from "./audit.ts";
 
 /** Where the names of actors and subjects are found. */
@@ -46,22 +46,26 @@ export async function subjectCalled(
   return data.find(({ name }) => name === text)?.id ?? text;
 }
 
-/** The names of destinations by their ids, also of removed ones, which the entry of the removal has. */
-async function destinationNames(
+/** The name in the first line of an entry about each of these subjects, where it has one. */
+async function recordedNames(
   ctx: Context,
-  names: NameSources,
+  { audit }: NameSources,
+  action: AuditAction,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
+) {
+  return (await audit.of(ctx, action, ids)).flatMap(({ subject, detail }) => {
+    const name = /^name: (.*)$/m.exec(detail ?? "")?.[1];
+    return name === undefined ? [] : [[subject, name] as const];
+  });
+}
+
+/** The names of destinations by their ids, also of removed ones, which the entry of the removal has. */
+async function destinationNames(ctx: Context, names: NameSources, ids: readonly string[]) {
+  if (ids.length === 0) return [];
   const { data } = await listDestinations(ctx, names);
   const known = new Map(data.map(({ id, name }) => [id, name]));
   const others = ids.filter((id) => !known.has(id));
-  const removals = await names.audit.of(ctx, "destination.removed", others);
-  const removed = removals.flatMap(({ subject, detail }) => {
-    const [name = "", address] = detail?.split("\n") ?? [];
-    return address === undefined ? [] : [[subject, name] as const];
-  });
-  return new Map([...known, ...removed]);
+  return [...known, ...(await recordedNames(ctx, names, "destination.removed", others))];
 }
 
 /** Entries with the names that their ids have now. One query for each kind of name, however many entries there are. */
@@ -72,17 +76,19 @@ export async function namedEntries(
 ): Promise<readonly ListedAuditEntry[]> {
   const all = (part: "actor" | "subject") => [...new Set(entries.map((entry) => entry[part]))];
   const subjects = all("subject");
-  const [people, happened, targets] = await Promise.all([
+  const having = (prefix: string) => subjects.filter((subject) => isId(prefix, subject));
+  const [people, happened, targets, agents] = await Promise.all([
     names.users.find(ctx, all("actor")),
     names.events.find(ctx, subjects),
-    destinationNames(
-      ctx,
-      names,
-      subjects.filter((subject) => isId("dst", subject)),
-    ),
+    destinationNames(ctx, names, having("dst")),
+    recordedNames(ctx, names, "agent.token_created", having("ses")),
   ]);
   const userById = new Map(people.map((user) => [user.id, user]));
-  const titles = new Map([...targets, ...happened.map(({ id, title }) => [id, title] as const)]);
+  const titles = new Map([
+    ...targets,
+    ...agents,
+    ...happened.map(({ id, title }) => [id, title] as const),
+  ]);
   return entries.map((entry) => {
     const user = userById.get(entry.actor);
     return {

@@ -19,15 +19,16 @@ export async function recordCall(
     // Without line breaks, which would look like other arguments.
     isReference(key, value) ? [`${key}: ${printable(value, 100)}`] : [],
   );
-  const detail = [`client: ${agent.client}`, ...references].join("\n");
-  const entry = audit.entry(agent, "agent.called", name, detail);
+  const detail = [`tool: ${name}`, `client: ${agent.client}`, ...references].join("\n");
+  const { caller: subject } = agent;
+  const entry = audit.entry(agent, "agent.called", subject, detail);
   try {
     await storage.atomically(entry);
   } catch (error) {
     if (needs !== null) throw error;
     const { id: actor } = agent.actor;
     log.error(
-      { err: error, actor, action: "agent.called", subject: name },
+      { err: error, actor, action: "agent.called", subject, tool: name },
       "failed to store an audit entry",
     );
   }

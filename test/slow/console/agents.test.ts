@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
+import { json } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
@@ -14,7 +15,13 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
   let token: string;
 
   beforeAll(async () => {
-    await server.app.as("operator", "/v1/sessions", post({ name: "of another" }), "ada");
+    const another = post({ name: "of another" });
+    const made = await server.app.as("operator", "/v1/sessions", another, "ada");
+    const { token: used } = await json(made);
+    const call = { name: "overview", arguments: {} };
+    for (const _ of [1, 2]) {
+      await server.app.app.handle(rpcRequest({ token: String(used) }, "tools/call", call));
+    }
     await signIn(browser, server, "operator");
     await browser.shows(".empty", "No events yet");
   }, 60_000);
@@ -62,6 +69,11 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     );
     await signIn(browser, server, "admin");
     await browser.shows(".empty", "No events yet");
+    await browser.go("#/agents", ".row.token:not(.head)", "of another");
+    await browser.shows(".row.token:not(.head) .calls", "2 calls, last ");
+    await browser.click(".row.token:not(.head) .calls a");
+    await browser.has("li .audit-entry", 2);
+    await browser.shows("li .audit-entry .kind", "of another");
     await browser.go("#/agents", ".row.token:not(.head)", "of another");
     await browser.click(".bar a[href*=audit]");
     await browser.until("location.hash === '#/audit?action=agent.called'");

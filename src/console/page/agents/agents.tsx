@@ -2,15 +2,19 @@ import { attempt, Confirmed } from "../kit/action.tsx";
 import { Actor } from "../kit/actor.tsx";
 import { callApi } from "../kit/api.ts";
 import { listView } from "../kit/list/list-view.tsx";
+import { useInterval } from "../kit/live.ts";
+import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
+import { counted, type Of } from "../kit/text.tsx";
 import { Time } from "../kit/time.tsx";
 import { Empty, notify } from "../kit/ui.tsx";
-import type { SessionInfo } from "../kit/wire.ts";
+import type { AuditItem, Page, SessionInfo } from "../kit/wire.ts";
 
 import { NewToken } from "./new-token.tsx";
 
-const calls = new URLSearchParams({ action: "agent.called" });
+const callsQuery = (subject?: string) =>
+  new URLSearchParams({ action: "agent.called", ...(subject !== undefined && { subject }) });
 
 /** The Agents view: the tokens of agents, and what leads to what they did. */
 export const Agents = listView<SessionInfo>({
@@ -31,6 +35,12 @@ export const Agents = listView<SessionInfo>({
       at: "by",
       width: "minmax(0, 2fr)",
       cell: ({ actor }) => <Actor of={actor} />,
+    },
+    {
+      head: "Calls",
+      at: "calls",
+      width: "minmax(0, 2fr)",
+      cell: ({ id }) => <Calls of={id} />,
     },
     {
       head: "Created",
@@ -64,20 +74,43 @@ export const Agents = listView<SessionInfo>({
       ),
     },
   ],
-  narrow: `"title time act" "kind by act" / minmax(0, 1fr) auto auto`,
+  narrow: `"title time act" "kind by act" "calls calls calls" / minmax(0, 1fr) auto auto`,
   address: () => null,
   action: () => (
-    <>
-      <div class="filters">{isAdmin() && <a href={writeRoute("audit", null, calls)}>Calls</a>}</div>
+    <div class="actions">
+      {isAdmin() && (
+        <a class="button" href={writeRoute("audit", null, callsQuery())}>
+          All calls
+        </a>
+      )}
       <a class="button primary" href={writeRoute("agents", "new")}>
         Create token
       </a>
-    </>
+    </div>
   ),
   empty: <NoTokens />,
   detail: ({ id, close, changed }) =>
     id === "new" ? <NewToken close={close} made={changed} /> : null,
 });
+
+const callsPollMs = 15_000;
+
+/** For admins: how often a token was used, and when last. */
+function Calls({ of: id }: Of<string>) {
+  const query = callsQuery(id);
+  const path = `v1/audit?${query}&limit=1&include=total`;
+  const { value, reload } = useLoad<Page<AuditItem>>(isAdmin() ? path : null);
+  useInterval(reload, callsPollMs);
+  const last = value?.data[0];
+  if (value === null) return null;
+  if (last === undefined) return <span class="quiet">Not used yet</span>;
+  return (
+    <>
+      <a href={writeRoute("audit", null, query)}>{counted(value.pagination.total ?? 0, "call")}</a>
+      , last <Time at={last.createdAt} />
+    </>
+  );
+}
 
 const revoke = (id: string) =>
   attempt("Revoke", async () => {

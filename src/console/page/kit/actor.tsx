@@ -21,6 +21,7 @@ function partsOf(id: string): readonly [name: string, source: string | null] {
   if (id.startsWith(consolePrefix)) return [id.slice(consolePrefix.length), "by link"];
   if (id.startsWith(openIdPrefix)) return [id.slice(openIdPrefix.length), "OpenID Connect"];
   if (id.startsWith(commandPrefix)) return [id.slice(commandPrefix.length), "command line"];
+  if (isUserId(id)) return [`User ${id.slice(0, 8)}…`, null];
   return [systemActors.get(id) ?? id, null];
 }
 
