@@ -276,8 +276,10 @@ const nameTaken = invalid("/name", "Another destination has this name");
 
 /** Of a new or removed destination the audit list has the name too, unless a user may have put something private in it. */
 function identityOf({ name, url, ownerId }: Destination): string {
-  return ownerId === null ? `name: ${name}
-${url}` : url;
+  return ownerId === null
+    ? `name: ${name}
+${url}`
+    : url;
 }
 
 /** Replaced by the reason before it is thrown. */

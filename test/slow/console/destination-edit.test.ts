@@ -17,7 +17,9 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
   let id: string;
   /** Replaces the text of a field, as typing does. */
   const fill = async (name: string, text: string) => {
-    await browser.read(`document.querySelector("#field-${name}").select()`);
+    await browser.read(
+      `(field => { for (const it of document.querySelectorAll("details")) it.open = true; field.select(); })(document.querySelector("#field-${name}"))`,
+    );
     await browser.read(`document.querySelector("#field-${name}").focus()`);
     await browser.press("Backspace");
     await browser.type(text);

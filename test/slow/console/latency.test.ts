@@ -102,7 +102,9 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
   });
 
   test("a destination's pane has the same, with a period of its own", async () => {
-    await browser.go(`#/destinations/${slow}`, ".detail h3", "Delivery time");
+    await browser.go(`#/destinations/${slow}`, ".detail h3", "Attempts");
+    await says("How attempts ended. 2 attempts, 1 failed.");
+    await browser.set("Measure", "attempt");
     await says("Highest p95: 9,000\u00a0ms");
     await browser.set("Measure", "receipt");
     await says("From the receipt");

@@ -53,32 +53,40 @@ interface Retried {
   readonly retried: number;
 }
 
-interface DeadParts extends To {
-  readonly of: Deliveries;
+interface RetryParts {
+  readonly label?: string;
   /** The destination in the API. */
   readonly path: string;
   readonly retried: () => void;
 }
 
-/** The dead letters of a destination. Renders nothing if it has none. */
-export function DeadDeliveries({ of: { dead }, to, path, retried }: DeadParts) {
-  const { value } = dead;
-  if (value === null || value.data.length === 0) return null;
-
-  async function retry(): Promise<void> {
+/** For admins: sends all dead deliveries of a destination again. */
+export function RetryAll({ path, retried, label = "Retry all" }: RetryParts) {
+  if (!isAdmin()) return null;
+  const retry = async () => {
     try {
       const answer = await callApi<Retried>(`${path}/retry`, { method: "POST" });
       notify(`${counted(answer.retried, "delivery", "deliveries")} will be sent again`);
     } finally {
       retried();
     }
-  }
+  };
+  return <ActionButton label={label} busy="Retrying…" name="Retry" act={retry} />;
+}
 
+interface DeadParts extends RetryParts, To {
+  readonly of: Deliveries;
+}
+
+/** The dead letters of a destination. Renders nothing if it has none. */
+export function DeadDeliveries({ of: { dead }, to, ...parts }: DeadParts) {
+  const { value } = dead;
+  if (value === null || value.data.length === 0) return null;
   return (
     <section aria-labelledby="dead-deliveries">
       <header class="panel-bar">
         <h3 id="dead-deliveries">Dead letters</h3>
-        {isAdmin() && <ActionButton label="Retry all" busy="Retrying…" name="Retry" act={retry} />}
+        <RetryAll {...parts} />
       </header>
       <Lines deliveries={value.data} to={to} />
       {value.pagination.hasMore && <p class="quiet">Showing the newest {shown}.</p>}

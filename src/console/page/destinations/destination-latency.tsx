@@ -12,11 +12,11 @@ interface PaneParts {
 /** How long deliveries to a destination take, in its pane. */
 export function DestinationLatency({ path }: PaneParts) {
   const [range, setRange] = useState("24h");
-  const [measure, setMeasure] = useState<Measure>("attempt");
+  const [measure, setMeasure] = useState<Measure>("failures");
   return (
     <section aria-labelledby="latency">
       <header class="panel-bar">
-        <h3 id="latency">Delivery time</h3>
+        <h3 id="latency">Attempts</h3>
         <Controls>
           <select
             aria-label="Measure"

@@ -10,6 +10,7 @@ import { Empty } from "../kit/ui.tsx";
 import type { ViewParts } from "../kit/views.ts";
 import type { DestinationDetail } from "../kit/wire.ts";
 
+import { RetryAll } from "./destination-deliveries.tsx";
 import { DestinationForm } from "./destination-form.tsx";
 import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";
 import { DestinationPane } from "./destination-pane.tsx";
@@ -95,7 +96,17 @@ const List = listView<DestinationDetail>({
       cell: ({ health: { lastAttemptAt } }) =>
         lastAttemptAt === null ? "Not used yet" : <Time at={lastAttemptAt} />,
     },
+    // The place of the button beside the row.
+    { head: "", at: "act", width: "76px", isWideOnly: true, cell: () => null },
   ],
+  beside: ({ id, health: { dead } }, changed) =>
+    dead > 0 && (
+      <RetryAll
+        label="Retry"
+        path={`v1/destinations/${encodeURIComponent(id)}`}
+        retried={changed}
+      />
+    ),
   narrow: `"title outcome" "kind time" "rate queue" / minmax(0, 1fr) auto`,
   filters: ({ route }) => isAdmin() && <Owner route={route} />,
   action: (query) =>

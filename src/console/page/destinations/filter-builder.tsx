@@ -63,7 +63,8 @@ export function FilterBuilder({ filter, change }: Parts) {
   );
 }
 
-const firstCondition: Condition = { field: "severity", operator: "==", value: "error" };
+/** Matches all events until a value is given. */
+const firstCondition: Condition = { field: "type", operator: "startsWith", value: "" };
 
 interface RowParts {
   readonly of: Condition;

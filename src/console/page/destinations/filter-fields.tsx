@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
-import { Fields } from "../kit/form.tsx";
+import { MoreFields } from "../kit/form.tsx";
 
 import { FilterBuilder } from "./filter-builder.tsx";
+import { choicesIn } from "./filter-choices.ts";
 import { FilterPreview } from "./filter-preview.tsx";
 
 /** What the form has now. */
@@ -37,7 +38,12 @@ export function FilterFields({ of: field, input, stored }: Parts) {
   return (
     <>
       <FilterBuilder filter={input.filter} change={write} />
-      <Fields of={{ filter: field }} values={{ filter: stored }} />
+      <MoreFields
+        title="Filter as an expression"
+        of={{ filter: field }}
+        values={{ filter: stored }}
+        isOpen={choicesIn(stored ?? "") === null}
+      />
       <FilterPreview {...input} />
     </>
   );

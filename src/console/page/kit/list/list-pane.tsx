@@ -153,10 +153,16 @@ function Row<Item extends Listed>(parts: RowParts<Item>) {
     () => (
       <li>
         <ItemRow {...parts} />
+        <Beside {...parts} />
       </li>
     ),
     [item, isOpen, query.toString()],
   );
+}
+
+function Beside<Item>({ of: { beside }, item, changed = () => {} }: RowParts<Item>) {
+  const content = beside?.(item, changed);
+  return content ? <div class="beside">{content}</div> : null;
 }
 
 /** Screen readers announce new items at most this often. */

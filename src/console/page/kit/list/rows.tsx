@@ -29,6 +29,8 @@ export interface Rows<Item> {
   readonly narrow: string;
   /** The address of an item; null if it has no page. */
   readonly address: (item: Item, query: URLSearchParams) => string | null;
+  /** Buttons beside an item that is a link, which cannot contain them. */
+  readonly beside?: (item: Item, changed: () => void) => ComponentChildren;
   /** Items with equal keys in a row are shown as one, until the rest is asked for. */
   readonly groupOf?: (item: Item) => string;
   /** The heading above an item and its neighbours with the same, such as a day. */
