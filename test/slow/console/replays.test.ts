@@ -128,7 +128,8 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   test("explains bad answers at the field, or in words", async () => {
     await browser.read("document.querySelector('[name=ratePerSecond]').select()");
     await browser.type("5000");
-    await browser.push(`Replay ${all} events`);
+    await browser.push(`Replay ${all} events`, "dialog[open]", "Replay 1 delivered event?");
+    await browser.click("dialog[open] button[value=confirm]");
     await browser.shows("#field-ratePerSecond-note.error", "Use a whole number from 1 to 1000");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.go("#/replays/new?from=yesterday", ".detail [role=alert]", "The dry run failed");
@@ -208,7 +209,16 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".dry-run", "0 events would be replayed");
     await includeDelivered(1);
     await browser.until(buttonOf("Replay 1 event"));
-    await browser.push("Replay 1 event", ".detail [role=alert]", "The replay was not started");
+    await browser.shows(".form.start", "About 1\u00a0s at 50 per second");
+    // It was delivered already: the form asks, and "no" starts nothing.
+    await browser.push("Replay 1 event", "dialog[open]", "Replay 1 delivered event?");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("dialog[open] button[value=cancel]");
+    await browser.lacks("dialog[open]");
+    expect(await browser.count(".detail [role=alert]")).toBe(0);
+    await browser.push("Replay 1 event", "dialog[open]", "are notified a second time");
+    await browser.click("dialog[open] button[value=confirm]");
+    await browser.shows(".detail [role=alert]", "The replay was not started");
     await browser.shows(".detail [role=alert]", "Another replay is running");
     await browser.shows(".detail [role=alert] a", "Open the running replay");
     expect(await browser.accessibilityViolations()).toEqual([]);
@@ -294,6 +304,34 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.click(".failures a");
     await browser.until(`location.hash === "#/events/${eventId}"`);
     await browser.shows(".detail h2", "Task completed: new");
+  });
+
+  test("before delivered events are sent again among more than 1,000, the number is typed", async () => {
+    const createdAt = new Date("2020-01-01T00:00:00Z");
+    const many = Array.from({ length: 1_000 }, (_, at) => eventRow(10 + at, { createdAt }));
+    const { storage } = server.app.services;
+    await storage.atomically(...many.map((each) => write(insertEvent, each)));
+    await browser.go(
+      "#/replays/new?since=custom&from=2019-01-01T00:00:00.000Z",
+      ".dry-run label",
+      "Also replay 1,0",
+    );
+    await browser.click(".dry-run input[type=checkbox]", ".repeated", "sent a second time");
+    const submit = "document.querySelector('.form.start .primary')";
+    await browser.until(submit);
+    const total = String(await browser.read(`${submit}.textContent.replace(/\\D/g, "")`));
+    await browser.read(`void ${submit}.click()`);
+    await browser.shows("dialog[open]", `Type ${total} to confirm`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("dialog[open] button[value=confirm]");
+    await browser.has("dialog[open] input:invalid");
+    await browser.read("void document.querySelector('dialog[open] input').focus()");
+    await browser.type(total);
+    await browser.press("Enter");
+    await browser.until(`${openId}.startsWith("rpl_")`);
+    const id = String(await browser.read(openId));
+    expect(await replays(`/${id}`)).toMatchObject({ total: Number(total), status: "running" });
+    await browser.push("Stop", ".detail .mark", "Stopped");
   });
 
   test("says which role it takes, once the session's role may no longer replay", async () => {

@@ -79,48 +79,77 @@ export async function attempt(name: string, act: () => Promise<void>): Promise<v
   }
 }
 
-interface ConfirmedParts {
+interface Question {
   readonly label: string;
   readonly title: string;
   readonly text: string;
+  /** What must be typed before it can be confirmed. */
+  readonly typed?: string | null;
+}
+
+/** A dialog that asks, and whether it was confirmed. */
+export function useQuestion({ label, title, text, typed = null }: Question) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const answered = useRef<(isConfirmed: boolean) => void>(() => {});
+  const ask = (): Promise<boolean> => {
+    const answer = Promise.withResolvers<boolean>();
+    answered.current = answer.resolve;
+    // Escape leaves the value as it is.
+    if (dialog.current !== null) dialog.current.returnValue = "";
+    dialog.current?.querySelector("form")?.reset();
+    dialog.current?.showModal();
+    return answer.promise;
+  };
+  const element = (
+    <dialog
+      ref={dialog}
+      class="confirm"
+      aria-label={title}
+      onClose={({ currentTarget }) => answered.current(currentTarget.returnValue === "confirm")}
+    >
+      <form method="dialog">
+        <h2>{title}</h2>
+        <p>
+          <Text of={text} />
+        </p>
+        {typed !== null && (
+          <label class="field">
+            Type {typed} to confirm
+            <input required pattern={typed} title={typed} inputMode="numeric" autocomplete="off" />
+          </label>
+        )}
+        <div class="actions">
+          <button type="submit" value="confirm" class="primary">
+            {label}
+          </button>
+          <button type="submit" value="cancel" formNoValidate>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+  return { ask, element };
+}
+
+interface ConfirmedParts extends Question {
   readonly isMain?: boolean;
   readonly confirm: () => void;
 }
 
 /** A button that asks before it acts. */
-export function Confirmed({ label, title, text, isMain = false, confirm }: ConfirmedParts) {
-  const dialog = useRef<HTMLDialogElement>(null);
+export function Confirmed({ isMain = false, confirm, ...question }: ConfirmedParts) {
+  const { ask, element } = useQuestion(question);
   return (
     <>
       <button
         type="button"
         class={isMain ? "primary" : ""}
-        onClick={() => dialog.current?.showModal()}
+        onClick={() => void ask().then((isConfirmed) => isConfirmed && confirm())}
       >
-        {label}
+        {question.label}
       </button>
-      <dialog ref={dialog} class="confirm" aria-label={title}>
-        <form
-          method="dialog"
-          onSubmit={(event) => {
-            const { submitter } = event;
-            if (submitter instanceof HTMLButtonElement && submitter.value === "confirm") confirm();
-          }}
-        >
-          <h2>{title}</h2>
-          <p>
-            <Text of={text} />
-          </p>
-          <div class="actions">
-            <button type="submit" value="confirm" class="primary">
-              {label}
-            </button>
-            <button type="submit" value="cancel">
-              Cancel
-            </button>
-          </div>
-        </form>
-      </dialog>
+      {element}
     </>
   );
 }

@@ -1,7 +1,9 @@
 import { useState } from "preact/hooks";
 
 import { limitingFilters, replayFilters } from "../../../events/event-filters.ts";
-import { callApi } from "../kit/api.ts";
+import { useQuestion } from "../kit/action.tsx";
+import { ApiError, callApi } from "../kit/api.ts";
+import { span } from "../kit/durations.ts";
 import { eventControls, useNewestTypes } from "../kit/event/event-filters.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Detail } from "../kit/layout.tsx";
@@ -156,23 +158,52 @@ interface StartParts {
   readonly started: () => void;
 }
 
-/** Starts the replay of exactly what the dry run counted. */
-function Start({ of: { filters, total }, started }: StartParts) {
+/** From so many events on, their number must be typed before delivered ones are sent again. */
+const manyEvents = 1_000;
+const usualRate = 50;
+/** The question before the start was answered with no. */
+const declined = new ApiError(0, "declined", "");
+
+/** Starts the replay of exactly what the dry run counted. Asks first if delivered events are sent again. */
+function Start({ of: { filters, total, delivered }, started }: StartParts) {
+  const [rate, setRate] = useState(usualRate);
+  const isRepeated = filters.onlyUndelivered === false && delivered > 0;
+  const label = `Replay ${counted(total, "event")}`;
+  const { ask, element } = useQuestion({
+    label,
+    title: `Replay ${counted(delivered, "delivered event")}?`,
+    text: `Receivers of ${delivered === 1 ? "this event" : "these events"} are notified a second time. This cannot be undone.`,
+    typed: total > manyEvents ? String(total) : null,
+  });
   return (
-    <Form
-      class="form start"
-      submit={[`Replay ${counted(total, "event")}`, "Starting…"]}
-      shows={["ratePerSecond"]}
-      problem={(error) => <ReplayError title="The replay was not started" error={error} />}
-      send={async (values) => {
-        const { onlyUndelivered } = filters;
-        const body = { ...queryOf(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
-        const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
-        started();
-        go("replays", replay.id);
-      }}
-    >
-      <Fields of={rateFields} values={{ ratePerSecond: 50 }} />
-    </Form>
+    <>
+      <Form
+        class="form start"
+        submit={[label, "Starting…"]}
+        shows={["ratePerSecond"]}
+        watch={(textOf) => setRate(Number(textOf("ratePerSecond")))}
+        problem={(error) =>
+          error === declined ? null : (
+            <ReplayError title="The replay was not started" error={error} />
+          )
+        }
+        send={async (values) => {
+          if (isRepeated && !(await ask())) throw declined;
+          const { onlyUndelivered } = filters;
+          const body = { ...queryOf(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
+          const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
+          started();
+          go("replays", replay.id);
+        }}
+      >
+        <Fields of={rateFields} values={{ ratePerSecond: usualRate }} />
+        {rate >= 1 && rate <= 1_000 && (
+          <p class="quiet">
+            About {span(Math.ceil(total / rate))} at {rate} per second.
+          </p>
+        )}
+      </Form>
+      {element}
+    </>
   );
 }
