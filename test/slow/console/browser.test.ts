@@ -272,6 +272,8 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.go("#/health?range=6h", ".stat", "Median · p95");
     await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
+    await browser.click("a.value[href='#/events?delivery=dead']");
+    await browser.until("location.hash === '#/events?delivery=dead'");
   });
 
   test("shows the state of each secret rotation", async () => {

@@ -5,6 +5,9 @@ import type { Health } from "../kit/wire.ts";
 
 const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
 
+const eventsThatAre = (delivery: string): string =>
+  writeRoute("events", null, new URLSearchParams({ delivery }));
+
 /** The key figures. */
 export function Stats({ health }: { readonly health: Health }) {
   const { acknowledgements, outbox } = health;
@@ -28,6 +31,7 @@ export function Stats({ health }: { readonly health: Health }) {
         name="Deliveries"
         value={count.toLocaleString("en")}
         more={`Acknowledged in the last ${span(windowSeconds)}`}
+        href={writeRoute("events")}
       />
       <Stat
         name="Outbox"
@@ -38,20 +42,14 @@ export function Stats({ health }: { readonly health: Health }) {
             : `${outbox.retrying.toLocaleString("en")} retrying · oldest ${span(outbox.oldestSeconds)}`
         }
         tone={outbox.retrying > 0 ? "warn" : undefined}
+        href={eventsThatAre(outbox.retrying > 0 ? "retrying" : "pending")}
       />
       <Stat
         name="Dead letters"
         value={outbox.dead.toLocaleString("en")}
-        more={
-          outbox.dead === 0 ? (
-            "No dead letters"
-          ) : (
-            <a href={writeRoute("events", null, new URLSearchParams({ delivery: "dead" }))}>
-              Events that were not delivered
-            </a>
-          )
-        }
+        more={outbox.dead === 0 ? "No dead letters" : "Events that were not delivered"}
         tone={outbox.dead > 0 ? "bad" : undefined}
+        href={eventsThatAre("dead")}
       />
       <Stat
         name="Uptime"

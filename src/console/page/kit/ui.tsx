@@ -246,15 +246,23 @@ interface StatParts {
   readonly value: string;
   readonly more: ComponentChildren;
   readonly tone?: "warn" | "bad" | undefined;
+  /** The address of what it counts. */
+  readonly href?: string;
 }
 
 /** One number with its name, in a list of terms. */
-export function Stat({ name, value, more, tone }: StatParts) {
+export function Stat({ name, value, more, tone, href }: StatParts) {
   return (
     <div class={`stat ${tone ?? ""}`}>
       <dt>{name}</dt>
       <dd>
-        <span class="value">{value}</span>
+        {href === undefined ? (
+          <span class="value">{value}</span>
+        ) : (
+          <a class="value" href={href} aria-label={`${name}: ${value}`}>
+            {value}
+          </a>
+        )}
         <span class="quiet">{more}</span>
       </dd>
     </div>
