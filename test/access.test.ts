@@ -78,6 +78,7 @@ const answers: Readonly<Record<string, string>> = {
   "GET /v1/feed": operators,
   "GET /v1/rejections": operators,
   "GET /v1/rejections/:id": operators,
+  "POST /v1/rejections/:id/try-secret": "401 403 403 403 415",
   "GET /v1/providers": operators,
   "GET /v1/providers/catalogue": admins,
   "GET /v1/providers/:id": admins,

@@ -61,6 +61,7 @@ export function webhookServices(
     storage,
     registry,
     reveals: reveals({ storage, audit, clock, log }),
+    tests,
     checkProvider,
     log,
     clock,

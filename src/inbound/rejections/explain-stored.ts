@@ -5,14 +5,14 @@ import type { Registry } from "../providers/registry.ts";
 import { explain, type Known } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** Explains a stored rejection with the current secrets. */
+/** Explains a stored rejection, by default with the current secrets. */
 export async function explainStored(
   registry: Registry,
   rejection: StoredRejection,
+  secrets: Known["secrets"] = registry.get(rejection.provider)?.secrets ?? null,
 ): Promise<Explanation> {
   const path = rejection.headers[":path"];
   if (path !== undefined) return { cause: "unknown-provider", detail: noProvider(registry, path) };
-  const registered = registry.get(rejection.provider);
   const provider = registry.provider(rejection.provider);
   if (provider === undefined) {
     return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
@@ -21,7 +21,7 @@ export async function explainStored(
   const { ":method": method = "POST", ":url": url = "", ...signed } = signatures;
   const known = {
     provider,
-    secrets: registered?.secrets ?? null,
+    secrets,
     others: othersThan(registry, provider.id),
     keys: registry.keys,
   };

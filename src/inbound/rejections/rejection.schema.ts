@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { bodyReader } from "../../base/validation.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../model/rejection.ts";
@@ -53,5 +54,22 @@ export interface ExplainedRejection extends Static<typeof explainedRejectionSche
 export const rejectionParams = documented(
   Type.Object({ id: text("The rejection's id.", "rej_019377b07d4070008000000000000001") }),
 );
+
+/** An RSA public key of 4096 bits has 800 characters. */
+const maxSecretCharacters = 16 * 1024;
+
+export const triedSecretSchema = Type.Object(
+  {
+    secret: Type.String({
+      minLength: 1,
+      maxLength: maxSecretCharacters,
+      errorMessage: `Write 1 to ${maxSecretCharacters} characters`,
+      description: "What the service may have signed with. It is neither stored nor logged.",
+    }),
+  },
+  { $id: "TriedSecret", description: "A secret to try.", examples: [{ secret: "whsec_MfKQ9r8G" }] },
+);
+
+export const readTriedSecret = bodyReader(triedSecretSchema, "validation-failed");
 
 export const rejectionPageSchema = pageOf(listedRejectionSchema);

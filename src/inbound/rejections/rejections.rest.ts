@@ -2,11 +2,13 @@ import { Elysia } from "elysia";
 
 import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
+import { explanationSchema } from "./explanation.ts";
 import { rejectionFilters } from "./rejection-filters.ts";
 import {
   explainedRejectionSchema,
   rejectionPageSchema,
   rejectionParams,
+  triedSecretSchema,
 } from "./rejection.schema.ts";
 import { keptPerProvider, type Rejections } from "./rejections.ts";
 
@@ -38,6 +40,18 @@ export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
         response: explainedRejectionSchema,
         problems: [404],
         serve: ({ ctx, params }) => rejections.read(ctx, params.id),
+      }),
+    )
+    .post(
+      "/v1/rejections/:id/try-secret",
+      ...route("trySecret", "Explain a rejected delivery with another secret", {
+        description:
+          "Admins only. The cause is `verifies-now` if the stored request verifies with the secret. At most 20 per minute and caller, tests included.",
+        params: rejectionParams,
+        body: triedSecretSchema,
+        response: explanationSchema,
+        problems: [404, 429],
+        serve: ({ ctx, params, body }) => rejections.trySecret(ctx, params.id, body),
       }),
     );
 };

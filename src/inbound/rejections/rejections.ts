@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Context, requireOperator } from "../../base/context.ts";
+import { type Context, requireAdmin, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
 import { prettyJson } from "../../base/json-text.ts";
@@ -11,7 +11,7 @@ import type { Storage } from "../../db/storage.ts";
 import { bodyText } from "../../event/body-text.ts";
 import { withoutSecrets, withoutValues } from "../../event/stored-headers.ts";
 import type { Reveals } from "../../identity/audit/reveals.ts";
-import { failureLimiter } from "../../identity/limiter.ts";
+import { type CallerLimiter, failureLimiter } from "../../identity/limiter.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Rejection, RejectionReason, StoredRejection } from "../model/rejection.ts";
 import type { WebhookRequest } from "../model/webhook-request.ts";
@@ -26,9 +26,14 @@ import {
 } from "../signatures/scheme.ts";
 
 import { explainStored } from "./explain-stored.ts";
+import type { Explanation } from "./explanation.ts";
 import type { RejectionFilters } from "./rejection-filters.ts";
 import { rejectionSummaries } from "./rejection-summaries.ts";
-import type { ExplainedRejection, ListedRejection } from "./rejection.schema.ts";
+import {
+  type ExplainedRejection,
+  type ListedRejection,
+  readTriedSecret,
+} from "./rejection.schema.ts";
 import {
   insertRejection,
   pruneRejectionBytes,
@@ -69,12 +74,15 @@ export interface Rejections {
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
   /** Like `read`, without the body, so that nobody has read it. */
   explain(ctx: Context, id: string): Promise<Rejection & Pick<ExplainedRejection, "explanation">>;
+  /** Admins only. Explains the rejection with another secret. Throws `not-found`, `too-many-tests`, `validation-failed`. */
+  trySecret(ctx: Context, id: string, body: unknown): Promise<Explanation>;
 }
 
 interface Parts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly reveals: Reveals;
+  readonly tests: CallerLimiter;
   readonly checkProvider: CheckProvider;
   readonly log: Log;
   readonly clock: Clock;
@@ -83,7 +91,7 @@ interface Parts {
 }
 
 export function rejections(parts: Parts): Rejections {
-  const { storage, registry, reveals, checkProvider, log, clock, makeId } = parts;
+  const { storage, registry, reveals, tests, checkProvider, log, clock, makeId } = parts;
   const { maxKeptBytes = maxKeptBytesOfAll } = parts;
   const withoutBody = failureLimiter(clock);
   const summarised = rejectionSummaries(parts);
@@ -172,6 +180,17 @@ export function rejections(parts: Parts): Rejections {
       const found = await find(id);
       const { signatures: _, body: __, ...rejection } = found;
       return { ...rejection, explanation: await explainStored(registry, found) };
+    },
+    async trySecret(ctx, id, body) {
+      requireAdmin(ctx);
+      tests.count(ctx);
+      const { secret } = readTriedSecret(body);
+      const secrets = { current: secret, previous: null };
+      const explanation = await explainStored(registry, await find(id), secrets);
+      if (explanation.cause !== "verifies-now") return explanation;
+      const detail =
+        "The webhook verifies with this secret. Set it as the provider's secret, then have the provider send the webhook again.";
+      return { ...explanation, detail };
     },
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
 import { jsonWith, testSecret } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
@@ -50,6 +51,26 @@ describe("GET /v1/rejections/{id}", () => {
       bodyPretty: null,
       explanation: { cause: "secret-of-another-provider" },
     });
+  });
+
+  test("admins try another secret, which appears in no answer", async () => {
+    const secret = "the secret of the provider's form";
+    const body = '{"event_name":"ping"}';
+    const signature = createHmac("sha256", secret).update(body).digest("base64");
+    const { listed: item } = await rejected(body, { "x-tasktracker-hmac-sha256": signature });
+    const attempt = async (given: string, role: "admin" | "operator" = "admin") => {
+      const path = `/v1/rejections/${String(item["id"])}/try-secret`;
+      const response = await app.as(role, path, post({ secret: given }));
+      const text = await response.text();
+      expect(text).not.toContain(given);
+      return [response.status, JSON.parse(text).cause ?? JSON.parse(text).code];
+    };
+    expect(await attempt(secret, "operator")).toEqual([403, "insufficient-scope"]);
+    expect(await attempt(secret)).toEqual([200, "verifies-now"]);
+    expect(await attempt(` ${secret}\n`)).toEqual([200, "secret-white-space"]);
+    expect(await attempt("some-other-value")).toEqual([200, "unknown"]);
+    for (let made = 3; made < 20; made += 1) await attempt("some-other-value");
+    expect(await attempt(secret)).toEqual([429, "too-many-tests"]);
   });
 
   test("returns 404 for an unknown id", async () => {

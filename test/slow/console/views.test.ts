@@ -100,6 +100,16 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".checklist .next", "Compare the secret");
     expect(await browser.count(".explanation code")).toBe(0);
     await browser.shows(".explanation button", "Check again with the current secrets");
+    await browser.click(".explanation summary");
+    for (const [secret, answer] of [
+      ["a third secret", "Does not match"],
+      ["another secret", "Matches"],
+    ] as const) {
+      await browser.click("[name=secret]");
+      await browser.type(secret);
+      await browser.push("Try this secret", ".explanation [role=status]", answer);
+    }
+    expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.shows("[data-row]", "2 bytes");
     await browser.shows(".end", "End of list · 1 rejected delivery");
   });

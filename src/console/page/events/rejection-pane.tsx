@@ -1,8 +1,13 @@
+import { useState } from "preact/hooks";
+
+import { callApi } from "../kit/api.ts";
 import { CopyButton } from "../kit/copy.tsx";
 import { Body, Headers } from "../kit/event/body.tsx";
 import { curlOf } from "../kit/event/curl.ts";
+import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { LoadedDetail } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
+import { isAdmin } from "../kit/session.ts";
 import { counted, Mono, type Of, Text, words } from "../kit/text.tsx";
 import { ExactTime, Time } from "../kit/time.tsx";
 import { Badge, Facts, Source } from "../kit/ui.tsx";
@@ -56,6 +61,7 @@ function Explained({ rejection, explainAgain }: Parts) {
       <div class={explanation.cause === "unknown" ? "explanation unknown" : "explanation"}>
         <h3>Why it was rejected</h3>
         <Findings of={explanation} />
+        {status === 401 && body !== null && isAdmin() && <TrySecret id={rejection.id} />}
         <p class="quiet">
           {/* For an unknown cause the sentence above says so. */}
           {explanation.cause !== "unknown" && <code>{explanation.cause}</code>}{" "}
@@ -129,6 +135,51 @@ function Findings({ of: { detail, checklist } }: Of<RejectionDetail["explanation
         ))}
       </ul>
     </>
+  );
+}
+
+const secretFields = {
+  secret: {
+    type: "text",
+    label: "Secret",
+    hint: "It is compared, and neither stored nor logged.",
+    isSecret: true,
+  },
+} as const;
+
+/** Checks the stored bytes with a secret that is not the configured one. */
+function TrySecret({ id }: { readonly id: string }) {
+  const [tried, setTried] = useState<readonly RejectionDetail["explanation"][]>([]);
+  const found = tried.at(-1);
+  return (
+    <details>
+      <summary>Try another secret</summary>
+      <Form
+        // A form is sent once.
+        key={tried.length}
+        submit={["Try this secret", "Trying…"]}
+        shows={["secret"]}
+        send={async (values) => {
+          const body = valuesIn(values, secretFields);
+          const path = `v1/rejections/${encodeURIComponent(id)}/try-secret`;
+          const answer = await callApi<RejectionDetail["explanation"]>(path, {
+            method: "POST",
+            body,
+          });
+          setTried((before) => [...before, answer]);
+        }}
+      >
+        <Fields of={secretFields} />
+        {found !== undefined && (
+          <p role="status">
+            <Badge tone={found.cause === "verifies-now" ? "good" : "bad"}>
+              {found.cause === "verifies-now" ? "Matches" : "Does not match"}
+            </Badge>{" "}
+            <Text of={found.detail} />
+          </p>
+        )}
+      </Form>
+    </details>
   );
 }
 
