@@ -11,7 +11,7 @@ const isFocused = (selector: string) =>
 const active = "document.querySelector('.command[aria-selected=true]').textContent";
 
 describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
-  const { server, browser } = consoleForTests();
+  const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
   let eventId: string;
   let bookingId: string;
 
@@ -117,6 +117,37 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.until(`location.hash === "#/events?q=package"`);
   });
 
+  test("finds bookings and people while one types, and what can be done to a destination", async () => {
+    const { app } = server;
+    const { reference } = await json(await app.as("admin", `/v1/api/bookings/${bookingId}`));
+    await choose(String(reference), `Booking ${String(reference)} SK100`);
+    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
+    await open();
+    await browser.type("lovel");
+    await browser.shows(".command", "Person Ada Lovelace");
+    await browser.press("Escape");
+    await browser.lacks(".palette[open]");
+    await choose("ada@exam", "Person Ada Lovelace");
+    await browser.until(`location.hash === "#/people/ada%40example.com"`);
+    const body = { name: "warehouse", format: "json", url: "http://127.0.0.1:1099/" };
+    await app.as("admin", "/v1/destinations", post(body));
+    for (const [text, label, notice] of [
+      ["pause ware", "Pause warehouse", "Paused warehouse."],
+      ["resume ware", "Resume warehouse", "Resumed warehouse."],
+      ["retry ware", "Retry failed deliveries of warehouse", "No failed deliveries of warehouse."],
+    ] as const) {
+      await choose(text, label);
+      await browser.shows(".notice", notice);
+    }
+    for (const [key, title] of [
+      ["a", "Agents"],
+      ["p", "People"],
+    ] as const) {
+      await browser.press(key);
+      await browser.shows("h1", title);
+    }
+  });
+
   test("shows the shortcuts", async () => {
     await choose("shortcuts", "Keyboard shortcuts");
     await browser.shows("dialog[open] h2", "Keyboard shortcuts");
@@ -131,7 +162,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.shows("[data-row]", "GitHub");
     await open();
     const shown = "document.querySelector('.palette').textContent";
-    for (const word of ["Bookings", "Add provider", "New destination"]) {
+    for (const word of ["Bookings", "People", "Add provider", "New destination"]) {
       expect([word, String(await browser.read(shown)).includes(word)]).toEqual([word, false]);
     }
     await browser.type(bookingId);

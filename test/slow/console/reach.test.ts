@@ -126,10 +126,10 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
         violations.push(`${hash}: a navigation link is cut off`);
     }
     await browser.go("#/flights");
-    await browser.has("[data-row]", 1);
+    await browser.has("li .row.departure");
     const overlaps = `(([share, number]) => share.right > number.left && share.left < number.right
       && share.bottom > number.top && share.top < number.bottom)(
-      [".row.day .share .number", ".row.day > .number"].map((name) =>
+      [".departure .share .number", ".departure > .size"].map((name) =>
         document.querySelector(name).getBoundingClientRect()))`;
     expect(await browser.read(overlaps)).toBe(false);
     await browser.go("#/events");

@@ -55,43 +55,53 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.click(".empty a", ".empty strong", "No departures in 14 days");
   });
 
-  test("flights: columns with heads, and a mark of its own shape for each state", async () => {
+  test("flights: opens with the flights of the first day, in columns that fit", async () => {
     await book(["SK100", 2], ["Hopper", 2]);
     await addFlight(server.app, { flightNumber: "SK300", seats: 5 });
     await browser.go("#/flights?days=60");
-    await browser.has("[data-row]", 2);
-    expect(await cellsOf(".row.head .cell")).toBe("Sales|Day|Load|Seats sold|Cabins");
-    expect(await cellsOf("[data-row] .mark")).toBe("●Sold out|○Unsold");
-    expect(await cellsOf("[data-row] .share")).toBe("100%|0%");
-    expect(await cellsOf("[data-row] .size")).toBe("2 of 2|0 of 5");
-    const widths = `[...document.querySelectorAll("[data-row] .meter")].map((meter) =>
-      meter.firstChild.getBoundingClientRect().width / meter.getBoundingClientRect().width).join()`;
-    expect(await browser.read(widths)).toBe("1,0");
+    await browser.has(".row.departure:not(.head)", 1);
+    expect(await cellsOf(".row.head .cell")).toBe(
+      "Departs, UTC|Local time|Flight|Route|Load|Seats sold|",
+    );
+    expect(await cellsOf("li .row .cell")).toMatch(
+      // In summer at 8.
+      /^12:00\|0[78]:00\|SK100\|JFK → LHR\|100%\|Economy Sold outID\|Bookings$/,
+    );
+    // The next day with departures.
+    await browser.click("header.load a", "li .row .cell", "SK300");
+    expect(await cellsOf("li .row .share")).toBe("0%");
+    expect(await cellsOf("li .row .size")).toBe("");
+    const isCut = `[...document.querySelectorAll(".list, .cell")].some((it) => it.scrollWidth > it.clientWidth + 1)`;
+    expect(await browser.read(isCut)).toBe(false);
   });
 
   test("flights: never rounds a sale away, nor a free seat", async () => {
     const reference = await book(["SK200", 1_000], ["Lovelace", 1]);
     expect(reference).toMatch(/^[A-Z]{6}$/);
-    await browser.click("[data-row]", ".detail .quiet", "2 departures, 3 of 1,002 seats sold");
-    expect(await cellsOf(".departures tr:first-child td")).toMatch(
-      // In summer at 8.
-      /^12:00\|0[78]:00 \|SK100\|JFK → LHR\|EconomySold outID \d+\|●Sold out$/,
-    );
-    await browser.shows(".departures tr:last-child .cabin", "1 of 1,000");
-    await browser.shows(".departures tr:last-child .mark", "1%");
+    await browser.go(`#/flights/${day}?days=60`);
+    await browser.shows("header.load", "2 flights, 3 of 1,002 seats sold");
+    await browser.shows("li:last-child .seats", "Economy 1 of 1,000");
+    await browser.shows("li:last-child .share", "1%");
+    const widths = `[...document.querySelectorAll("li .meter")].map((meter) =>
+      Math.round(meter.firstChild.getBoundingClientRect().width / meter.getBoundingClientRect().width * 1000)).join()`;
+    expect(await browser.read(widths)).toBe("1000,1");
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
   test("flights: one row per departure has all of its cabins", async () => {
     const departureTime = noonIn20Days();
-    await addFlight(server.app, { flightNumber: "SK200", departureTime, cabinClass: "first" });
+    const { id } = await addFlight(server.app, {
+      flightNumber: "SK200",
+      departureTime,
+      cabinClass: "first",
+    });
     await browser.go(`#/flights/${day}?days=60&flight=sk200`);
-    await browser.until("document.querySelectorAll('.departures th').length === 7");
-    expect(await cellsOf(".departures .cabin")).toMatch(
-      /^Economy1 of 1,000ID \d+\|First0 of 10ID \d+$/,
+    await browser.has("li .cabin", 2);
+    expect(await cellsOf("li .cabin")).toBe("Economy 1 of 1,000ID|First 0 of 10ID");
+    expect(await browser.read("document.querySelectorAll('.cabin button')[1].title")).toBe(
+      `Copy the ID ${id}`,
     );
-    await browser.has("[data-row]", 1);
-    expect(await browser.text("[data-row] .size")).toBe("1 of 1,010");
+    await browser.click(".cabin button", ".notice", "Copied");
     await browser.go(`#/flights?days=60&origin=LHR`, ".empty strong", "No departures in 60 days");
     await browser.click(".filters > a");
     await browser.until("location.hash === '#/flights'");
@@ -101,9 +111,11 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.until(`location.hash === "#/flights?from=${day}" && ${rows} === 2`);
   });
 
-  test("flights: a departure links to its bookings of the day", async () => {
+  test("flights: a departure leads to its bookings of the day", async () => {
     await browser.go(`#/flights/${day}`);
-    await browser.click(".departures tr:last-child a");
+    await browser.has("li .row", 2);
+    await browser.press("k");
+    await browser.press("Enter");
     await browser.until(
       `location.hash.startsWith("#/bookings?flight=SK200&departsFrom=${day}T") && document.querySelectorAll('.row.booking[data-row]').length === 1`,
     );
@@ -121,13 +133,15 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
 
   test("on a phone, nothing of a row is cut off", async () => {
     await browser.size(390, 844);
-    const overflow = `[...document.querySelectorAll("[data-row], .scroll-x")].filter((it) =>
+    const overflow = `[...document.querySelectorAll("li > .row, .list")].filter((it) =>
       it.scrollWidth > it.clientWidth + 1).length`;
-    for (const hash of ["#/bookings", "#/flights?days=60", `#/flights/${day}?days=60`]) {
+    for (const [hash, kind] of [
+      ["#/bookings", "booking"],
+      ["#/flights?days=60", "departure"],
+    ] as const) {
       await browser.go(hash);
-      const kind = hash.startsWith("#/bookings") ? "booking" : "day";
       await browser.until(
-        `document.querySelectorAll(".row.${kind}[data-row]").length === 2 && document.querySelector(".spinner") === null`,
+        `document.querySelectorAll("li > .row.${kind}").length === 2 && document.querySelector(".spinner") === null`,
       );
       await browser.until(`${overflow} === 0`);
       await browser.until("!document.querySelector('.row.head').checkVisibility()");
@@ -140,8 +154,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.has("input[name=token]");
     await signIn(browser, server, "operator");
     await browser.shows("h1", "Events");
-    await browser.go(`#/flights/${day}`, ".departures td", "SK200");
-    expect(await browser.count(".departures a")).toBe(0);
-    expect(await browser.count(".departures .more")).toBe(0);
+    await browser.go(`#/flights/${day}`, "li .row .cell", "SK200");
+    expect(await browser.count("li .row :is(a, button)")).toBe(0);
   });
 });

@@ -38,17 +38,12 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   }, 60_000);
   afterAll(() => gateway.stop());
 
-  test("flights: names the period without departures, offers a longer one, and groups empty days", async () => {
+  test("flights: names the period without departures, and offers a longer one", async () => {
     await browser.go("#/flights", ".empty strong", "No departures in 14 days");
     await browser.shows(".empty pre", "skyhook import");
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
-    await browser.shows("[data-row]", "1 cabin");
-    expect(await browser.count(".gap")).toBe(2);
-    const gaps = `[...document.querySelectorAll(".gap")].map((gap) => gap.textContent)`;
-    expect(await browser.read(`${gaps}.every((text) => / – .+: no departures$/.test(text))`)).toBe(
-      true,
-    );
+    await browser.shows("header.load", "1 flight, 1 of 10 seats sold");
   });
 
   test("charts: the legend shows values only while the pointer is over a bar", async () => {

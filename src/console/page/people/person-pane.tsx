@@ -159,14 +159,16 @@ function Erased({ of: { erased } }: Of<PersonErasure>) {
       <header>
         <h2>Erased</h2>
       </header>
+      <div class="explanation">
+        <p>{stays}</p>
+        <p class="quiet">
+          With SQLite, run <code>skyhook person vacuum</code> to remove old copies from the database
+          file.
+        </p>
+      </div>
       <Facts
         of={Object.entries(erased).map(([table, rows]) => [words(table), counted(rows, "row")])}
       />
-      <p>{stays}</p>
-      <p class="quiet">
-        With SQLite, run <code>skyhook person vacuum</code> to remove old copies from the database
-        file.
-      </p>
     </div>
   );
 }
