@@ -3,6 +3,7 @@ import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
 import charts from "./page/style/chart.css" with { type: "text" };
 import controls from "./page/style/controls.css" with { type: "text" };
+import desk from "./page/style/desk.css" with { type: "text" };
 import destinations from "./page/style/destinations.css" with { type: "text" };
 import detail from "./page/style/detail.css" with { type: "text" };
 import flights from "./page/style/flights.css" with { type: "text" };
@@ -34,5 +35,6 @@ export const styles = [
   replays,
   commands,
   phone,
+  desk,
   adapt,
 ].join("\n");

@@ -12,7 +12,7 @@ import {
 } from "../model/booking.ts";
 import type { BookingOnFlight } from "../model/bookings.sql.ts";
 import { type FlightChange, hasDeparted } from "../model/flight.ts";
-import type { MoneyView } from "../payments/payment-view.ts";
+import { type MoneyView, refundSums } from "../payments/payment-view.ts";
 import type { Refund } from "../payments/refund.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
 
@@ -73,12 +73,9 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
 /** What only admins see of a booking's payment. */
 export function paymentForAdmins(
   booking: BookingOnFlight,
-): Pick<BookingSummary, "payment" | "refundDue"> {
-  const dueMinor = booking.refundDueMinor - booking.refundedMinor;
-  return {
-    payment: paymentState(booking),
-    ...(dueMinor > 0 && { refundDue: moneyOf(dueMinor, booking.currency).amount }),
-  };
+): Pick<BookingSummary, "payment" | "refund"> {
+  const refund = refundSums(booking);
+  return { payment: paymentState(booking), ...(refund.status !== "none" && { refund }) };
 }
 
 function flightChangeOf(booking: BookingOnFlight): { readonly flightChange?: FlightChange } {

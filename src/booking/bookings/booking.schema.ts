@@ -21,7 +21,11 @@ import { refundStatuses } from "../model/booking-state.ts";
 import { bookingStatuses, paymentStates, paymentStateTexts } from "../model/booking-words.ts";
 import { bookingDetailFields, bookingFields, passengerFields } from "../model/booking.ts";
 import { flightChangeSchema, flightSchema } from "../model/flight.ts";
-import { paymentSchema, refundProgressSchema } from "../payments/payment.schema.ts";
+import {
+  paymentSchema,
+  refundProgressSchema,
+  refundSumsSchema,
+} from "../payments/payment.schema.ts";
 
 const bookingId = prefixedId("bk_", "The booking's id.");
 
@@ -107,9 +111,7 @@ const summaryFields = {
 export const bookingSummarySchema = resource("BookingSummary", "A booking in a list.", {
   ...summaryFields,
   payment: Type.Optional(word(paymentStates, `${paymentStateTexts} Only for admins.`)),
-  refundDue: Type.Optional(
-    amount("What is still to be refunded, in major units. Only for admins, and if something is."),
-  ),
+  refund: Type.Optional(refundSumsSchema),
   leadPassenger: Type.Optional(
     text("The name of the first passenger. Only for admins.", "Ada Lovelace"),
   ),

@@ -101,7 +101,7 @@ export function bookingsGraphql(
           "userId",
           "expiresAt",
           "payment",
-          "refundDue",
+          "refund",
           "leadPassenger",
         ),
         {

@@ -4,7 +4,7 @@ import { refundStatus } from "../model/booking-state.ts";
 import type { Booking } from "../model/booking.ts";
 import { type Payment, paymentStatuses, payoutStatuses } from "../model/payment.ts";
 
-import type { PaymentView, RefundProgress } from "./payment.schema.ts";
+import type { PaymentView, RefundProgress, RefundSums } from "./payment.schema.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
 
 /** The money of a booking: what was paid and refunded, as far as providers reported it. */
@@ -27,17 +27,20 @@ export function moneyView(booking: Booking, records: readonly Payment[]): MoneyV
     const status = payoutStatuses.find((one) => one === record.outcome);
     return status === undefined ? [] : [{ ...shown(record), status }];
   });
-  const status = refundStatus(booking);
-  if (status === "none" && payouts.length === 0) return { payments, refund: null };
+  const refund = refundSums(booking);
+  if (refund.status === "none" && payouts.length === 0) return { payments, refund: null };
+  return { payments, refund: { ...refund, payouts } };
+}
+
+/** What is due to be refunded, and what was. */
+export function refundSums(booking: Booking): RefundSums {
   const { currency } = booking;
-  const refund: RefundProgress = {
+  return {
     amount: moneyOf(booking.refundDueMinor, currency).amount,
     refunded: moneyOf(booking.refundedMinor, currency).amount,
     currency,
-    status,
-    payouts,
+    status: refundStatus(booking),
   };
-  return { payments, refund };
 }
 
 /** The recorded payments and refunds of a booking, oldest first. */

@@ -48,16 +48,25 @@ export const payoutSchema = resource(
   },
 );
 
+const refundSums = {
+  amount: amount("What is due, in major units."),
+  refunded: amount("What was refunded, in major units."),
+  currency: currencySchema,
+  status: word(refundStatuses, "Its progress."),
+};
+
+export const refundSumsSchema = resource(
+  "RefundSums",
+  "The refund due, and the amount refunded so far. Only for admins, and if there is a refund.",
+  refundSums,
+);
+
+export interface RefundSums extends Static<typeof refundSumsSchema> {}
+
 export const refundProgressSchema = resource(
   "RefundProgress",
   "The refund due, and the amount refunded so far.",
-  {
-    amount: amount("What is due, in major units."),
-    refunded: amount("What was refunded, in major units."),
-    currency: currencySchema,
-    status: word(refundStatuses, "Its progress."),
-    payouts: listOf(payoutSchema, "Oldest first."),
-  },
+  { ...refundSums, payouts: listOf(payoutSchema, "Oldest first.") },
 );
 
 export interface RefundProgress extends Static<typeof refundProgressSchema> {}

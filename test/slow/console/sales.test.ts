@@ -119,15 +119,20 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.until(
       `location.hash.startsWith("#/bookings?flight=SK200&departsFrom=${day}T") && document.querySelectorAll('.row.booking[data-row]').length === 1`,
     );
-    expect(await browser.text("[data-row] .kind")).toBe("SK200 JFK → LHR");
+    expect(await browser.text("[data-row] .kind")).toBe("SK200 JFK → LHR economy");
+    await browser.shows("[data-row] .title", "Ada Lovelace");
+    await browser.shows("[data-row] .payment", "At booking");
     expect(await browser.text("[data-row] .departs")).toMatch(
       /^[FMSTW][a-z]{2} \d+ [A-Z][a-z]+ .*0[78]:00$/,
     );
     expect(await browser.text("[data-row] .size")).toBe("USD\u00a0499.50");
     expect(await cellsOf(".row.head .cell")).toBe(
-      "Status|Booking|Flight|Departs, local time|Seats|Price|Booked",
+      "Status|Booking|Flight|Departs, local time|Seats|Price|Payment|Booked",
     );
     expect(await cellsOf(".chip.set .label")).toBe("Flight|Departs (UTC)|to");
+    await browser.has(".chip:not(.set) .label", 3);
+    await browser.click(".filters button.chip:last-of-type");
+    await browser.has(".chip:not(.set) .label", 6);
     expect(await browser.accessibilityViolations()).toEqual([]);
   });
 
@@ -145,6 +150,8 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
       );
       await browser.until(`${overflow} === 0`);
       await browser.until("!document.querySelector('.row.head').checkVisibility()");
+      // The filters are one row, which scrolls.
+      await browser.until("document.querySelector('.filters').clientHeight < 50");
     }
     await browser.size(1_440, 900);
   });

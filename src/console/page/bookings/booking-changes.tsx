@@ -1,4 +1,4 @@
-import { attempt, Confirmed, useAction } from "../kit/action.tsx";
+import { ActionButton, attempt, Confirmed } from "../kit/action.tsx";
 import { callApi } from "../kit/api.ts";
 import { writeRoute } from "../kit/route.ts";
 import { counted, money, type Of, Text } from "../kit/text.tsx";
@@ -6,7 +6,7 @@ import { Time, TimeLeft } from "../kit/time.tsx";
 import { notify, Status } from "../kit/ui.tsx";
 import type { BookingChange, BookingDetail } from "../kit/wire.ts";
 
-import { dayText, localText } from "./days.tsx";
+import { localText } from "./days.tsx";
 
 export const isOpen = ({ status }: BookingChange): boolean =>
   status === "offered" || status === "pending";
@@ -89,15 +89,21 @@ function Change({ of: change, booking, acted }: Parts & Of<BookingChange>) {
           <Time at={change.confirmedAt ?? change.createdAt} />
         )}
       </p>
-      {isOpen(change) && <Answers of={change} acted={acted} />}
+      {isOpen(change) && <Answers of={change} booking={booking} acted={acted} />}
     </section>
   );
 }
 
-/** A flight's number, with a link to its day in the Flights view. */
-export function FlightLink({ of: { flightNumber, departureTime } }: Of<BookingDetail["flight"]>) {
+/** A flight's number, with a link to its day in the Flights view, and the cabin. */
+export function FlightLink({ of: flight }: Of<BookingDetail["flight"]>) {
+  const { flightNumber, departureTime, cabinClass } = flight;
   const query = new URLSearchParams({ flight: flightNumber });
-  return <a href={writeRoute("flights", departureTime.slice(0, 10), query)}>{flightNumber}</a>;
+  return (
+    <>
+      <a href={writeRoute("flights", departureTime.slice(0, 10), query)}>{flightNumber}</a>{" "}
+      {cabinClass}
+    </>
+  );
 }
 
 function cancelledNames({ passengers }: BookingChange, booking: BookingDetail): string {
@@ -111,55 +117,53 @@ function balanceText({ changeTotal, currency, status }: BookingChange): string {
   return `${money(changeTotal, currency)} ${status === "confirmed" ? "paid" : "to pay"}`;
 }
 
-/** Confirms or withdraws an open offer. One that waits for its payment was confirmed already. */
-function Answers({ of: change, acted }: Of<BookingChange> & Pick<Parts, "acted">) {
-  const { id, bookingId, status, newFlight, passengers } = change;
-  const { run } = useAction();
-  const path = `v1/api/bookings/${encodeURIComponent(bookingId)}/changes/${encodeURIComponent(id)}`;
-  const act = (label: string, work: () => Promise<void>) =>
-    void run(async () => {
-      await attempt(label, work);
-      acted();
-    });
+/** Confirms or discards an open offer. One that waits for its payment was confirmed already. */
+function Answers({ of: change, booking, acted }: Of<BookingChange> & Parts) {
+  const { id, status } = change;
+  const path = `v1/api/bookings/${encodeURIComponent(booking.id)}/changes/${encodeURIComponent(id)}`;
   const confirm = async () => {
     const made = await callApi<BookingChange>(`${path}/confirm`, { method: "POST" });
     notify(made.status === "pending" ? "Confirmed. Waits for its payment." : "Booking changed");
+    acted();
   };
   const withdraw = async () => {
     await callApi(path, { method: "DELETE" });
-    notify("Offer withdrawn");
+    notify("The booking stays as it is");
+    acted();
   };
+  if (status === "offered") {
+    return (
+      <>
+        <p class="quiet">{consequenceOf(change)}</p>
+        <div class="actions">
+          <ActionButton label={actionOf(change, booking)} act={confirm} isMain />
+          <ActionButton label="Discard" act={withdraw} />
+        </div>
+      </>
+    );
+  }
   return (
     <div class="actions">
-      {status === "offered" && (
-        <Confirmed
-          label="Confirm"
-          title={
-            newFlight === null
-              ? `Remove ${counted(passengers.length, "passenger")} from the booking?`
-              : `Change to ${newFlight.flightNumber} on ${dayText(newFlight.departureLocal)}?`
-          }
-          text={consequenceOf(change)}
-          confirm={() => act("Confirm", confirm)}
-        />
-      )}
       <Confirmed
         label="Withdraw"
-        title="Withdraw this offer?"
-        text={
-          status === "pending"
-            ? "The booking stays as it is. Its payment may be on the way: if it arrives later, give it back."
-            : "The booking stays as it is. Seats that the offer holds are released."
-        }
-        confirm={() => act("Withdraw", withdraw)}
+        title="Withdraw this change?"
+        text="The booking stays as it is. Its payment may be on the way: if it arrives later, give it back."
+        confirm={() => void attempt("Withdraw", withdraw)}
       />
     </div>
   );
 }
 
-function consequenceOf(change: BookingChange): string {
-  if (change.changeTotal > 0) {
-    return `${balanceText(change)}. The change is made when the payment arrives.`;
-  }
-  return `${balanceText(change)}. The seats on ${change.flight.flightNumber} are released at once. It cannot be undone.`;
+/** What confirming an offer does. */
+function actionOf({ newFlight, passengers }: BookingChange, { seats }: BookingDetail): string {
+  if (newFlight !== null) return `Change to ${newFlight.flightNumber}`;
+  return passengers.length === seats
+    ? "Cancel booking"
+    : `Cancel ${counted(passengers.length, "passenger")}`;
+}
+
+function consequenceOf({ changeTotal, flight }: BookingChange): string {
+  return changeTotal > 0
+    ? "The change is made when the payment arrives."
+    : `The seats on ${flight.flightNumber} are released at once. It cannot be undone.`;
 }

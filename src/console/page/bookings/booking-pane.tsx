@@ -1,18 +1,20 @@
 import { useState } from "preact/hooks";
 
+import { paymentState } from "../../../booking/model/booking-state.ts";
+import type { PaymentState } from "../../../booking/model/booking-words.ts";
 import { CopyButton } from "../kit/copy.tsx";
 import { LoadedDetail } from "../kit/layout.tsx";
 import { useInterval, useNews } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
 import { useName } from "../kit/names.ts";
 import { writeRoute } from "../kit/route.ts";
-import { counted, money, Mono, type Of, Text, words } from "../kit/text.tsx";
+import { counted, money, type Of, Text, words } from "../kit/text.tsx";
 import { Time } from "../kit/time.tsx";
 import type { BookingDetail, User } from "../kit/wire.ts";
 
 import { BookingChanges, FlightLink, isOpen, OpenOffer } from "./booking-changes.tsx";
 import { BookingLife } from "./booking-life.tsx";
-import { BookingMark } from "./booking-mark.tsx";
+import { BookingMark, PaymentMark } from "./booking-mark.tsx";
 import { dayText } from "./days.tsx";
 import { type Offer, OfferForm, offers, offersFor } from "./offer-form.tsx";
 import { Passengers } from "./passengers.tsx";
@@ -40,6 +42,10 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
           <BookingChanges booking={booking} acted={reload} />
           <h3 class="history">History</h3>
           <BookingLife booking={booking} user={user} />
+          <p class="under history">
+            <CopyButton label="Copy reference" text={() => booking.reference} isQuiet />
+            <CopyButton label="Copy ID" text={() => booking.id} isQuiet />
+          </p>
         </article>
       )}
     </LoadedDetail>
@@ -61,22 +67,21 @@ function Header({ of: booking, done }: ActedParts) {
         Booking <span class="reference">{booking.reference}</span>
       </h2>
       <p class="under">
-        <BookingMark of={booking.status} /> <Mono of={booking.id} />
+        <BookingMark of={booking.status} />
+        <PaymentMark of={paymentOf(booking)} status={booking.status} />
       </p>
       <div class="actions">
-        <CopyButton label="Copy ID" text={() => booking.id} />
-        <CopyButton label="Copy reference" text={() => booking.reference} />
-        <RecordRefund of={booking} done={done} />
-        {booking.refund !== null && booking.refund.refunded > 0 && (
-          <button type="button" onClick={() => setAsked("refund")}>
-            Correct refund
-          </button>
-        )}
+        <RecordRefund of={booking} done={done} isMain />
         {possible.map((offer) => (
           <button key={offer} type="button" onClick={() => setAsked(offer)}>
             {offers[offer]}
           </button>
         ))}
+        {booking.refund !== null && booking.refund.refunded > 0 && (
+          <button type="button" onClick={() => setAsked("refund")}>
+            Correct refund
+          </button>
+        )}
       </div>
       {asked === "refund" && <RefundCorrection of={booking} done={done} close={close} />}
       {asked !== null && asked !== "refund" && possible.includes(asked) && (
@@ -84,6 +89,18 @@ function Header({ of: booking, done }: ActedParts) {
       )}
     </header>
   );
+}
+
+/** The list shows the same: its server has the numbers, the page what was reported. */
+function paymentOf({ status, expiresAt, payments, refund }: BookingDetail): PaymentState {
+  const isPaid = payments.some((each) => each.status === "confirmed" || each.status === "changed");
+  return paymentState({
+    status: status === "flown" ? "confirmed" : status,
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+    paidMinor: isPaid ? 0 : null,
+    refundDueMinor: refund?.amount ?? 0,
+    refundedMinor: refund?.refunded ?? 0,
+  });
 }
 
 /** A user's email address; the user id while it is loading or if it cannot be loaded. */
@@ -112,7 +129,7 @@ function Cards({ booking, user }: CardsParts) {
           {origin} → {destination}
         </p>
         <p>
-          <FlightLink of={flight} />, {flight.cabinClass}, {counted(seats, "seat")}
+          <FlightLink of={flight} />, {counted(seats, "seat")}
         </p>
         <p class="quiet" title={`Departs ${departureTime}`}>
           {dayText(departureLocal)}
@@ -174,9 +191,9 @@ function Money({ of: booking }: Of<BookingDetail>) {
       {payments.length === 0 && (
         <p class="quiet">
           {expiresAt === undefined
-            ? "By card, without a hold: not reported by a webhook"
+            ? "Paid by card at booking, outside Skyhook"
             : status === "held"
-              ? "Waits for its payment"
+              ? "Waiting for its payment"
               : "Not paid"}
         </p>
       )}

@@ -1,17 +1,33 @@
+import { useState } from "preact/hooks";
+
 import { bookingFilters } from "../../../booking/bookings/booking-filters.ts";
-import { apiQuery, Filters } from "../kit/list/filters.tsx";
+import { apiQuery, FilterControls, Filters } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
 import { Count, timeColumn } from "../kit/list/rows.tsx";
 import { TimeFilter } from "../kit/list/time-filter.tsx";
-import { type Route, writeRoute } from "../kit/route.ts";
+import { filter, type Route, writeRoute } from "../kit/route.ts";
 import { money, Mono, Text } from "../kit/text.tsx";
-import { TimeLeft } from "../kit/time.tsx";
+import { Time, TimeLeft } from "../kit/time.tsx";
 import { Empty } from "../kit/ui.tsx";
 import type { BookingItem } from "../kit/wire.ts";
 
-import { BookingMark } from "./booking-mark.tsx";
+import { BookingMark, PaymentMark } from "./booking-mark.tsx";
 import { BookingPane } from "./booking-pane.tsx";
 import { DepartsFrom, DepartsTo, localText } from "./days.tsx";
+import { RecordRefund } from "./refund-actions.tsx";
+
+interface ControlParts {
+  readonly route: Route;
+}
+
+const due = "refund-due";
+
+const dueText = ({ amount, refunded, currency }: NonNullable<BookingItem["refund"]>) =>
+  money(amount - refunded, currency);
+
+const { flight, origin, destination, departsFrom, departsTo, from, to, ...firstFilters } =
+  bookingFilters;
+const moreFilters = { flight, origin, destination, departsFrom, departsTo, from, to };
 
 /** The Bookings view: find bookings and see their history. */
 export const Bookings = listView<BookingItem>({
@@ -23,7 +39,7 @@ export const Bookings = listView<BookingItem>({
     {
       head: "Status",
       at: "outcome",
-      width: "148px",
+      width: "152px",
       cell: ({ status, expiresAt }) => (
         <>
           <BookingMark of={status} />
@@ -34,9 +50,9 @@ export const Bookings = listView<BookingItem>({
     {
       head: "Booking",
       at: "title",
-      cell: ({ reference, confirmationSentTo }) => (
+      cell: ({ reference, leadPassenger = "", confirmationSentTo }) => (
         <>
-          <Mono of={reference} />{" "}
+          <Mono of={reference} /> <Text of={leadPassenger} />{" "}
           <span class="quiet">
             <Text of={confirmationSentTo} />
           </span>
@@ -46,14 +62,17 @@ export const Bookings = listView<BookingItem>({
     {
       head: "Flight",
       at: "kind",
-      width: "148px",
-      look: "mono",
-      cell: ({ flight }) => `${flight.flightNumber} ${flight.origin} → ${flight.destination}`,
+      width: "200px",
+      cell: ({ flight: { flightNumber, origin, destination, cabinClass } }) => (
+        <>
+          <Mono of={`${flightNumber} ${origin} → ${destination}`} /> {cabinClass}
+        </>
+      ),
     },
     {
       head: "Departs, local time",
       at: "departs",
-      width: "184px",
+      width: "144px",
       look: "quiet",
       isWideOnly: true,
       cell: ({ flight: { departureTime, departureLocal, origin } }) => (
@@ -72,30 +91,46 @@ export const Bookings = listView<BookingItem>({
     {
       head: "Price",
       at: "size",
-      width: "136px",
+      width: "112px",
       cell: ({ totalPrice, currency }) => money(totalPrice, currency),
     },
-    { ...timeColumn("Booked"), width: "68px", isWideOnly: true },
+    {
+      head: "Payment",
+      at: "payment",
+      width: "156px",
+      cell: ({ payment, status, refund }) =>
+        payment !== undefined && (
+          <PaymentMark
+            of={payment}
+            status={status}
+            due={payment === due ? refund && dueText(refund) : undefined}
+          />
+        ),
+    },
+    {
+      ...timeColumn("Booked"),
+      // The button has its place.
+      cell: ({ createdAt, payment }) =>
+        payment === due ? <span class="room" /> : <Time at={createdAt} />,
+    },
   ],
-  narrow: `"title outcome outcome" "kind seats size" / minmax(0, 1fr) auto auto`,
+  act: (booking, changed) =>
+    booking.payment === due && <RecordRefund of={booking} done={changed} label="Record" />,
+  narrow: `"title outcome outcome" "kind kind size" "payment seats time" / minmax(0, 1fr) auto auto`,
   filters: ({ route }) => (
     <Filters
-      of={bookingFilters}
+      of={firstFilters}
       route={route}
       controls={{
         q: { placeholder: "Reference, email or last name" },
+        refundsDue: RefundsDue,
         status: {},
         payment: {},
-        flight: {},
-        origin: {},
-        destination: {},
-        departsFrom: DepartsFrom,
-        departsTo: DepartsTo,
-        time: Booked,
+        more: MoreFilters,
       }}
     />
   ),
-  noMatch: (query) => <NoMatch q={query.get("q")} />,
+  noMatch: (query) => <NoMatch query={query} />,
   empty: (
     <Empty title="No bookings yet">
       <p>New bookings appear here automatically.</p>
@@ -108,11 +143,56 @@ export const Bookings = listView<BookingItem>({
   detail: ({ id, close }) => <BookingPane id={id} close={close} />,
 });
 
-function Booked({ route }: { readonly route: Route }) {
+/** The list as the desk works through it. */
+function RefundsDue({ route }: ControlParts) {
+  const isSet = route.query.get("payment") === due;
+  return (
+    <button
+      type="button"
+      class="chip"
+      aria-pressed={isSet}
+      onClick={() => filter(route, "payment", isSet ? "" : due)}
+    >
+      Refunds due
+    </button>
+  );
+}
+
+const moreControls = {
+  flight: {},
+  origin: {},
+  destination: {},
+  departsFrom: DepartsFrom,
+  departsTo: DepartsTo,
+  since: Booked,
+};
+
+/** Those that are set, and the others on demand. */
+function MoreFilters({ route }: ControlParts) {
+  const [isOpen, setOpen] = useState(false);
+  const isRange = route.query.has("from") || route.query.has("to");
+  const shown = Object.entries(moreControls).filter(
+    ([name]) => isOpen || route.query.has(name) || (name === "since" && isRange),
+  );
+  return (
+    <>
+      <FilterControls of={moreFilters} route={route} controls={Object.fromEntries(shown)} />
+      {!isOpen && (
+        <button type="button" class="chip" onClick={() => setOpen(true)}>
+          More filters
+        </button>
+      )}
+    </>
+  );
+}
+
+function Booked({ route }: ControlParts) {
   return <TimeFilter route={route} label="Booked" />;
 }
 
-function NoMatch({ q }: { readonly q: string | null }) {
+function NoMatch({ query }: { readonly query: URLSearchParams }) {
+  const q = query.get("q");
+  if (query.size === 1 && query.get("payment") === due) return <Empty title="No refunds due" />;
   return (
     <Empty title={q === null ? "No bookings match" : `No bookings match “${q}”`}>
       {q !== null && (

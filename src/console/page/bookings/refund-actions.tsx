@@ -3,31 +3,47 @@ import { callApi } from "../kit/api.ts";
 import { Fields, Form, type FormFields, valuesIn } from "../kit/form.tsx";
 import { money, type Of } from "../kit/text.tsx";
 import { notify } from "../kit/ui.tsx";
-import type { BookingDetail } from "../kit/wire.ts";
+import type { BookingItem } from "../kit/wire.ts";
 
-interface Parts extends Of<BookingDetail> {
+/** What the list and the page know of a booking whose refund is due. */
+interface Refunded extends Pick<BookingItem, "id" | "reference"> {
+  readonly refund?: Pick<
+    NonNullable<BookingItem["refund"]>,
+    "amount" | "refunded" | "currency"
+  > | null;
+}
+
+interface Parts<Booking extends Refunded> extends Of<Booking> {
   /** Called after the booking was changed. */
   readonly done: () => void;
 }
 
-const send = ({ id }: BookingDetail, body: object) =>
+const send = ({ id }: Refunded, body: object) =>
   callApi(`v1/api/bookings/${encodeURIComponent(id)}/refund`, { method: "POST", body });
 
+interface RecordParts extends Parts<Refunded> {
+  readonly label?: string;
+  readonly isMain?: boolean;
+}
+
 /** Records that all that is due was refunded. */
-export function RecordRefund({ of: booking, done }: Parts) {
+export function RecordRefund({ of: booking, done, label = "Record refund", isMain }: RecordParts) {
   const { refund } = booking;
   const { isBusy, run } = useAction();
-  if (refund === null || refund.refunded >= refund.amount || isBusy) return null;
+  if (!refund || refund.refunded >= refund.amount || isBusy) return null;
+  const { amount, refunded, currency } = refund;
   const record = async () => {
-    await send(booking, { amount: refund.amount });
-    notify("Refund recorded");
+    await send(booking, { amount });
+    notify(`Refund of ${booking.reference} recorded`);
     done();
   };
+  const before = refunded === 0 ? "" : ` That makes ${money(amount, currency)} in all.`;
   return (
     <Confirmed
-      label="Record refund"
-      title={`Was ${money(refund.amount, refund.currency)} refunded in all?`}
-      text="Skyhook moves no money. Record the refund after you made it."
+      label={label}
+      title={`Record a refund of ${money(amount - refunded, currency)} for ${booking.reference}?`}
+      text={`Skyhook moves no money: record the refund after you made it.${before}`}
+      isMain={isMain === true}
       confirm={() => void run(() => attempt("Record refund", record))}
     />
   );
@@ -39,7 +55,11 @@ const fields = {
 } as const satisfies FormFields;
 
 /** Lowers what is recorded, with a reason. */
-export function RefundCorrection({ of: booking, done, close }: Parts & { close: () => void }) {
+export function RefundCorrection({
+  of: booking,
+  done,
+  close,
+}: Parts<Refunded> & { close: () => void }) {
   async function correct(values: FormData): Promise<void> {
     const { amount, reason } = valuesIn(values, fields);
     await send(booking, { amount: amount === "" ? amount : Number(amount), reason });

@@ -2,15 +2,16 @@ import type { ComponentChildren } from "preact";
 
 import { notify } from "./ui.tsx";
 
-export function CopyButton({
-  label,
-  text,
-}: {
+interface CopyParts {
   readonly label: string;
   readonly text: () => string;
-}) {
+  /** Whether it looks like a link. */
+  readonly isQuiet?: boolean;
+}
+
+export function CopyButton({ label, text, isQuiet = false }: CopyParts) {
   return (
-    <button type="button" onClick={() => void copy(text())}>
+    <button type="button" class={isQuiet ? "link" : ""} onClick={() => void copy(text())}>
       {label}
     </button>
   );

@@ -1,6 +1,7 @@
 import type * as page from "../../../base/page.ts";
 import type * as booking from "../../../booking/bookings/booking.schema.ts";
 import type * as flight from "../../../booking/flights/flight-load.schema.ts";
+import type * as search from "../../../booking/flights/flight.schema.ts";
 import type * as event from "../../../events/event.schema.ts";
 import type * as replayed from "../../../events/replay.schema.ts";
 import type * as replay from "../../../events/replay.ts";
@@ -82,6 +83,8 @@ export type PersonDetails = Wire<person.PersonDetails>;
 export type PersonErasure = Wire<persons.PersonErasure>;
 export type User = Wire<user.User>;
 export type HistoryEntry = BookingDetail["history"][number];
+export type FlightSearch = Wire<search.FlightSearchResult>;
+export type FlightDays = Wire<search.FlightCalendar>;
 export type FlightLoad = Wire<flight.FlightLoad>;
 export type LoadDay = FlightLoad["days"][number];
 export type DayDepartures = Wire<flight.DepartureLoads>;

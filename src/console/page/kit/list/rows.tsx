@@ -27,6 +27,8 @@ export interface Rows<Item> {
   readonly columns: readonly Column<Item>[];
   /** The places of the cells where the list is too narrow for a line per item: a CSS `grid-template`. */
   readonly narrow: string;
+  /** What can be done with an item from its row, after its link. A column of the same name has the place. */
+  readonly act?: (item: Item, changed: () => void) => ComponentChildren;
   /** The address of an item; null if it has no page. */
   readonly address: (item: Item, query: URLSearchParams) => string | null;
   /** Buttons beside an item that is a link, which cannot contain them. */
@@ -96,10 +98,14 @@ export function ItemRow<Item>(parts: RowParts<Item>) {
     </span>
   ));
   if (address === null) return <div class={name}>{cells}</div>;
+  const action = rows.act?.(item, changed);
   return (
-    <a class={name} href={address} data-row aria-current={isOpen ? "true" : undefined}>
-      {cells}
-    </a>
+    <>
+      <a class={name} href={address} data-row aria-current={isOpen ? "true" : undefined}>
+        {cells}
+      </a>
+      {action && <span class="row-act">{action}</span>}
+    </>
   );
 }
 
