@@ -167,12 +167,17 @@ const moreControls = {
   since: Booked,
 };
 
+/** Of controls that set several parameters. */
+const parametersOf: Readonly<Record<string, readonly string[]>> = {
+  departsFrom: ["departsFrom", "departsTo"],
+  since: ["since", "from", "to"],
+};
+
 /** Those that are set, and the others on demand. */
 function MoreFilters({ route }: ControlParts) {
   const [isOpen, setOpen] = useState(false);
-  const isRange = route.query.has("from") || route.query.has("to");
   const shown = Object.entries(moreControls).filter(
-    ([name]) => isOpen || route.query.has(name) || (name === "since" && isRange),
+    ([name]) => isOpen || (parametersOf[name] ?? [name]).some((each) => route.query.has(each)),
   );
   return (
     <>
