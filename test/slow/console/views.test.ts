@@ -84,7 +84,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   });
 
   test("bookings: shows the booker's email address", async () => {
-    await browser.shows(".booking-cards", "grace@example.com");
+    await browser.shows(".booking-cards a[href^='#/people/']", "grace@example.com");
     await browser.shows(".step", "by grace@example.com");
   });
 

@@ -153,9 +153,9 @@ function Cards({ booking, user }: CardsParts) {
         </p>
         <p class="quiet">
           Booked <Time at={booking.createdAt} /> by{" "}
-          <span title={booking.userId}>
+          <a href={writeRoute("people", booking.userId)}>
             <Text of={user ?? booking.userId} />
-          </span>
+          </a>
         </p>
       </section>
     </div>
