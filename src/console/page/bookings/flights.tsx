@@ -38,7 +38,8 @@ export function Flights({ route }: { readonly route: Route }) {
     <Split
       title="Flights"
       list={
-        <div class="list">
+        // Focusable, so that the keyboard scrolls it: flights without bookings have no link.
+        <div class="list" tabIndex={0} role="region" aria-label="Load and flights">
           <Waiting for={loaded} what="flights" />
           {value !== null && dates.length > 0 && <Load days={value.days} query={query} />}
           {value !== null && date === undefined && (
