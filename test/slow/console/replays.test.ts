@@ -306,34 +306,6 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".detail h2", "Task completed: new");
   });
 
-  test("before delivered events are sent again among more than 1,000, the number is typed", async () => {
-    const createdAt = new Date("2020-01-01T00:00:00Z");
-    const many = Array.from({ length: 1_000 }, (_, at) => eventRow(10 + at, { createdAt }));
-    const { storage } = server.app.services;
-    await storage.atomically(...many.map((each) => write(insertEvent, each)));
-    await browser.go(
-      "#/replays/new?since=custom&from=2019-01-01T00:00:00.000Z",
-      ".dry-run label",
-      "Also replay 1,0",
-    );
-    await browser.click(".dry-run input[type=checkbox]", ".repeated", "sent a second time");
-    const submit = "document.querySelector('.form.start .primary')";
-    await browser.until(submit);
-    const total = String(await browser.read(`${submit}.textContent.replace(/\\D/g, "")`));
-    await browser.read(`void ${submit}.click()`);
-    await browser.shows("dialog[open]", `Type ${total} to confirm`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("dialog[open] button[value=confirm]");
-    await browser.has("dialog[open] input:invalid");
-    await browser.read("void document.querySelector('dialog[open] input').focus()");
-    await browser.type(total);
-    await browser.press("Enter");
-    await browser.until(`${openId}.startsWith("rpl_")`);
-    const id = String(await browser.read(openId));
-    expect(await replays(`/${id}`)).toMatchObject({ total: Number(total), status: "running" });
-    await browser.push("Stop", ".detail .mark", "Stopped");
-  });
-
   test("says which role it takes, once the session's role may no longer replay", async () => {
     await browser.go("#/replays/new?since=1h");
     await browser.shows(".dry-run label", "Also replay");
