@@ -78,7 +78,7 @@ async function takeAll(views: ReadonlyMap<string, string>, link: string): Promis
 
 async function show(hash: string, name: string): Promise<void> {
   await browser.go(hash);
-  await browser.lacks(".spinner");
+  await browser.lacks(".loading, .spinner");
   await take(browser, name);
 }
 

@@ -5,7 +5,7 @@ import { bookingRoutes } from "./booking/room.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { eventRoutes } from "./events/room.rest.ts";
 import { identityRoutes } from "./identity/room.rest.ts";
-import { sessionCookies } from "./identity/sessions/session-cookie.ts";
+import { consoleHeader, sessionCookies } from "./identity/sessions/session-cookie.ts";
 import { acknowledgementSchema } from "./inbound/model/webhook-request.ts";
 import { inboundRoutes } from "./inbound/room.rest.ts";
 import { mcpRest } from "./mcp/server/mcp.rest.ts";
@@ -20,6 +20,7 @@ import { problemResponse } from "./web/errors.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { assignRequestId, requestIdOf } from "./web/request-id.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
+import { compressFor } from "./web/rest/compress.ts";
 import { cors } from "./web/rest/cors.ts";
 import { docsRest } from "./web/rest/docs.rest.ts";
 import { noPipelining, requireOneHost, setSecurityHeaders } from "./web/rest/hardening.ts";
@@ -68,6 +69,7 @@ export function createApp(services: Services) {
   const handler = { standardHostname: false };
   const app = new Elysia({ strictPath: true, handler, systemRouter: false })
     .wrap(observeRequests({ metrics: services.requests, tracer, routes }))
+    .wrap(compressFor(consoleHeader))
     .wrap(noPipelining)
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());

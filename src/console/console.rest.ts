@@ -1,6 +1,7 @@
 import { programName } from "../base/program-name.ts";
 import { version } from "../base/version.ts";
 import { asset, htmlPage, pageHeaders } from "../web/asset.ts";
+import { markUri } from "../web/mark.ts";
 import { assetsRest } from "../web/rest/assets.rest.ts";
 
 interface SignInParts {
@@ -19,11 +20,27 @@ function pageWith({ issuer, publicUrl }: SignInParts): string {
   return htmlPage(
     "Skyhook console",
     `<div id="console"${data}></div>
+    ${outline}
     <noscript>The console requires JavaScript. You can also use the API directly: see the <a href="swagger">API reference</a>.</noscript>`,
     `<link rel="stylesheet" href="console/page.css" />
+    <script type="module" src="console/start.js"></script>
     <script type="module" src="console/page.js"></script>`,
   );
 }
+
+/** The frame with grey rows: shown until the script, which removes it, knows who is signed in. */
+const outline = `<div class="frame" id="opening">
+      <div class="side" aria-hidden="true">
+        <div class="brand"><img src="${markUri()}" width="24" height="24" alt="" /><span>Skyhook</span></div>
+        <div class="bones"></div>
+      </div>
+      <div id="main">
+        <div class="bar" aria-hidden="true"><div class="bones"></div></div>
+        <p class="hidden-label" role="status">Loading console…</p>
+        <div class="bones"></div>
+      </div>
+      <div class="bottom" aria-hidden="true"></div>
+    </div>`;
 
 /**
  * Stricter than the headers of other pages: with Trusted Types the browser itself rejects every attempt to
@@ -36,6 +53,8 @@ export const consoleRest = (parts: SignInParts) =>
   assetsRest("console", {
     "/console": asset("html", async () => pageWith(parts), headers),
     // Imported on the first request: a start from source does not wait for the bundler.
-    "/console/page.js": asset("js", async () => (await import("./script.embedded.ts")).script),
+    "/console/start.js": asset("js", async () => (await import("./script.embedded.ts")).start),
+    "/console/page.js": asset("js", async () => (await import("./script.embedded.ts")).page),
+    "/console/charts.js": asset("js", async () => (await import("./script.embedded.ts")).charts),
     "/console/page.css": asset("css", async () => (await import("./styles.ts")).styles),
   });

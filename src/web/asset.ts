@@ -132,6 +132,6 @@ async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** Whether `Accept-Encoding` lists gzip with a weight other than zero. */
-function acceptsGzip(acceptEncoding: string | null): boolean {
+export function acceptsGzip(acceptEncoding: string | null): boolean {
   return /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(acceptEncoding ?? "");
 }

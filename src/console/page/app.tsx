@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Agents } from "./agents/agents.tsx";
 import { AuditView } from "./audit.tsx";
@@ -12,7 +12,8 @@ import { Frame } from "./frame.tsx";
 import { HealthView } from "./health/health.tsx";
 import { Issues, useIssueCount } from "./health/issues.tsx";
 import { AdminsOnly } from "./kit/admins-only.tsx";
-import { type ApiError, callApi, sessionPath } from "./kit/api.ts";
+import { type ApiError, callApi } from "./kit/api.ts";
+import { sessionPath } from "./kit/early.ts";
 import { keys, listenToKeys } from "./kit/keys.ts";
 import { Page } from "./kit/layout.tsx";
 import { LiveContext, useFeed } from "./kit/live.ts";
@@ -20,7 +21,7 @@ import { toApiError } from "./kit/load.ts";
 import { NamesContext, useProviderNames } from "./kit/names.ts";
 import { useRoute, type View, writeRoute } from "./kit/route.ts";
 import { onOtherTab, onSession, session, signIn } from "./kit/session.ts";
-import { Empty, Notices, Waiting } from "./kit/ui.tsx";
+import { Empty, ErrorMessage, Notices } from "./kit/ui.tsx";
 import { canOpen, titles, type ViewParts } from "./kit/views.ts";
 import type { SessionInfo } from "./kit/wire.ts";
 import { Palette } from "./palette.tsx";
@@ -50,11 +51,14 @@ export function App() {
   useEffect(() => onSession(() => setCurrent(session())), []);
   useEffect(() => onOtherTab(load), []);
   useEffect(load, []);
+  const isOpening = current === undefined && error === null;
+  useLayoutEffect(() => {
+    // What the page shows before this script.
+    if (!isOpening) document.querySelector("#opening")?.remove();
+  }, [isOpening]);
   return (
     <>
-      {current === undefined && (
-        <Waiting for={{ value: null, error, reload: load }} what="console" />
-      )}
+      {current === undefined && error !== null && <ErrorMessage error={error} retry={load} />}
       {current === null && <SignIn />}
       {current && <Console key={current.id} session={current} />}
       <Notices />

@@ -316,7 +316,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
       await browser.scheme(scheme);
       for (const view of views) {
         await browser.go(view);
-        await browser.lacks(".spinner");
+        await browser.lacks(".loading, .spinner");
         violations.push(
           ...(
             await browser.accessibilityViolations(scheme === "dark" ? "color-contrast" : undefined)
@@ -327,7 +327,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.size(375, 720);
     for (const view of views) {
       await browser.go(view);
-      await browser.lacks(".spinner");
+      await browser.lacks(".loading, .spinner");
       const width = await browser.read("document.documentElement.scrollWidth");
       if (width !== 375) violations.push(`${view} is ${String(width)} pixels wide on a phone`);
     }

@@ -82,7 +82,7 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
     for (const hash of hashes) {
       await browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
       await browser.until(
-        "document.querySelector('.detail article') !== null && document.querySelector('.spinner') === null",
+        "document.querySelector('.detail article') !== null && document.querySelector('.loading, .spinner') === null",
       );
       await browser.read("void document.querySelector('.sections button:nth-child(2)')?.click()");
       await browser.read(

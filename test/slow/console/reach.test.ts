@@ -118,7 +118,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     const violations: unknown[] = [];
     for (const hash of ["#/events", "#/flights", "#/health", `#/bookings/${bookingId}`]) {
       await browser.go(hash);
-      await browser.lacks(".spinner");
+      await browser.lacks(".loading, .spinner");
       violations.push(...(await browser.accessibilityViolations()));
       const isNavVisible = `[...document.querySelectorAll(".bottom a")].every((link) =>
         (({ left, right }) => left >= 0 && right <= 320)(link.getBoundingClientRect()))`;

@@ -146,7 +146,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     ] as const) {
       await browser.go(hash);
       await browser.until(
-        `document.querySelectorAll("li > .row.${kind}").length === 2 && document.querySelector(".spinner") === null`,
+        `document.querySelectorAll("li > .row.${kind}").length === 2 && document.querySelector(".loading, .spinner") === null`,
       );
       await browser.until(`${overflow} === 0`);
       await browser.until("!document.querySelector('.row.head').checkVisibility()");

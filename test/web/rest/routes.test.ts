@@ -43,7 +43,9 @@ const publicRoutes = [
   "GET /llms.txt",
   // A page without data. It reads everything from the API with the operator's token.
   "GET /console",
+  "GET /console/start.js",
   "GET /console/page.js",
+  "GET /console/charts.js",
   "GET /console/page.css",
   // Flights are public. Each field that needs a token checks it.
   "ALL /graphql",

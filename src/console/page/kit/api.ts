@@ -1,3 +1,4 @@
+import { consoleHeaders, takeEarly } from "./early.ts";
 import { session, signOut } from "./session.ts";
 
 const requestTimeoutMs = 20_000;
@@ -26,11 +27,6 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Other sites cannot send this header, so the server knows that the console made the request. */
-export const consoleHeaders = { "x-skyhook-console": "1" };
-
-export const sessionPath = "v1/auth/session";
-
 /**
  * Calls the API with the session's cookie. `path` is relative to the page: `v1/events`. Throws an `ApiError`.
  * A 401 or 403 ends the session.
@@ -41,14 +37,16 @@ export async function callApi<Answer>(path: string, options: Options = {}): Prom
   const headers = new Headers({ ...consoleHeaders, ...more });
   if (body !== undefined) headers.set("content-type", "application/json");
   const timeout = AbortSignal.timeout(requestTimeoutMs);
-  let response: Response;
-  try {
-    response = await fetch(path, {
+  const request = () =>
+    fetch(path, {
       method,
       headers,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+  let response: Response;
+  try {
+    response = await ((method === "GET" ? takeEarly(path) : undefined) ?? request());
   } catch (error) {
     if (signal?.aborted === true) throw error;
     const message = timeout.aborted

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import UPlot from "uplot";
+import type UPlot from "uplot";
+
+import { attempt } from "./action.tsx";
 
 export interface Series {
   readonly name: string;
@@ -45,8 +47,14 @@ export function Chart({ label, times, series, isByDay = false, lines, pick }: Pa
   const latest = useRef({ series, pick });
   latest.current = { series, pick };
   const [paintCount, countPaint] = useState(0);
+  // A third of the console's code, which a page without charts does not wait for.
+  const [library, setLibrary] = useState<typeof UPlot | null>(null);
 
   useEffect(() => {
+    void attempt("Loading the chart", async () => {
+      const loaded = await import("uplot");
+      setLibrary(() => loaded.default);
+    });
     const repaint = () => countPaint((count) => count + 1);
     const system = matchMedia("(prefers-color-scheme: dark)");
     system.addEventListener("change", repaint);
@@ -56,11 +64,12 @@ export function Chart({ label, times, series, isByDay = false, lines, pick }: Pa
   const names = series.map(({ name, colour }) => `${name} ${colour}`).join();
   useEffect(() => {
     const target = container.current;
-    if (target === null) return undefined;
+    if (target === null || library === null) return undefined;
     const valueAt = (row: number, index: number) => latest.current.series[row]?.values[index];
     const intervalSeconds = (times[1] ?? 0) - (times[0] ?? 0);
-    const options = optionsFor(target, series, { isByDay, intervalSeconds, lines }, valueAt);
-    const made = new UPlot(options, rowsOf(times, series, lines), target);
+    const layout = { isByDay, intervalSeconds, lines };
+    const options = optionsFor(library, target, series, layout, valueAt);
+    const made = new library(options, rowsOf(times, series, lines), target);
     plot.current = made;
     const onClick = () => {
       const index = made.cursor.idx;
@@ -76,7 +85,13 @@ export function Chart({ label, times, series, isByDay = false, lines, pick }: Pa
       made.destroy();
       plot.current = null;
     };
-  }, [names, isByDay, paintCount, times[1] === undefined ? 0 : times[1] - (times[0] ?? 0)]);
+  }, [
+    library,
+    names,
+    isByDay,
+    paintCount,
+    times[1] === undefined ? 0 : times[1] - (times[0] ?? 0),
+  ]);
 
   useEffect(() => plot.current?.setData(rowsOf(times, series, lines)), [times, series]);
 
@@ -117,6 +132,7 @@ interface Layout {
 }
 
 function optionsFor(
+  library: typeof UPlot,
   target: HTMLElement,
   series: readonly Series[],
   { isByDay, intervalSeconds, lines }: Layout,
@@ -130,7 +146,7 @@ function optionsFor(
     ticks: { show: false },
     font: `11px ${getComputedStyle(target).fontFamily}`,
   };
-  const bars = UPlot.paths.bars?.({ size: [0.82, 40], align: isByDay ? 0 : 1 });
+  const bars = library.paths.bars?.({ size: [0.82, 40], align: isByDay ? 0 : 1 });
   const barStyle = (fill: string) => ({
     fill,
     width: 0,
@@ -141,7 +157,7 @@ function optionsFor(
     width: target.clientWidth,
     height: heightPx,
     // Days are in UTC, hours in the browser's time zone.
-    ...(isByDay && { tzDate: (time: number) => UPlot.tzDate(new Date(time * 1_000), "Etc/UTC") }),
+    ...(isByDay && { tzDate: (time: number) => library.tzDate(new Date(time * 1_000), "Etc/UTC") }),
     // The style sheet hides the legend's values while the pointer is not over a bar.
     hooks: {
       setLegend: [

@@ -1,6 +1,6 @@
 import { follow } from "../../../client/feed.ts";
 
-import { consoleHeaders } from "./api.ts";
+import { consoleHeaders } from "./early.ts";
 import { signOut } from "./session.ts";
 import type { SessionInfo } from "./wire.ts";
 

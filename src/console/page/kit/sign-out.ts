@@ -1,5 +1,6 @@
 import { attempt } from "./action.tsx";
-import { callApi, sessionPath } from "./api.ts";
+import { callApi } from "./api.ts";
+import { sessionPath } from "./early.ts";
 import { leaveBy } from "./session.ts";
 
 /** Ends the session on the server and in this browser. */

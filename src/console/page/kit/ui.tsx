@@ -112,10 +112,12 @@ export function Status({ of: status }: Of<string>) {
   return <Badge tone={tones[status] ?? "quiet"}>{words(status)}</Badge>;
 }
 
+/** Grey rows in place of what is loading. */
 export function Loading({ what }: { readonly what: string }) {
   return (
-    <div class="state" role="status">
-      <span class="spinner" aria-hidden="true" /> Loading {what}…
+    <div class="loading" role="status">
+      <div class="bones" aria-hidden="true" />
+      <span class="hidden-label">Loading {what}…</span>
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 
 import { unnamedConsole } from "../../../base/context.ts";
-import { callApi, sessionPath } from "../kit/api.ts";
+import { callApi } from "../kit/api.ts";
+import { sessionPath } from "../kit/early.ts";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { signIn } from "../kit/session.ts";
 import type { SessionInfo } from "../kit/wire.ts";

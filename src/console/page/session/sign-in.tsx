@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { markUri } from "../../../web/mark.ts";
-import { ApiError, callApi, sessionPath } from "../kit/api.ts";
+import { ApiError, callApi } from "../kit/api.ts";
 import { CopyButton } from "../kit/copy.tsx";
+import { sessionPath } from "../kit/early.ts";
 import { signIn, signOutReason } from "../kit/session.ts";
 import type { SessionInfo } from "../kit/wire.ts";
 
