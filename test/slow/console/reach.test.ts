@@ -139,6 +139,32 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     expect(violations).toEqual([]);
   });
 
+  test.each([1_440, 390])(
+    "every view and form is accessible in %p pixels",
+    async (width) => {
+      await browser.size(width, 900);
+      const found: string[] = [];
+      const forms = ["destinations/new", "replays/new", "agents/new", "providers?add="];
+      for (const path of [...views, ...forms]) {
+        await browser.go(`#/${path}`);
+        await browser.has("h1");
+        await browser.lacks(".loading, .spinner");
+        found.push(...(await browser.accessibilityViolations()).map((it) => `${path}: ${it}`));
+        const faults = await browser.read(`[
+        ...(document.documentElement.scrollWidth > innerWidth ? ["is too wide"] : []),
+        ...[...document.querySelectorAll(".bar a:is([href$='/new'], [href*='?add='])")]
+          .filter((it) => !it.classList.contains("primary") || it.offsetHeight !== 30)
+          .map((it) => it.textContent + " is not a primary button of 30 pixels"),
+        ...[...document.querySelectorAll("main [onclick], main summary, main button, main a")]
+          .filter((it) => it.tabIndex < 0).map((it) => it.textContent + " is not reached by Tab"),
+      ].join()`);
+        if (faults !== "") found.push(`${path} ${String(faults)}`);
+      }
+      expect(found).toEqual([]);
+    },
+    120_000,
+  );
+
   test("announces new events and a lost connection, each once", async () => {
     const announcement = "document.querySelector('[data-arrivals]').textContent";
     await browser.go("#/refused");

@@ -49,7 +49,7 @@ export const Events = listView<EventItem>({
   isFresh: ({ createdAt }) => Date.now() - Date.parse(createdAt) < freshMs,
   filters: ({ route }) => <EventFilters route={route} />,
   action: (query) => (
-    <a class="button" href={writeRoute("replays", "new", query)}>
+    <a class="button primary" href={writeRoute("replays", "new", query)}>
       Replay these…
     </a>
   ),

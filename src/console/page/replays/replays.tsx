@@ -32,7 +32,7 @@ export const Replays = listView<Replay>({
   ],
   narrow: `"title outcome" "kind time" / minmax(0, 1fr) auto`,
   action: () => (
-    <a class="button" href={writeRoute("replays", "new")}>
+    <a class="button primary" href={writeRoute("replays", "new")}>
       New replay
     </a>
   ),
