@@ -62,6 +62,8 @@ const answers: Readonly<Record<string, string>> = {
   "POST /v1/users": "401 415 415 415 415",
   "GET /v1/me/export": "401 200 200 200 200",
   "POST /v1/persons/export": "401 403 403 403 415",
+  "POST /v1/persons/find": "401 403 403 403 415",
+  "POST /v1/persons/read": "401 403 403 403 415",
   "POST /v1/persons/erase": "401 403 403 403 415",
   "GET /v1/events": operators,
   "GET /v1/events/feed": operators,

@@ -370,7 +370,7 @@ test.each([
   [{ provider: "task_tracker", type: "task.*" }, "/from"],
   [{ ...everything, delivery: "lost" }, "/delivery"],
   [{ q: "" }, "/q"],
-  [{ q: "x".repeat(201) }, "/q"],
+  [{ q: "x".repeat(1_001) }, "/q"],
   [{ subject: "" }, "/subject"],
   [{ idempotencyKey: "" }, "/idempotencyKey"],
   [{ ...everything, ratePerSecond: 0 }, "/ratePerSecond"],

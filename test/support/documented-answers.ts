@@ -40,10 +40,11 @@ export async function checkDocumented(
   if (validator === undefined) return fail(`the OpenAPI document does not name ${type}`);
   if (!type.endsWith("json")) return;
   const validate = validator();
-  const bytes = await response.clone().bytes();
+  const bytes = await response.clone().arrayBuffer();
   const isCompressed = response.headers.get("content-encoding") === "gzip";
-  const text = new TextDecoder().decode(isCompressed ? Bun.gunzipSync(bytes) : bytes);
-  const body: unknown = JSON.parse(text);
+  const body: unknown = JSON.parse(
+    new TextDecoder().decode(isCompressed ? Bun.gunzipSync(bytes) : bytes),
+  );
   // A handshake is answered as its service asks.
   if (pathname.startsWith("/webhooks/") && response.ok && Object(body).status === undefined) return;
   if (validate === null || validate(body)) return;

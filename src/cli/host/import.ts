@@ -64,7 +64,11 @@ export async function importCommand(
     writing.at(done, all);
     await Bun.sleep(restMs);
   };
-  const options = { skipBad, afterStep, onChecked: checking.at };
+  const options = {
+    skipBad,
+    afterStep,
+    onChecked: (done: number, all: number) => checking.at(done, all),
+  };
   const { skipped, changed, cancelled, warnings } = await useDatabase(config, (storage) =>
     importFlights(
       { storage, endOutdated: endOutdatedOffers },

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
+import { adminsOnly, type Callers, operatorsOnly, routes } from "../../web/rest/route.ts";
 
 import { explanationSchema } from "./explanation.ts";
 import { rejectionFilters } from "./rejection-filters.ts";
@@ -14,7 +14,9 @@ import { keptPerProvider, type Rejections } from "./rejections.ts";
 
 /** The rejected requests, for operators. */
 export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
-  const { route, list } = routes(callers, "Rejected webhooks", operatorsOnly);
+  const tag = "Rejected webhooks";
+  const { route, list } = routes(callers, tag, operatorsOnly);
+  const admin = routes(callers, tag, adminsOnly);
   return new Elysia({ name: "rejections" })
     .get(
       "/v1/rejections",
@@ -44,9 +46,9 @@ export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
     )
     .post(
       "/v1/rejections/:id/try-secret",
-      ...route("trySecret", "Explain a rejected delivery with another secret", {
+      ...admin.route("trySecret", "Explain a rejected delivery with another secret", {
         description:
-          "Admins only. The cause is `verifies-now` if the stored request verifies with the secret. At most 20 per minute and caller, tests included.",
+          "The cause is `verifies-now` if the stored request verifies with the secret. At most 20 per minute and caller, tests included.",
         params: rejectionParams,
         body: triedSecretSchema,
         response: explanationSchema,

@@ -140,13 +140,6 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     );
   });
 
-  test("shows the ID of a cabin to admins", async () => {
-    const flight = await flightOf("CH5", 10_000);
-    await browser.go(`#/flights/${flight.departureTime.toISOString().slice(0, 10)}?flight=CH5`);
-    await browser.has(`.cabin button[title="Copy the ID ${flight.id}"]`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
-  });
-
   test("lists corrections and refunds in the audit", async () => {
     const id = await booked((await flightOf("CH6", 10_000)).id);
     const correction = { firstName: "Augusta", email: "augusta@example.com" };

@@ -74,9 +74,9 @@ describe("the documentation", () => {
       menu.matchAll(/href="(?:\.\.\/)+docs\/?([\w-]*)"/g),
       ([, name]) => name,
     );
-    expect(pages.slice(0, 4)).toEqual(["", "find", "webhooks", "providers"]);
+    expect(pages.slice(0, 4)).toEqual(["", "find", "moving-in", "webhooks"]);
     expect(text).toMatch(
-      /docs\/find" rel="prev">[^<]+<\/a><a href="[./]+docs\/providers" rel="next">/,
+      /docs\/moving-in" rel="prev">[^<]+<\/a><a href="[./]+docs\/providers" rel="next">/,
     );
   });
 

@@ -1,5 +1,4 @@
 import { flightFilters } from "../../../booking/flights/flight-filters.ts";
-import { copy } from "../kit/copy.tsx";
 import { apiQuery } from "../kit/list/filters.tsx";
 import { ItemRow, RowList, type Rows } from "../kit/list/rows.tsx";
 import { useLoad } from "../kit/load.ts";
@@ -143,26 +142,15 @@ const rows: Rows<Flight> = {
   address: () => null,
 };
 
-/** For admins, with the ID for the API. */
+/** The tooltip has the ID for the API. */
 function SeatsOf({ cabin }: { readonly cabin: Cabin }) {
-  const { id, cabinClass, flightNumber, sold, seats } = cabin;
+  const { id, cabinClass, sold, seats } = cabin;
   const over = sold - seats;
   const full = over > 0 ? `Oversold by ${over}` : "Sold out";
   return (
-    <span class="cabin">
+    <span class="cabin" title={`Flight ID ${id}`}>
       {words(cabinClass)}{" "}
       {sold > 0 && over >= 0 ? <strong>{full}</strong> : <span>{soldText(cabin)}</span>}
-      {isAdmin() && (
-        <button
-          type="button"
-          class="link"
-          title={`Copy the ID ${id}`}
-          aria-label={`Copy ID of ${cabinClass} on ${flightNumber}`}
-          onClick={() => void copy(String(id))}
-        >
-          ID
-        </button>
-      )}
     </span>
   );
 }

@@ -70,22 +70,14 @@ const List = listView<DestinationDetail>({
     {
       head: "Queue",
       at: "queue",
-      width: "136px",
-      cell: ({ health }) => waitingText(health),
-      tip: ({ health }) => waitingText(health),
-    },
-    {
-      head: "Last error",
-      at: "problem",
-      width: "minmax(0, 2fr)",
-      isWideOnly: true,
-      cell: ({ health }) => health.lastError ?? "",
-      tip: ({ health }) => health.lastError,
+      width: "minmax(136px, 2fr)",
+      cell: ({ health }) => queueText(health),
+      tip: ({ health }) => queueText(health),
     },
     {
       head: "Created by",
       at: "by",
-      width: "minmax(0, 1fr)",
+      width: "minmax(0, 2fr)",
       isWideOnly: true,
       cell: ({ id }) => <Maker of={id} />,
     },
@@ -133,6 +125,11 @@ function Owner({ route }: ViewParts) {
       />
     </Controls>
   );
+}
+
+function queueText(health: DestinationDetail["health"]): string {
+  const text = waitingText(health);
+  return health.lastError === null ? text : `${text} · ${health.lastError}`;
 }
 
 /** The API shows the rest of a URL as `…`, because it may hold a secret. */
