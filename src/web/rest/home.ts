@@ -1,3 +1,4 @@
+import { builtCommit, programName } from "../../base/program-name.ts";
 import { apiVersion, version } from "../../base/version.ts";
 import { type Asset, asset, htmlPage, pageHeaders } from "../asset.ts";
 import { markUri } from "../mark.ts";
@@ -41,15 +42,16 @@ function pageOf({ playground, providers }: Home): string {
     ({ path, name, text }) => `<li><a href="${path}"><b>${name}</b><small>${text}</small></a></li>`,
   );
   const endpoints = providers().map((id) => `<code>/webhooks/${Bun.escapeHTML(id)}</code>`);
+  const commit = builtCommit === null ? "" : ` (${builtCommit})`;
   return htmlPage(
     "Skyhook",
     `<main class="start">
       <h1><img src="${markUri()}" width="36" height="36" alt="" /> Skyhook</h1>
       <p>Webhook gateway and flight-booking API. It is running; <a href="readyz">readyz</a> says whether it is ready.
-        First step: run <code>skyhook console</code> beside it, and open the link that it prints.</p>
+        First step: run <code>${programName} console</code> beside it, and open the link that it prints.</p>
       <ul>${items.join("")}</ul>
       <p>${endpoints.length === 0 ? "No provider is registered" : `Providers post to ${endpoints.join(", ")}`}.</p>
-      <p><small>Skyhook ${version}, API ${apiVersion}. Clients that do not ask for HTML receive JSON.</small></p>
+      <p><small>Skyhook ${version}${commit}, API ${apiVersion}. Clients that do not ask for HTML receive JSON.</small></p>
     </main>`,
     `<link rel="stylesheet" href="docs/page.css" />`,
   );
