@@ -47,7 +47,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
   const fields = { ...first, filter: filterField, ...changedOptions, ...last };
 
   async function save(values: FormData): Promise<void> {
-    const changes = changesIn(values, fields, { ...base });
+    const changes = changesIn(values, fields, withoutUrl(base));
     if (Object.keys(changes).length === 0) return done();
     const latest = await callApi<Destination>(path);
     const conflicts = conflictsOf(changes, base, latest);
@@ -80,7 +80,7 @@ export function DestinationEdit({ destination, path, done }: Parts) {
           URL.
         </p>
       )}
-      <Fields of={first} values={{ ...destination }} />
+      <Fields of={first} values={withoutUrl(destination)} />
       <FilterFields of={filterField} input={input} stored={destination.filter} />
       <MoreFields
         title="Order, limits and more"
@@ -92,6 +92,9 @@ export function DestinationEdit({ destination, path, done }: Parts) {
     </Form>
   );
 }
+
+/** The page does not know the URL: it is shown only in part. */
+const withoutUrl = (destination: Destination) => ({ ...destination, url: "" });
 
 /** URL, secret and headers, which stay if their fields are empty: the page does not know them. */
 function keptFields(
