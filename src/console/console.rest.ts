@@ -23,7 +23,8 @@ function pageWith({ issuer, publicUrl }: SignInParts): string {
     ${outline}
     <noscript>The console requires JavaScript. You can also use the API directly: see the <a href="swagger">API reference</a>.</noscript>`,
     `<link rel="stylesheet" href="console/page.css" />
-    <script type="module" src="console/start.js"></script>
+    <script type="module" async src="console/start.js"></script>
+    <link rel="modulepreload" href="console/main.js" />
     <script type="module" src="console/page.js"></script>`,
   );
 }
@@ -48,13 +49,18 @@ const outline = `<div class="frame" id="opening">
  */
 const headers = pageHeaders({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
 
+// Imported on the first request: a start from source does not wait for the bundler.
+const script = (name: string) =>
+  asset("js", async () => (await import("./script.embedded.ts")).scripts[name] ?? "");
+
 /** The operators' console: a page that uses only the public API and loads nothing from other hosts. */
 export const consoleRest = (parts: SignInParts) =>
   assetsRest("console", {
     "/console": asset("html", async () => pageWith(parts), headers),
-    // Imported on the first request: a start from source does not wait for the bundler.
-    "/console/start.js": asset("js", async () => (await import("./script.embedded.ts")).start),
-    "/console/page.js": asset("js", async () => (await import("./script.embedded.ts")).page),
-    "/console/charts.js": asset("js", async () => (await import("./script.embedded.ts")).charts),
+    "/console/start.js": script("start.js"),
+    "/console/page.js": script("page.js"),
+    "/console/main.js": script("main.js"),
+    "/console/others.js": script("others.js"),
+    "/console/uPlot.esm.js": script("uPlot.esm.js"),
     "/console/page.css": asset("css", async () => (await import("./styles.ts")).styles),
   });

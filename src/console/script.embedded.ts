@@ -1,24 +1,20 @@
 import { join } from "node:path";
 
-/** The console's browser code. The compiled program contains it. */
-export const { start, page, charts } = await bundleScripts();
+/**
+ * The console's browser code, by file. `start.js` is short and waits for nothing. `page.js` needs `main.js`, the code that
+ * all views share, and loads the rest later. The compiled program contains them.
+ */
+export const scripts = await bundleScripts();
 
-/** `start` is short and does not wait for `page`, which loads `charts` when it shows one. */
-interface Scripts {
-  readonly start: string;
-  readonly page: string;
-  readonly charts: string;
-}
-
-async function bundleScripts(): Promise<Scripts> {
-  // Each entry on its own: what both need would become a third file to wait for.
+async function bundleScripts(): Promise<Readonly<Record<string, string>>> {
+  // Each entry on its own: what both need would become one more file to wait for.
   const program = `
-    const texts = [];
-    for (const entry of ["start.ts", "main.tsx"]) {
-      const naming = { chunk: "charts.js" };
+    const texts = {};
+    for (const [entry, name] of [["start.ts", "start.js"], ["main.tsx", "page.js"]]) {
+      const naming = { entry: name, chunk: "[name].js" };
       const options = { entrypoints: [entry], splitting: true, minify: true, naming };
       const { outputs } = await Bun.build(options);
-      for (const output of outputs) texts.push(await output.text());
+      for (const output of outputs) texts[output.path.replace("./", "")] = await output.text();
     }
     console.write(JSON.stringify(texts));`;
   // In a separate process: the program goes on, and its own settings do not change the scripts.
@@ -29,6 +25,5 @@ async function bundleScripts(): Promise<Scripts> {
   });
   const [texts, errors] = await Promise.all([built.stdout.text(), built.stderr.text()]);
   if ((await built.exited) !== 0) throw new Error(`failed to bundle the console: ${errors}`);
-  const [start = "", page = "", charts = ""]: readonly string[] = JSON.parse(texts);
-  return { start, page, charts };
+  return JSON.parse(texts);
 }

@@ -1,15 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { Agents } from "./agents/agents.tsx";
-import { AuditView } from "./audit.tsx";
-import { Bookings } from "./bookings/bookings.tsx";
-import { Flights } from "./bookings/flights.tsx";
-import { Destinations } from "./destinations/destinations.tsx";
 import { Events } from "./events/events.tsx";
 import { Rejections } from "./events/rejections.tsx";
 import { Frame } from "./frame.tsx";
-import { HealthView } from "./health/health.tsx";
 import { Issues, useIssueCount } from "./health/issues.tsx";
 import { AdminsOnly } from "./kit/admins-only.tsx";
 import { type ApiError, callApi } from "./kit/api.ts";
@@ -24,10 +18,8 @@ import { onOtherTab, onSession, session, signIn } from "./kit/session.ts";
 import { Empty, ErrorMessage, Notices } from "./kit/ui.tsx";
 import { canOpen, titles, type ViewParts } from "./kit/views.ts";
 import type { SessionInfo } from "./kit/wire.ts";
+import { later, loadOthers } from "./later.tsx";
 import { Palette } from "./palette.tsx";
-import { People } from "./people/people.tsx";
-import { ProvidersView } from "./providers/providers.tsx";
-import { Replays } from "./replays/replays.tsx";
 import { AskName } from "./session/ask-name.tsx";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
 
@@ -77,6 +69,11 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
   const showHelp = () => help.current?.showModal();
   const showPalette = () => palette.current?.showModal();
   useEffect(() => listenToKeys({ showHelp, showPalette }), []);
+  useEffect(() => {
+    // By then the first view has its data. What opens a view tells of a failure.
+    const timer = setTimeout(() => loadOthers().catch(() => {}), 1_000);
+    return () => clearTimeout(timer);
+  }, []);
   const title = route === null ? "Page not found" : titles[route.view];
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -129,15 +126,15 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
   issues: Issues,
   events: Events,
   rejections: Rejections,
-  health: HealthView,
-  providers: ProvidersView,
-  destinations: Destinations,
-  flights: Flights,
-  bookings: Bookings,
-  people: People,
-  audit: AuditView,
-  agents: Agents,
-  replays: Replays,
+  health: later("HealthView"),
+  providers: later("ProvidersView"),
+  destinations: later("Destinations"),
+  flights: later("Flights"),
+  bookings: later("Bookings"),
+  people: later("People"),
+  audit: later("AuditView"),
+  agents: later("Agents"),
+  replays: later("Replays"),
 };
 
 function CurrentView({ route }: ViewParts) {

@@ -98,7 +98,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
   test("keys: signing out focuses the page that signs in", async () => {
     await browser.click(".tools button:last-child");
     await browser.until(isFocused("main.sign-in"));
-    await signIn(browser, server);
+    await signIn(browser, server, "admin");
     await browser.until(`${rows} > 40`);
   });
 

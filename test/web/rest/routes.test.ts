@@ -45,7 +45,9 @@ const publicRoutes = [
   "GET /console",
   "GET /console/start.js",
   "GET /console/page.js",
-  "GET /console/charts.js",
+  "GET /console/main.js",
+  "GET /console/others.js",
+  "GET /console/uPlot.esm.js",
   "GET /console/page.css",
   // Flights are public. Each field that needs a token checks it.
   "ALL /graphql",
