@@ -65,7 +65,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     );
     expect(await cellsOf("li .row .cell")).toMatch(
       // In summer at 8.
-      /^12:00\|0[78]:00\|SK100\|JFK → LHR\|100%\|Economy Sold outID\|Bookings$/,
+      /^12:00\|0[78]:00\|SK100\|JFK → LHR\|100%\|Economy Sold out\|Bookings$/,
     );
     // The next day with departures.
     await browser.click("header.load a", "li .row .cell", "SK300");
