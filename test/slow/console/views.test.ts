@@ -45,7 +45,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.until(
       `location.hash === '#/flights?days=60' && document.querySelectorAll('li .row.departure').length === 1`,
     );
-    await browser.shows("header.load", "1 flight, 1 of 10 seats sold");
+    await browser.shows("header.load", "1 flight, 0 of 10 seats sold");
   });
 
   test("charts: the legend shows values only while the pointer is over a bar", async () => {
@@ -207,13 +207,13 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".issue", "The destination failed: check its log.");
     await browser.shows(".issue h2", "rejected");
     await browser.until("Number(document.querySelector('nav .count')?.textContent) > 1");
-    const before = await browser.count(".issue");
+    const before = await browser.count(".issue footer");
     // Equal findings are one card, with a row for each provider. Each action has a name of its own.
-    await browser.until("document.querySelectorAll('.issue:last-child footer').length > 1");
+    await browser.has(".issue:has(footer + footer)");
     const names = `[...document.querySelectorAll(".issue .actions > *")].map((it) => it.ariaLabel)`;
     expect(await browser.read(`new Set(${names}).size === ${names}.length`)).toBe(true);
     await browser.click(".issue .actions > button", ".muted summary", "Muted (1)");
-    expect(await browser.count(".page > .issues > .issue")).toBe(before - 1);
+    expect(await browser.count(".page > .issues > .issue footer")).toBe(before - 1);
     await browser.read("void (document.querySelector('.muted').open = true)");
     await browser.shows(".muted button", "Unmute");
     expect(await browser.accessibilityViolations()).toEqual([]);
