@@ -126,6 +126,15 @@ export function onboarding(parts: OnboardingParts): Onboarding {
     };
   }
 
+  /** A secret that was made here is shown once; one that was entered is not. */
+  async function changedSetup(
+    id: string,
+    added: NewSecret | null,
+  ): Promise<ProviderSetupWithSecret> {
+    const madeSecret = added?.isMade === true ? added.secret : null;
+    return { ...(await setupOf(find(id))), madeSecret };
+  }
+
   return {
     async catalogue(ctx) {
       requireAdmin(ctx);
@@ -163,10 +172,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
         if (added !== null) secrets.removeWebhookSecret(id);
         throw error;
       }
-      return {
-        ...(await setupOf(find(id))),
-        madeSecret: added?.isMade === true ? added.secret : null,
-      };
+      return changedSetup(id, added);
     },
 
     async setSecret(ctx, id, body) {
@@ -180,10 +186,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
       await record(ctx, "provider.secret_changed", id);
       if (added !== null) store(id, added, secretToKeep(find(id), added.secret, uses));
       load(parts, "The secret is stored, but not loaded: correct this and send SIGHUP.");
-      return {
-        ...(await setupOf(find(id))),
-        madeSecret: added?.isMade === true ? added.secret : null,
-      };
+      return changedSetup(id, added);
     },
 
     async test(ctx, id, body, from) {
