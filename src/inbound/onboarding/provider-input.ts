@@ -3,9 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { maxFileCharacters } from "../providers/files/checked-file.ts";
 import { providerIdPattern } from "../providers/files/folder.ts";
-
-/** A secret or key longer than this is a mistake. An RSA public key of 4096 bits has 800 characters. */
-export const maxSecretCharacters = 16 * 1024;
+import { maxSecretCharacters } from "../signatures/usable-secret.ts";
 
 const secretFields = {
   secret: Type.Optional(

@@ -1,12 +1,11 @@
-import { errorMessage } from "../../base/errors.ts";
 import { invalid } from "../../base/validation.ts";
 import type { SecretUse } from "../model/secret-use.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { weaknessOf } from "../providers/weak-secret.ts";
 import { developmentSecret } from "../signatures/development-secret.ts";
-import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets } from "../signatures/signed-request.ts";
+import { requireUsable } from "../signatures/usable-secret.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
 
 /** The store of webhook secrets, as far as it is needed here. */
@@ -51,11 +50,7 @@ export function newSecret(
   if (secret === undefined) return null;
   const text = secret.trim();
   if (text === "") throw invalid("/secret", "Enter the secret");
-  try {
-    verifier(provider.signature, { current: text, previous: null });
-  } catch (error) {
-    throw invalid("/secret", `The secret ${errorMessage(error)}`);
-  }
+  requireUsable(provider.signature, text);
   requireStrong(text, provider, registered);
   return { secret: text, privateKey: null, isMade: false };
 }

@@ -4,6 +4,7 @@ import { bodyReader } from "../../base/validation.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { documented, listOf, nullable, resource, text, word } from "../../web/schema.ts";
 import { rejectionSchema } from "../model/rejection.ts";
+import { maxSecretCharacters } from "../signatures/usable-secret.ts";
 
 import { causes } from "./causes.ts";
 import { explanationSchema } from "./explanation.ts";
@@ -54,9 +55,6 @@ export interface ExplainedRejection extends Static<typeof explainedRejectionSche
 export const rejectionParams = documented(
   Type.Object({ id: text("The rejection's id.", "rej_019377b07d4070008000000000000001") }),
 );
-
-/** An RSA public key of 4096 bits has 800 characters. */
-const maxSecretCharacters = 16 * 1024;
 
 export const triedSecretSchema = Type.Object(
   {

@@ -5,6 +5,7 @@ import { isId, type MakeId } from "../../base/ids.ts";
 import { prettyJson } from "../../base/json-text.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { printable } from "../../base/payload.ts";
+import { invalid } from "../../base/validation.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -24,6 +25,7 @@ import {
   type SignatureScheme,
   signsUrl,
 } from "../signatures/scheme.ts";
+import { requireUsable } from "../signatures/usable-secret.ts";
 
 import { explainStored } from "./explain-stored.ts";
 import type { Explanation } from "./explanation.ts";
@@ -185,14 +187,26 @@ export function rejections(parts: Parts): Rejections {
       requireAdmin(ctx);
       tests.count(ctx);
       const { secret } = readTriedSecret(body);
+      const found = await find(id);
+      const scheme = registry.provider(found.provider)?.signature;
+      if (scheme !== undefined) requireTryable(scheme, secret);
       const secrets = { current: secret, previous: null };
-      const explanation = await explainStored(registry, await find(id), secrets);
+      const explanation = await explainStored(registry, found, secrets);
       if (explanation.cause !== "verifies-now") return explanation;
       const detail =
         "The webhook verifies with this secret. Set it as the provider's secret, then have the provider send the webhook again.";
       return { ...explanation, detail };
     },
   };
+}
+
+/** Throws `validation-failed` if nothing can be said about a secret. */
+function requireTryable(scheme: SignatureScheme, secret: string): void {
+  if (isWeak(scheme)) {
+    const detail = "The webhook contained its secret, which is not stored: nothing can be compared";
+    throw invalid("/secret", detail);
+  }
+  requireUsable(scheme, secret);
 }
 
 /** As the database measures it. */

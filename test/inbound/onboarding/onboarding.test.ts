@@ -511,3 +511,22 @@ describe("a test event", () => {
     }
   });
 });
+
+test("a secret that cannot be tried on a rejected delivery is refused, and says why", async () => {
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const key = publicKey.export({ type: "spki", format: "pem" }).toString();
+  const signature = { "x-signature-ed25519": "ab".repeat(64), "x-signature-timestamp": "1" };
+  const token = { "x-telegram-bot-api-secret-token": "f".repeat(32) };
+  for (const [catalogue, given, headers, tried, detail] of [
+    ["discord", key, signature, "no key", "must be an Ed25519 public key"],
+    // Even with the right one, which is nowhere to compare it with.
+    ["telegram", secret, token, "f".repeat(32), "The webhook contained its secret"],
+  ] as const) {
+    await jsonWith(await add({ catalogue, secret: given }), 201);
+    expect((await app.fetch(`/webhooks/${catalogue}`, post({}, headers))).status).toBe(401);
+    const [rejection] = await listed(app, `/v1/rejections?provider=${catalogue}&limit=1`);
+    const to = `/v1/rejections/${String(rejection?.["id"])}/try-secret`;
+    const refused = await jsonWith(await app.as("admin", to, post({ secret: tried })), 422);
+    expect(refused["detail"]).toContain(detail);
+  }
+});

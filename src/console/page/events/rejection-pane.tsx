@@ -147,6 +147,10 @@ const secretFields = {
   },
 } as const;
 
+/** Whether the signature is right, if only it did not come late. */
+const isSignedWith = ({ cause }: RejectionDetail["explanation"]) =>
+  cause === "verifies-now" || cause === "stale-timestamp";
+
 /** Checks the stored bytes with a secret that is not the configured one. */
 function TrySecret({ id }: { readonly id: string }) {
   const [tried, setTried] = useState<readonly RejectionDetail["explanation"][]>([]);
@@ -172,9 +176,11 @@ function TrySecret({ id }: { readonly id: string }) {
         <Fields of={secretFields} />
         {found !== undefined && (
           <p role="status">
-            <Badge tone={found.cause === "verifies-now" ? "good" : "bad"}>
-              {found.cause === "verifies-now" ? "Matches" : "Does not match"}
-            </Badge>{" "}
+            {isSignedWith(found) ? (
+              <Badge tone="good">Matches</Badge>
+            ) : (
+              <Badge tone="bad">Does not match</Badge>
+            )}{" "}
             <Text of={found.detail} />
           </p>
         )}
