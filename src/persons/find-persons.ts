@@ -52,18 +52,24 @@ const beginning = (from: string) => ({ from, until: `${from}\u{10ffff}`, limit: 
 export async function findPersons(storage: Storage, text: string): Promise<FoundPersons> {
   const q = text.normalize("NFC").trim().replaceAll(/\s+/g, " ");
   const found = q === "" ? await newest(storage) : await matching(storage, q);
-  const persons = [...merged(found).values()];
-  return { data: persons.slice(0, maxFound), hasMore: persons.length > maxFound };
+  const persons = [...merged(found.persons).values()];
+  return { data: persons.slice(0, maxFound), hasMore: found.isCut || persons.length > maxFound };
 }
 
-async function newest(storage: Storage): Promise<readonly FoundPerson[]> {
+interface Found {
+  readonly persons: readonly FoundPerson[];
+  /** Whether a search found more rows, which may be of other persons. */
+  readonly isCut: boolean;
+}
+
+async function newest(storage: Storage): Promise<Found> {
   const users = await storage.all(newestUsers, { limit: maxFound + 1 });
-  return users.map(ofAccount);
+  return { persons: users.map(ofAccount), isCut: false };
 }
 
-async function matching(storage: Storage, q: string): Promise<readonly FoundPerson[]> {
+async function matching(storage: Storage, q: string): Promise<Found> {
   const byBooking = await ofBooking(storage, q);
-  if (byBooking.length > 0) return byBooking;
+  if (byBooking.length > 0) return { persons: byBooking, isCut: false };
   const email = beginning(q.toLowerCase());
   const [last = "", ...before] = q.split(" ").toReversed();
   const first = beginning(lowerAscii(before.toReversed().join(" ")));
@@ -75,11 +81,13 @@ async function matching(storage: Storage, q: string): Promise<readonly FoundPers
     storage.all(passengersByEmailBeginning, email, "long"),
     storage.all(passengersByNameBeginning, byName, "long"),
   ]);
-  const found = [
+  const searches = [users, named, contacts, passengers, travellers];
+  const persons = [
     ...[...users, ...named].map(ofAccount),
     ...[...passengers, ...travellers, ...contacts].map(ofRow),
   ];
-  return found.length > 0 ? found : ofUser(storage, q);
+  if (persons.length === 0) return { persons: await ofUser(storage, q), isCut: false };
+  return { persons, isCut: searches.some(({ length }) => length === maxRows) };
 }
 
 async function ofBooking(storage: Storage, q: string): Promise<readonly FoundPerson[]> {

@@ -362,6 +362,18 @@ describe("to find a person", () => {
     expect(await search("erased")).toEqual([]);
   });
 
+  test("a frequent traveller hides others only with a word that there may be more", async () => {
+    const { id } = await addFlight(app, { seats: 200 });
+    const frequent = { firstName: "Ada", lastName: "Canaryson", email };
+    for (let made = 0; made < 12; made += 1) {
+      const all = Array.from({ length: 9 }, (_, at) => ({ ...passenger(at + 1), ...frequent }));
+      const body = { ...bookingBody(id), passengers: all };
+      await jsonWith(await app.as("user", bookingsPath, post(body)), 201);
+    }
+    const found = await json(await app.as("admin", "/v1/persons/find", post({ q: "ada." })));
+    expect(found).toMatchObject({ data: [{ email }], hasMore: true });
+  });
+
   test("reads what blocks an erasure, the account and the bookings", async () => {
     const { user, own, other } = await person();
     const read = async (given: string) =>
