@@ -8,7 +8,7 @@ import { adminsOnly, type Callers, routes } from "../../web/rest/route.ts";
 import { type AuditAction, auditActions, listedAuditEntrySchema } from "./audit-entry.ts";
 import { auditFilters } from "./audit-filters.ts";
 import type { Audit } from "./audit.ts";
-import { namedEntries, type NameSources, subjectCalled } from "./named-entries.ts";
+import { namedEntries, type NameSources, subjectsCalled } from "./named-entries.ts";
 
 const auditPageSchema = pageOf(listedAuditEntrySchema);
 
@@ -32,8 +32,9 @@ export const auditRest = (audit: Audit, names: NameSources, callers: Callers) =>
       response: auditPageSchema,
       serve: async ({ ctx, page, filters: { action, subject: called, ...filters } }) => {
         const actions = actionsIn(action);
-        const subject = called && (await subjectCalled(ctx, names, called));
-        const found = await audit.list(ctx, page, { ...filters, subject, actions });
+        const subjects =
+          called === undefined ? undefined : await subjectsCalled(ctx, names, called);
+        const found = await audit.list(ctx, page, { ...filters, subjects, actions });
         return { ...found, data: await namedEntries(ctx, names, found.data) };
       },
     }),

@@ -15,8 +15,9 @@ import type { AuditFilters } from "./audit-filters.ts";
 import { auditOf, auditPages, insertAudit } from "./audit.sql.ts";
 
 /** Which entries to list. Undefined means any. */
-interface EntryFilters extends Omit<AuditFilters, "action"> {
+interface EntryFilters extends Omit<AuditFilters, "action" | "subject"> {
   readonly actions?: readonly AuditAction[] | undefined;
+  readonly subjects?: readonly string[] | undefined;
 }
 
 /** The list of who did what. */
@@ -64,13 +65,13 @@ export function audit(
       };
       return write(insertAudit, { ...entry, tombstones: [sha256(actor.id)] }, erasedCaller);
     },
-    list(ctx, request, { actions, actor, subject, from, to } = {}) {
+    list(ctx, request, { actions = [undefined], actor, subjects = [undefined], from, to } = {}) {
       requireAdmin(ctx);
-      const entriesOf = (action?: AuditAction) =>
-        auditPages(storage, { action, actor, subject }, { from, to });
-      // One list per action, each by its index.
-      const source = actions === undefined ? entriesOf() : mergeSources(actions.map(entriesOf));
-      return paginate(source, request);
+      // One list per action and subject, each by its index.
+      const sources = actions.flatMap((action) =>
+        subjects.map((subject) => auditPages(storage, { action, actor, subject }, { from, to })),
+      );
+      return paginate(mergeSources(sources), request);
     },
     async of(ctx, action, subjects) {
       requireAdmin(ctx);

@@ -36,14 +36,14 @@ const allDestinations = {
 const listDestinations = (ctx: Context, { destinations }: NameSources) =>
   destinations.list(ctx, allDestinations, { owner: "operators" });
 
-/** The id of the operators' destination with this name; otherwise the text itself. */
-export async function subjectCalled(
+/** The text itself, and the id of the operators' destination with this name: a provider may be called the same. */
+export async function subjectsCalled(
   ctx: Context,
   names: NameSources,
   text: string,
-): Promise<string> {
+): Promise<readonly string[]> {
   const { data } = await listDestinations(ctx, names);
-  return data.find(({ name }) => name === text)?.id ?? text;
+  return [text, ...data.filter(({ name }) => name === text).map(({ id }) => id)];
 }
 
 /** The name in the first line of an entry about each of these subjects, where it has one. */

@@ -117,11 +117,18 @@ test("the audit list can be filtered by action, actor, subject and time", async 
   for (const [query, entries] of Object.entries(expected)) {
     expect([query, await found(query)]).toEqual([query, [...entries]]);
   }
+  // Somebody called a destination as the subject of other entries.
+  await create(String(id), "namesake");
+  expect(await found(`subject=${String(id)}`)).toEqual([
+    "destination.created by namesake",
+    ...replayed,
+  ]);
+
   const page = await json(await app.as("admin", "/v1/audit?action=dest*&limit=1&include=total"));
-  expect(page).toMatchObject({ pagination: { hasMore: true, total: 3 } });
+  expect(page).toMatchObject({ pagination: { hasMore: true, total: 4 } });
   const { nextCursor } = Object(page["pagination"]);
   const rest = await found(`action=dest*&limit=5&cursor=${String(nextCursor)}`);
-  expect(rest).toEqual([second, created]);
+  expect(rest).toEqual([paused, second, created]);
 
   for (const [query, parameter] of [
     ["action=sesion.*", "action"],
