@@ -19,11 +19,14 @@ const usedCodeKeptMs = 600_000;
 const maxNameLength = 60;
 export const consoleNameRule = nameRule(maxNameLength);
 /** Characters that show nothing and join nothing, which no name needs: two names would look the same. */
-const hidden = /[\u00ad\u200b\u2060-\u2064\ufeff]/;
+const hidden = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** The name of who signs in by a link, without surrounding white space; null if the text is not a name. */
+/** The name of who signs in by a link, written in one way; null if the text is not a name. */
 export function readConsoleName(text: string): string | null {
-  const name = text.trim();
+  const name = text
+    .normalize("NFC")
+    .trim()
+    .replaceAll(/[\p{Zs}\t]+/gu, " ");
   return isName(name, maxNameLength) && !hidden.test(name) ? name : null;
 }
 

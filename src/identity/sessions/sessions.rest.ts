@@ -56,7 +56,7 @@ export const sessionsRest = (parts: Parts) => {
     }
     const body = await readJson(request, address);
     const { code, name }: { code?: unknown; name?: unknown } = Object(body);
-    const given = name === undefined ? null : readName(name);
+    const given = name === undefined || name === null ? null : readName(name);
     if (code === undefined && given !== null) {
       const { actor: id, roles, expiresAt } = await sessions.read(cookies.read(request) ?? "");
       return { actor: namedActor({ id, roles }, given), endsAt: expiresAt };

@@ -61,6 +61,9 @@ describe("a session of the console", () => {
     const refused = [{ pointer: "/name" }];
     for (const [name, actor] of [
       [" Ada ", "console:Ada"],
+      ["Ada \u00a0 Lovelace", "console:Ada Lovelace"],
+      ["Zoe\u0308", "console:Zo\u00eb"],
+      [null, "skyhook-console"],
       ["console:Ada", "console:console:Ada"],
       ["oidc:ada", "console:oidc:ada"],
       ["cli:root", "console:cli:root"],
@@ -69,6 +72,9 @@ describe("a session of the console", () => {
       ["", refused],
       [" \u200b", refused],
       ["A\u200bda", refused],
+      ["A\u034fda", refused],
+      ["A\u3164da", refused],
+      ["A\u{e0101}da", refused],
       ["Ada\u202e", refused],
       ["A\nda", refused],
       [7, refused],
