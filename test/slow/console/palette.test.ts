@@ -156,8 +156,11 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
   });
 
   test("signs out; offers operators neither bookings nor what only admins may do", async () => {
+    await browser.read(`localStorage.setItem("skyhook.name", "Ada")`);
     await choose("sign out", "Sign out");
     await browser.shows("[role=alert]", "signed out");
+    // The next person who signs in here may be another one.
+    expect(await browser.read(`localStorage.getItem("skyhook.name")`)).toBeNull();
     await signIn(browser, server, "operator");
     await browser.shows("[data-row]", "GitHub");
     await open();

@@ -5,10 +5,8 @@ import { callApi } from "../kit/api.ts";
 import { sessionPath } from "../kit/early.ts";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { signIn } from "../kit/session.ts";
+import { nameKey } from "../kit/sign-out.ts";
 import type { SessionInfo } from "../kit/wire.ts";
-
-/** The name of who uses this browser; empty if they were asked and gave none. */
-const nameKey = "skyhook.name";
 
 /** The name to sign in by a link with, if it is known. */
 export function rememberedName(): { readonly name?: string } {
@@ -24,7 +22,7 @@ interface Parts {
   readonly session: SessionInfo;
 }
 
-/** Asks who signed in by a link without a name, once per browser. Does not keep them from working. */
+/** Asks who signed in by a link without a name, once until they sign out. Does not keep them from working. */
 export function AskName({ session: { actor } }: Parts) {
   const [isOpen, setIsOpen] = useState(
     actor === unnamedConsole && localStorage.getItem(nameKey) === null,
