@@ -36,7 +36,7 @@ export function movedDestinations(product: Product, text: string) {
   if (!Array.isArray(items)) {
     throw new Error(`This is no list of ${product}: ${places.join(".")} is missing`);
   }
-  const names = new Map<string, number>();
+  const names = new Set<string>();
   const lost: string[] = [];
   const destinations = items.filter(isObject).flatMap((item) => {
     const { lost: missing, url, ...moved } = read(item);
@@ -62,6 +62,10 @@ const othersLost = (item: JsonObject, hints: Readonly<Record<string, string>>) =
     isEmpty(at(item, ...path.split("."))) ? null : hint,
   );
 
+/** Without a filter, it would receive what was never meant for it. */
+const unknownSource = (from: string) =>
+  `its source ${from} is no known provider, so it is disabled; add the provider and a filter, then enable it`;
+
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -69,13 +73,17 @@ const isEmpty = (value: unknown): boolean =>
   value === false ||
   (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
-const ruleHints: Readonly<Record<string, string>> = {
-  filter: "its filter reads the provider's payload; write one in CEL over event and notification",
-  transform: "its transformation; format json takes a template",
-  retry: "its retry rule; set retryDelays",
-  delay: "its delay; deliveries are sent at once",
-  deduplicate: "its deduplication; a webhook is stored once by the provider's id",
-};
+const filterHint =
+  "its filter reads the provider's payload; write one in CEL over event and notification";
+const transformHint = "its transformation; format json takes a template";
+const retryHint = "its retry rule; set retryDelays";
+const ruleHints: ReadonlyMap<string, string> = new Map([
+  ["filter", filterHint],
+  ["transform", transformHint],
+  ["retry", retryHint],
+  ["delay", "its delay; deliveries are sent at once"],
+  ["deduplicate", "its deduplication; a webhook is stored once by the provider's id"],
+]);
 
 function hookdeckConnection(item: JsonObject): Moved {
   const [source, destination] = [at(item, "source"), at(item, "destination")];
@@ -93,13 +101,14 @@ function hookdeckConnection(item: JsonObject): Moved {
     format: "original",
     filter: provider === null ? null : `event.provider == "${provider}"`,
     ...(period === "concurrent" ? { maxConcurrent: limited(limit, 64) } : perSecond(limit, period)),
-    state: stateOf(!isEmpty(at(item, "disabled_at")), !isEmpty(at(item, "paused_at"))),
+    state: stateOf(
+      provider === null || !isEmpty(at(item, "disabled_at")),
+      !isEmpty(at(item, "paused_at")),
+    ),
     lost: [
-      provider === null
-        ? `its source ${from} is no known provider, so it would receive all events; add the provider and a filter`
-        : null,
+      provider === null ? unknownSource(from) : null,
       kind === "HTTP" ? null : `a destination of type ${kind}; use \`skyhook listen\` instead`,
-      ...rules.map((rule) => ruleHints[rule] ?? `its rule ${rule}`),
+      ...rules.map((rule) => ruleHints.get(rule) ?? `its rule ${rule}`),
       ...othersLost(item, {
         "destination.config.auth": "its authentication; set headers",
         "destination.auth_method": "its authentication; set headers",
@@ -133,6 +142,7 @@ function convoySubscription(item: JsonObject): Moved {
   const endpoint = at(item, "endpoint_metadata");
   const from = textAt(item, "source_metadata", "name");
   const provider = from === null ? null : providerOf(from);
+  const isUnknown = from !== null && provider === null;
   const isIncoming = textAt(item, "type") === "incoming" || from !== null;
   const types = filterOf(at(item, "filter_config", "event_types"));
   const ofProvider = provider === null ? null : `event.provider == "${provider}"`;
@@ -145,19 +155,17 @@ function convoySubscription(item: JsonObject): Moved {
     filter: [ofProvider, types].filter((each) => each !== null).join(" && ") || null,
     ratePerSecond: limited(limit / seconds, 1_000),
     state: stateOf(
-      textAt(endpoint, "status") === "inactive",
+      isUnknown || textAt(endpoint, "status") === "inactive",
       textAt(endpoint, "status") === "paused",
     ),
     lost: [
-      from === null || provider !== null
-        ? null
-        : `its source ${from} is no known provider, so it would receive all events; add the provider and a filter`,
+      isUnknown ? unknownSource(from) : null,
       types === null ? null : laterEvents,
       ...othersLost(item, {
-        "filter_config.filter.body": ruleHints["filter"] ?? "",
+        "filter_config.filter.body": filterHint,
         "filter_config.filter.headers": "its filter over headers; filters do not read them",
-        function: ruleHints["transform"] ?? "",
-        retry_config: ruleHints["retry"] ?? "",
+        function: transformHint,
+        retry_config: retryHint,
         rate_limit_config: "its own rate limit; that of the endpoint is kept",
         "endpoint_metadata.authentication": "its authentication; set headers",
       }),
@@ -213,8 +221,9 @@ const slug = (name: string): string =>
     .replaceAll(/^[^a-z0-9]+|-+$/g, "")
     .slice(0, 56) || "destination";
 
-function unique(name: string, taken: Map<string, number>): string {
-  const count = (taken.get(name) ?? 0) + 1;
-  taken.set(name, count);
-  return count === 1 ? name : `${name}-${count}`;
+function unique(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let count = 2; taken.has(free); count += 1) free = `${name}-${count}`;
+  taken.add(free);
+  return free;
 }

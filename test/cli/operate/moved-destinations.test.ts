@@ -63,6 +63,13 @@ const lists = {
         source: { name: "acme", type: "WEBHOOK" },
         destination: { name: "laptop", type: "CLI", config: { path: "/hooks" } },
       },
+      {
+        id: "web_4",
+        name: "warehouse",
+        source: { name: "acme", type: "WEBHOOK" },
+        destination: { name: "Billing API 2", config: { url: "https://warehouse.example.com/" } },
+        rules: [{ type: "constructor" }],
+      },
     ],
   },
   svix: {
@@ -138,6 +145,13 @@ const expected = {
         state: "active",
         url: "https://billing.example.com/shop",
       },
+      // Without a filter, it would receive the events of all providers.
+      {
+        name: "billing-api-2-2",
+        format: "original",
+        state: "disabled",
+        url: "https://warehouse.example.com/",
+      },
     ],
     lost: [
       "billing-api: its retry rule",
@@ -146,6 +160,8 @@ const expected = {
       "laptop: its source acme",
       "laptop: a destination of type CLI",
       "laptop: left out",
+      "billing-api-2-2: its source acme is no known provider, so it is disabled",
+      "billing-api-2-2: its rule constructor",
     ],
   },
   svix: {
