@@ -46,7 +46,7 @@ export async function callApi<Answer>(path: string, options: Options = {}): Prom
     });
   let response: Response;
   try {
-    response = await ((method === "GET" ? takeEarly(path) : undefined) ?? request());
+    response = await (takeEarly(path, method) ?? request());
   } catch (error) {
     if (signal?.aborted === true) throw error;
     const message = timeout.aborted

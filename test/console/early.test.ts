@@ -1,0 +1,19 @@
+import { afterEach, expect, test } from "bun:test";
+
+import { takeEarly } from "../../src/console/page/kit/early.ts";
+
+afterEach(() => {
+  globalThis.earlyResponses = undefined;
+});
+
+test("an early response is taken once, and not after somebody else has signed in", () => {
+  const early = Promise.resolve(new Response());
+  globalThis.earlyResponses = new Map([
+    ["v1/providers", early],
+    ["v1/issues", early],
+  ]);
+  expect(takeEarly("v1/providers", "GET")).toBe(early);
+  expect(takeEarly("v1/providers", "GET")).toBeUndefined();
+  expect(takeEarly("v1/auth/session", "POST")).toBeUndefined();
+  expect(takeEarly("v1/issues", "GET")).toBeUndefined();
+});
