@@ -86,7 +86,7 @@ export function envOfDemo(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   }
   const found =
     port === null ? `${meant.length} demos run` : `PORT is ${port}, and no demo runs there`;
-  const choices = running
+  const choices = (meant.length > 0 ? meant : running)
     .map(({ variables, folder }) => `PORT=${variables["PORT"]} (started in ${folder})`)
     .toSorted();
   throw new UsageError(

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { at, itemsAt } from "../../../../src/base/payload.ts";
@@ -105,7 +105,7 @@ describe("skyhook import", () => {
   });
 
   test.each([
-    [["import"], 2, "missing required argument"],
+    [["import"], 2, "Missing required argument"],
     [["import", "none.csv"], 1, "The file none.csv does not exist"],
     [["import", "x.csv", "--format", "xml"], 2, "csv, ndjson"],
   ])("%j fails with %d", async (args, code, says) => {
@@ -412,6 +412,16 @@ describe("skyhook demo", () => {
       for (const text of [says ?? "", ...ports.map((port) => `PORT=${port} `), here, there])
         expect(asked.text).toContain(text);
     }
+    // As if a second one ran in the same folder: those of other folders are no choice.
+    const files = readdirSync(runtime).map((name) => readFileSync(join(runtime, name), "utf8"));
+    const second = join(runtime, `skyhook.demo-${process.getuid?.()}-0.json`);
+    const first = files.find((text) => text.includes(here)) ?? "";
+    writeFileSync(second, first.replace(`"${ports[0]}"`, '"5"'));
+    const { text } = await address(here);
+    expect(text).toContain("2 demos run");
+    for (const port of [ports[0], "5"]) expect(text).toContain(`PORT=${port} `);
+    expect(text).not.toContain(there);
+    rmSync(second);
     await demos[0]?.kill();
     // The only one that is left; the file of the killed one is removed by the next demo.
     expect((await address(here)).text).toContain(`:${ports[1]}/console#code=`);
