@@ -1,4 +1,5 @@
 import { at, isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { byBrand } from "../../inbound/providers/brand.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../inbound/providers/files/catalogue-files.ts";
@@ -31,7 +32,7 @@ interface Moved {
 /** The destinations file for a list of another product, and a line for everything that it could not carry over. */
 export function movedDestinations(product: Product, text: string) {
   const { places, read } = products[product];
-  const list: unknown = JSON.parse(text);
+  const list = jsonIn(text);
   const items = Array.isArray(list) ? list : at(list, ...places);
   if (!Array.isArray(items)) {
     throw new Error(`This is no list of ${product}: ${places.join(".")} is missing`);
@@ -49,14 +50,19 @@ export function movedDestinations(product: Product, text: string) {
     const given = Object.entries({ ...moved, name, url }).filter(([, value]) => value !== null);
     return [Object.fromEntries(given)];
   });
-  if (isTrueAt(list, "done") === false && textAt(list, "iterator") !== null) {
+  if (hasNextPage(list)) {
     lost.push("The list has further pages: convert those too");
   }
   return { text: Bun.YAML.stringify({ destinations }, null, 2), lost };
 }
 
-const laterEvents =
-  "its event types are kept as they are called there; `skyhook events types` lists those of Skyhook";
+/** Svix ends with `done`, Convoy with `has_next_page: false`, Hookdeck without `next`. */
+const hasNextPage = (list: unknown): boolean =>
+  (!isTrueAt(list, "done") && textAt(list, "iterator") !== null) ||
+  isTrueAt(list, "data", "pagination", "has_next_page") ||
+  textAt(list, "pagination", "next") !== null;
+
+const laterEvents = `its event types are kept as they are called there; \`${programName} events types\` lists those of Skyhook`;
 const othersLost = (item: JsonObject, hints: Readonly<Record<string, string>>) =>
   Object.entries(hints).map(([path, hint]) =>
     isEmpty(at(item, ...path.split("."))) ? null : hint,
@@ -107,7 +113,9 @@ function hookdeckConnection(item: JsonObject): Moved {
     ),
     lost: [
       provider === null ? unknownSource(from) : null,
-      kind === "HTTP" ? null : `a destination of type ${kind}; use \`skyhook listen\` instead`,
+      kind === "HTTP"
+        ? null
+        : `a destination of type ${kind}; use \`${programName} listen\` instead`,
       ...rules.map((rule) => ruleHints.get(rule) ?? `its rule ${rule}`),
       ...othersLost(item, {
         "destination.config.auth": "its authentication; set headers",
@@ -210,6 +218,14 @@ const unitSeconds: Readonly<Record<string, number>> = { h: 3_600, m: 60 };
 /** A whole number that is allowed; null without a limit. */
 const limited = (limit: number, most: number): number | null =>
   limit > 0 ? Math.min(most, Math.max(1, Math.floor(limit))) : null;
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("The file is not JSON: save the list as the API answers it");
+  }
+}
 
 const hostOf = (item: JsonObject): string | null =>
   URL.parse(textAt(item, "url") ?? "")?.hostname ?? null;

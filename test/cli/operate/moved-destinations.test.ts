@@ -15,7 +15,7 @@ afterAll(() => served.stop());
 /** Lists as the three APIs document them. */
 const lists = {
   hookdeck: {
-    pagination: { order_by: "created_at", dir: "desc", limit: 100 },
+    pagination: { order_by: "created_at", dir: "desc", limit: 100, next: "web_4" },
     count: 3,
     models: [
       {
@@ -122,6 +122,7 @@ const lists = {
           filter_config: { event_types: ["*"], filter: { headers: null, body: null } },
         },
       ],
+      pagination: { per_page: 2, has_next_page: true },
     },
   },
 };
@@ -158,10 +159,11 @@ const expected = {
       "billing-api: its filter",
       "billing-api: its authentication",
       "laptop: its source acme",
-      "laptop: a destination of type CLI",
+      "laptop: a destination of type CLI; use `bun skyhook listen`",
       "laptop: left out",
       "billing-api-2-2: its source acme is no known provider, so it is disabled",
       "billing-api-2-2: its rule constructor",
+      "The list has further pages",
     ],
   },
   svix: {
@@ -196,7 +198,7 @@ const expected = {
       },
       { name: "all", format: "json", state: "paused", url: "https://all.example.com/" },
     ],
-    lost: ["deploys: its event types", "deploys: its filter"],
+    lost: ["deploys: its event types", "deploys: its filter", "The list has further pages"],
   },
 };
 
@@ -223,9 +225,12 @@ test.each(["hookdeck", "svix", "convoy"] as const)(
   },
 );
 
-test("a file that is no list of the product says what is missing", async () => {
+test.each([
+  ['{"error": "unauthorized"}', "models is missing"],
+  ["destinations: []", "The file is not JSON"],
+])("a file that is no list of the product says what is missing: %s", async (text, says) => {
   const cwd = newFolder();
-  await Bun.write(join(cwd, "list.json"), '{"error": "unauthorized"}');
+  await Bun.write(join(cwd, "list.json"), text);
   const { err, code } = await skyhook(["apply", "list.json", "--from", "hookdeck"], { cwd });
-  expect([code, err]).toEqual([1, expect.stringContaining("models is missing")]);
+  expect([code, err]).toEqual([1, expect.stringContaining(says)]);
 });
