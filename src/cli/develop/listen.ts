@@ -28,12 +28,8 @@ interface ListenOptions extends GivenFilters<typeof streamFilters> {
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const command = program
     .command("listen")
-    .description("send the webhooks that a server receives to a local address")
-    .requiredOption(
-      "--to <url>",
-      "the local address, like http://localhost:3000",
-      argument(parseTarget),
-    )
+    .description("send the webhooks that a server receives to a local program")
+    .requiredOption("--to <url>", "its URL, like http://localhost:3000", argument(parseTarget))
     .addOption(serverOption());
   withFilters(command, streamFilters)
     .option("--state <file>", "where the position is stored; default: in ~/.local/state/skyhook")

@@ -130,7 +130,7 @@ function creation(entry: DestinationEntry): Change {
 
 const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as const;
 
-/** The fields that can be compared: the server shows addresses without their secret parts. */
+/** The fields that can be compared: the server shows URLs without their secret parts. */
 function fieldsOf(entry: DestinationEntry) {
   const { name: _, url, secret: __, headers = null, ...others } = entry;
   return {
