@@ -6,7 +6,7 @@ import { callApi } from "../kit/api.ts";
 import { keepSecret } from "../kit/copy.tsx";
 import { Fields, Form, MoreFields, valuesIn } from "../kit/form.tsx";
 import { Detail } from "../kit/layout.tsx";
-import { go, type Route } from "../kit/route.ts";
+import { type Route, writeRoute } from "../kit/route.ts";
 import { isAdmin } from "../kit/session.ts";
 import type { DestinationSecret } from "../kit/wire.ts";
 
@@ -56,7 +56,7 @@ export function DestinationForm({ close, route, changed }: Parts) {
           });
           keepSecret(made.id, made.secret);
           changed();
-          go("destinations", made.id, route.query);
+          return writeRoute("destinations", made.id, route.query);
         }}
         cancel={close}
       >

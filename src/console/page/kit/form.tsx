@@ -17,7 +17,8 @@ interface FormParts {
   readonly children: ComponentChildren;
   /** The label of the button, and while the request runs. */
   readonly submit: readonly [label: string, busy: string];
-  readonly send: (values: FormData) => Promise<void>;
+  /** Returns the address to show next, unless the form was left meanwhile. */
+  readonly send: (values: FormData) => Promise<string | void>;
   /** Called when a value changes. */
   readonly watch?: (textOf: (name: string) => string) => void;
   /** The names of the fields that show their errors themselves. */
@@ -68,7 +69,10 @@ export function Form({
         onSubmit={(event) => {
           event.preventDefault();
           const values = new FormData(event.currentTarget);
-          void run(() => send(values));
+          void run(async () => {
+            const next = await send(values);
+            if (form.current !== null && typeof next === "string") location.hash = next;
+          });
         }}
       >
         {title !== undefined && <h2>{title}</h2>}

@@ -6,7 +6,7 @@ import { keepSecret } from "../kit/copy.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Page } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
-import { addRoute, go, pastedFile, writeRoute } from "../kit/route.ts";
+import { addRoute, pastedFile, writeRoute } from "../kit/route.ts";
 import { counted, type Of, words } from "../kit/text.tsx";
 import { Empty, notify, Source, Waiting } from "../kit/ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../kit/wire.ts";
@@ -158,7 +158,7 @@ function NewProvider({ entry, publicUrl }: NewParts) {
           });
           keepSecret(made.provider, made.madeSecret);
           notify(`${made.displayName} added`);
-          go("providers", made.provider);
+          return writeRoute("providers", made.provider);
         }}
       >
         {entry === null && <Fields of={fileFields} />}

@@ -10,7 +10,7 @@ import { Detail } from "../kit/layout.tsx";
 import { Controls, FilterControls, filtersIn } from "../kit/list/filters.tsx";
 import { useTimeRange } from "../kit/list/time-filter.tsx";
 import { useLoad } from "../kit/load.ts";
-import { filterAll, go, type Route, writeRoute } from "../kit/route.ts";
+import { filterAll, type Route, writeRoute } from "../kit/route.ts";
 import { counted } from "../kit/text.tsx";
 import { Empty, FilterHint, Loading } from "../kit/ui.tsx";
 import type { Replay, ReplayPreview } from "../kit/wire.ts";
@@ -193,7 +193,7 @@ function Start({ of: { filters, total, delivered }, started }: StartParts) {
           const body = { ...queryOf(filters), onlyUndelivered, ...valuesIn(values, rateFields) };
           const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
           started();
-          go("replays", replay.id);
+          return writeRoute("replays", replay.id);
         }}
       >
         <Fields of={rateFields} values={{ ratePerSecond: usualRate }} />
