@@ -1,3 +1,5 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 import { ActionButton, attempt, Confirmed } from "../kit/action.tsx";
 import { callApi } from "../kit/api.ts";
 import { writeRoute } from "../kit/route.ts";
@@ -15,6 +17,8 @@ interface Parts {
   readonly booking: BookingDetail;
   /** Called after an offer was confirmed or withdrawn. */
   readonly acted: () => void;
+  /** Whether an offer was just made: its first answer gets the focus that the form had. */
+  readonly isNew?: boolean;
 }
 
 /** The offer to answer. */
@@ -52,7 +56,8 @@ function Cards({ of: changes, ...parts }: Parts & Of<readonly BookingChange[]>) 
   );
 }
 
-function Change({ of: change, booking, acted }: Parts & Of<BookingChange>) {
+function Change({ of: change, ...parts }: Parts & Of<BookingChange>) {
+  const { booking } = parts;
   const { flight, newFlight, previousTotal, newTotal, penalty, currency, status } = change;
   return (
     <section>
@@ -89,7 +94,7 @@ function Change({ of: change, booking, acted }: Parts & Of<BookingChange>) {
           <Time at={change.confirmedAt ?? change.createdAt} />
         )}
       </p>
-      {isOpen(change) && <Answers of={change} booking={booking} acted={acted} />}
+      {isOpen(change) && <Answers of={change} {...parts} />}
     </section>
   );
 }
@@ -118,8 +123,10 @@ function balanceText({ changeTotal, currency, status }: BookingChange): string {
 }
 
 /** Confirms or discards an open offer. One that waits for its payment was confirmed already. */
-function Answers({ of: change, booking, acted }: Of<BookingChange> & Parts) {
+function Answers({ of: change, booking, acted, isNew = false }: Of<BookingChange> & Parts) {
   const { id, status } = change;
+  const answers = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => void (isNew && answers.current?.querySelector("button")?.focus()), []);
   const path = `v1/api/bookings/${encodeURIComponent(booking.id)}/changes/${encodeURIComponent(id)}`;
   const confirm = async () => {
     const made = await callApi<BookingChange>(`${path}/confirm`, { method: "POST" });
@@ -135,7 +142,7 @@ function Answers({ of: change, booking, acted }: Of<BookingChange> & Parts) {
     return (
       <>
         <p class="quiet">{consequenceOf(change)}</p>
-        <div class="actions">
+        <div class="actions" ref={answers}>
           <ActionButton label={actionOf(change, booking)} act={confirm} isMain />
           <ActionButton label="Discard" act={withdraw} />
         </div>

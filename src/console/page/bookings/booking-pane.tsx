@@ -24,6 +24,7 @@ const openPollMs = 3_000;
 
 /** A booking and its life. */
 export function BookingPane({ id, close }: { readonly id: string; readonly close: string }) {
+  const [hasOffered, setOffered] = useState(false);
   const loaded = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
   const { value, reload } = loaded;
   useNews(reload);
@@ -35,8 +36,8 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
     <LoadedDetail label="Booking" close={close} of={loaded}>
       {(booking) => (
         <article>
-          <Header of={booking} done={reload} />
-          <OpenOffer booking={booking} acted={reload} />
+          <Header of={booking} done={reload} offered={() => setOffered(true)} />
+          <OpenOffer booking={booking} acted={reload} isNew={hasOffered} />
           <Cards booking={booking} user={user} />
           <Passengers of={booking.passengers} />
           <BookingChanges booking={booking} acted={reload} />
@@ -55,9 +56,11 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
 interface ActedParts extends Of<BookingDetail> {
   /** Called after the booking was changed. */
   readonly done: () => void;
+  /** Called before that, after an offer was made. */
+  readonly offered: () => void;
 }
 
-function Header({ of: booking, done }: ActedParts) {
+function Header({ of: booking, done, offered }: ActedParts) {
   const [asked, setAsked] = useState<Offer | "refund" | null>(null);
   const possible = offersFor(booking);
   const close = () => setAsked(null);
@@ -85,7 +88,16 @@ function Header({ of: booking, done }: ActedParts) {
       </div>
       {asked === "refund" && <RefundCorrection of={booking} done={done} close={close} />}
       {asked !== null && asked !== "refund" && possible.includes(asked) && (
-        <OfferForm key={asked} booking={booking} offer={asked} close={close} offered={done} />
+        <OfferForm
+          key={asked}
+          booking={booking}
+          offer={asked}
+          close={close}
+          offered={() => {
+            offered();
+            done();
+          }}
+        />
       )}
     </header>
   );

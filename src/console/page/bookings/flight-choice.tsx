@@ -26,6 +26,8 @@ export function FlightChoice({ of: booking }: Of<BookingDetail>) {
   const onDay = new URLSearchParams({ ...route, departureDate: day, limit: "100" });
   const loaded = useLoad<FlightSearch>(`v1/api/flights?${onDay}`);
   const flights = loaded.value?.flights.filter(({ id }) => id !== flight.id);
+  const possible = flights?.filter(({ price }) => price.currency === booking.currency);
+  const first = possible?.find((each) => each.cabinClass === flight.cabinClass) ?? possible?.[0];
   const later = new URLSearchParams({ ...route, from: day, to: shifted(day, searchDays) });
   const calendar = useLoad<FlightDays>(
     flights?.length === 0 ? `v1/api/flights/calendar?${later}` : null,
@@ -67,7 +69,7 @@ export function FlightChoice({ of: booking }: Of<BookingDetail>) {
         </p>
       )}
       {flights?.map((each) => (
-        <Departure key={each.id} of={each} booking={booking} />
+        <Departure key={each.id} of={each} booking={booking} isFirst={each === first} />
       ))}
       {flights?.length === 0 && (
         <p role="status">
@@ -85,14 +87,22 @@ export function FlightChoice({ of: booking }: Of<BookingDetail>) {
 
 interface DepartureParts extends Of<Flight> {
   readonly booking: BookingDetail;
+  /** Whether it is chosen at first. */
+  readonly isFirst: boolean;
 }
 
-function Departure({ of: flight, booking }: DepartureParts) {
+function Departure({ of: flight, booking, isFirst }: DepartureParts) {
   const { id, flightNumber, cabinClass, departureLocal, arrivalLocal, price } = flight;
   const isPriced = price.currency === booking.currency;
   return (
     <label>
-      <input type="radio" name="flightId" value={id} disabled={!isPriced} />
+      <input
+        type="radio"
+        name="flightId"
+        value={id}
+        disabled={!isPriced}
+        defaultChecked={isFirst}
+      />
       <span>
         {timeOf(departureLocal)} – {timeOf(arrivalLocal)}
         {dayOf(arrivalLocal) !== dayOf(departureLocal) && ` ${dayText(arrivalLocal).slice(0, 3)}`}
