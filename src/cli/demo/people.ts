@@ -27,6 +27,9 @@ export const customers: readonly Customer[] = names.map(([firstName, lastName]) 
   email: `${firstName}.${lastName}@example.net`.toLowerCase(),
 }));
 
+/** Has an account and no booking, and so can be erased. */
+export const visitor = { name: "Yuki Mori", email: "yuki.mori@example.net" };
+
 /** Those who travel with a customer. */
 const companions = ["Leila", "Anton", "Clara"] as const;
 

@@ -3,7 +3,7 @@ import { paymentSample } from "../../inbound/providers/payment-sample.ts";
 import type { Services } from "../../services.ts";
 
 import { contextOf, historyMs, minuteMs, type Moment, moment, type Time } from "./past.ts";
-import { bookingOf, chosen, customers } from "./people.ts";
+import { bookingOf, chosen, customers, visitor } from "./people.ts";
 import { plotOf } from "./scenes.ts";
 import { send, type Sender } from "./webhooks.ts";
 
@@ -31,6 +31,7 @@ export async function pastSales(services: Services, sender: Sender): Promise<Mom
       return contextOf(user.id, "user");
     }),
   );
+  await users.ensureUser(visitor);
   const today = Temporal.Now.plainDateISO("UTC");
   const loads = Array.from({ length: soldDays }, (_, days) =>
     flightLoads.ofDay(contextOf("demo", "operator"), today.add({ days: days + 1 })),

@@ -14,10 +14,11 @@ import { skips } from "../../support/skips.ts";
 
 const maxClicks = 3;
 
-/** Clicks what has this text, fills in a field by its label, or presses a key. */
+/** Clicks what has this text, fills in a field by its label, waits for a text, or presses a key. */
 type Act =
   | readonly ["click", text: string]
   | readonly ["fill", label: string, text: string]
+  | readonly ["see", text: string]
   | readonly ["press", key: string];
 
 /** What the page then shows, by the selector of its place. */
@@ -60,6 +61,20 @@ const tasks: readonly Task[] = [
     "/webhooks/slack",
   ],
   [
+    "add a destination for failed deploys",
+    [
+      ["click", "Destinations"],
+      ["click", "New destination"],
+      ["fill", "Name", "deploys"],
+      ["fill", "Format", "json"],
+      ["fill", "URL", "http://127.0.0.1:4999/deploys"],
+      ["fill", "Filter", 'event.type == "deploy.error"'],
+      ["click", "Create destination"],
+    ],
+    ".detail h2",
+    "deploys",
+  ],
+  [
     "pause a destination",
     [
       ["click", "Destinations"],
@@ -88,6 +103,56 @@ const tasks: readonly Task[] = [
     ],
     ".passengers",
     "Noor Haddad",
+  ],
+  [
+    "move a booking to another flight",
+    [
+      ["click", "Bookings"],
+      ["fill", "Status", "confirmed"],
+      ["click", "N41"],
+      ["click", "Change flight"],
+      ["see", "The next step adds the fee"],
+      ["press", "Enter"],
+      ["see", "Change to N41"],
+      ["press", "Enter"],
+    ],
+    // Of an offer that was not answered, the card has a main button.
+    "section:not(:has(> .actions > .primary)) h3",
+    "Change of flight",
+  ],
+  [
+    "record a refund",
+    [
+      ["click", "Bookings"],
+      ["click", "Refunds due"],
+      ["click", "Record"],
+      ["press", "Enter"],
+    ],
+    "[role=status]",
+    "recorded",
+  ],
+  [
+    "export what is stored about a person",
+    [
+      ["click", "People"],
+      ["fill", "Search", "Haddad"],
+      ["click", "Noor Haddad"],
+      ["click", "Export"],
+    ],
+    "[role=status]",
+    "Exported. The access is recorded.",
+  ],
+  [
+    "erase a person",
+    [
+      ["click", "People"],
+      ["fill", "Search", "Yuki"],
+      ["click", "Yuki Mori"],
+      ["click", "Erase"],
+      ["press", "Enter"],
+    ],
+    ".detail h2",
+    "Erased",
   ],
   [
     "see who changed a destination",
@@ -140,6 +205,7 @@ describe.skipIf(skips(noChromium))("the tasks of an operator", () => {
 
   async function act([kind, what, text = ""]: Act): Promise<void> {
     if (kind === "press") return browser.press(what);
+    if (kind === "see") return browser.shows(".detail", what);
     const found = kind === "click" ? withText(what) : labelled(what);
     // In one step: a list may be read again between two.
     if (kind === "click") return browser.until(`((it) => it && (it.click(), true))(${found})`);
