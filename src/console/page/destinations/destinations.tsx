@@ -30,6 +30,8 @@ const List = listView<DestinationDetail>({
   what: ["destination", "destinations"],
   path: (query) =>
     `v1/destinations?include=health${query.get("owner") === "all" ? "" : "&owner=operators"}`,
+  isFirst: ({ health: { circuit, lastError, dead } }) =>
+    circuit !== "closed" || lastError !== null || dead > 0,
   pollIntervalMs: 5_000,
   columns: [
     { head: "Health", at: "outcome", width: "116px", cell: (it) => <HealthBadge of={it} /> },

@@ -32,6 +32,8 @@ interface ListView<Item extends Listed> extends Omit<Rows<Item>, "address"> {
   readonly address?: Rows<Item>["address"];
   /** The list in the API, with the filters of the address and the period that it names. */
   readonly path: (query: URLSearchParams, range: ReturnType<typeof useTimeRange>) => string;
+  /** Whether an item comes before the others. */
+  readonly isFirst?: (item: Item) => boolean;
   /** How often to look for new items. */
   readonly pollIntervalMs: number;
   /** A list without them ignores the query. */
@@ -49,14 +51,17 @@ const noQuery = new URLSearchParams();
 
 /** Makes the component of a view from its definition. */
 export function listView<Item extends Listed>(definition: ListView<Item>) {
-  const { view, filters, action, noMatch, detail } = definition;
+  const { view, filters, action, isFirst, noMatch, detail } = definition;
   const address = (item: Item, query: URLSearchParams) => writeRoute(view, item.id, query);
   const rows = { address, ...definition };
   return function View({ route }: { readonly route: Route }) {
     const { id } = route;
     const query = filters === undefined ? noQuery : route.query;
     const path = definition.path(query, useTimeRange(query));
-    const list = useList<Item>(path, definition.pollIntervalMs);
+    const loaded = useList<Item>(path, definition.pollIntervalMs);
+    const rank = (item: Item) => (isFirst?.(item) === true ? 0 : 1);
+    const items = loaded.items?.toSorted((one, other) => rank(one) - rank(other)) ?? null;
+    const list = { ...loaded, items };
     useNews(list.refresh);
     const isFiltered = noMatch !== undefined && query.size > 0;
     const empty = isFiltered ? noMatch(query) : definition.empty;
