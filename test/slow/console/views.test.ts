@@ -40,7 +40,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
 
   test("flights: names the period without departures, and offers a longer one", async () => {
     await browser.go("#/flights", ".empty strong", "No departures in 14 days");
-    await browser.shows(".empty pre", "skyhook import");
+    await browser.shows(".empty pre", "bun skyhook import");
     await browser.click(".empty a");
     await browser.until(
       `location.hash === '#/flights?days=60' && document.querySelectorAll('li .row.departure').length === 1`,
@@ -263,7 +263,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows("h1", "Events");
     await browser.go("#/issues");
     await browser.click(".first-steps header button", ".empty strong", "No issues");
-    await browser.shows(".empty pre", "skyhook send");
+    await browser.shows(".empty pre", "bun skyhook send");
     await quiet.stop();
     await signIn(browser, server, "admin");
     await browser.until(`${rows} > 0`);

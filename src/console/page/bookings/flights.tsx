@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 
 import { flightFilters } from "../../../booking/flights/flight-filters.ts";
 import { Chart } from "../kit/chart.tsx";
+import { commandOf } from "../kit/given.ts";
 import { Split } from "../kit/layout.tsx";
 import { apiQuery, Filters, SelectFilter } from "../kit/list/filters.tsx";
 import { useLoad } from "../kit/load.ts";
@@ -92,7 +93,7 @@ function NoDepartures({ days, query }: { readonly days: number; readonly query: 
         </p>
       )}
       {!isFiltered && <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>}
-      {!isFiltered && <pre>skyhook import flights.csv</pre>}
+      {!isFiltered && <pre>{commandOf("import flights.csv")}</pre>}
     </Empty>
   );
 }

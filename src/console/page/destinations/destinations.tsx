@@ -1,6 +1,7 @@
 import { formatInfo } from "../../../outbound/formats/formats.ts";
 import { Maker, MakersOf } from "../kit/actor.tsx";
 import { milliseconds } from "../kit/durations.ts";
+import { commandOf } from "../kit/given.ts";
 import { Controls, SelectFilter } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
 import { writeRoute } from "../kit/route.ts";
@@ -151,7 +152,7 @@ function NoDestinations() {
       ) : (
         <p>An admin can create one here, or run:</p>
       )}
-      <pre>skyhook destination add --help</pre>
+      <pre>{commandOf("destination add --help")}</pre>
     </Empty>
   );
 }

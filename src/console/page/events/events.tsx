@@ -1,5 +1,6 @@
 import { eventFilters } from "../../../events/event-filters.ts";
 import { eventControls, useNewestTypes } from "../kit/event/event-filters.tsx";
+import { commandOf } from "../kit/given.ts";
 import { idIn } from "../kit/ids.ts";
 import { apiQuery, Filters } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
@@ -57,7 +58,7 @@ export const Events = listView<EventItem>({
   empty: (
     <Empty title="No events yet">
       <p>New events appear here automatically. To send a signed sample, run:</p>
-      <pre>skyhook send code_host workflow_run.completed</pre>
+      <pre>{commandOf("send code_host workflow_run.completed")}</pre>
     </Empty>
   ),
   detail: ({ id, close }) => <EventPane id={id} close={close} />,

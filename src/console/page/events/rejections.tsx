@@ -1,5 +1,6 @@
 import { causeTexts } from "../../../inbound/rejections/causes.ts";
 import { rejectionFilters } from "../../../inbound/rejections/rejection-filters.ts";
+import { commandOf } from "../kit/given.ts";
 import { apiQuery, Filters, ProviderFilter } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
 import { providerColumn, timeColumn } from "../kit/list/rows.tsx";
@@ -91,7 +92,7 @@ export const Rejections = listView<RejectionItem>({
   empty: (
     <Empty title="No rejected deliveries">
       <p>Deliveries that fail verification appear here. To send one, run:</p>
-      <pre>skyhook send code_host workflow_run.completed --tamper signature</pre>
+      <pre>{commandOf("send code_host workflow_run.completed --tamper signature")}</pre>
     </Empty>
   ),
   detail: ({ id, close }) => <RejectionPane id={id} close={close} />,

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+import { commandOf } from "../kit/given.ts";
 import { useInterval, useNews } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
 import { addRoute, writeRoute } from "../kit/route.ts";
@@ -59,7 +60,7 @@ export function FirstSteps({ providers, hasDestination, hasEvent, hide }: Checkl
         <Step title="Set a provider’s secret" isDone={ready !== undefined}>
           <p>
             Skyhook verifies each webhook with the secret that it shares with the service. For
-            development secrets, run <code>skyhook secrets init</code> on the server.
+            development secrets, run <code>{commandOf("secrets init")}</code> on the server.
           </p>
           {isAdmin() && (
             <a class="button primary" href={setUp}>
@@ -83,7 +84,7 @@ export function FirstSteps({ providers, hasDestination, hasEvent, hide }: Checkl
           )}
           <p>
             Enter the provider’s URL at the service, or send a signed test event from here. In a
-            terminal: <code>skyhook send github workflow_run.completed</code>
+            terminal: <code>{commandOf("send github workflow_run.completed")}</code>
           </p>
           {isAdmin() && ready !== undefined && (
             <a class="button" href={setUp}>
@@ -94,7 +95,7 @@ export function FirstSteps({ providers, hasDestination, hasEvent, hide }: Checkl
       </ol>
       {!isAdmin() && (
         <p class="quiet">
-          To change anything, sign in as an admin: <code>skyhook console --role admin</code>
+          To change anything, sign in as an admin: <code>{commandOf("console --role admin")}</code>
         </p>
       )}
     </section>

@@ -1,5 +1,6 @@
 import { attempt } from "../kit/action.tsx";
 import { callApi } from "../kit/api.ts";
+import { commandOf } from "../kit/given.ts";
 import { Page } from "../kit/layout.tsx";
 import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
@@ -56,7 +57,7 @@ function NoIssues() {
       <p>
         See the latest <a href={writeRoute("events")}>events</a>, or send a signed sample:
       </p>
-      <pre>skyhook send code_host workflow_run.completed</pre>
+      <pre>{commandOf("send code_host workflow_run.completed")}</pre>
     </Empty>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ActionButton, attempt, Confirmed } from "../kit/action.tsx";
 import { callApi } from "../kit/api.ts";
 import { dateAndTime } from "../kit/durations.ts";
+import { commandOf } from "../kit/given.ts";
 import { LoadedDetail } from "../kit/layout.tsx";
 import { useLoad } from "../kit/load.ts";
 import { writeRoute } from "../kit/route.ts";
@@ -81,8 +82,8 @@ function Known({ of: details, id, erase }: KnownParts) {
           )}
         </div>
         <p class="quiet">
-          Passports are masked in an export; <code>skyhook person export</code> has them in full.
-          Exports and erasures are in the <a href={writeRoute("audit")}>audit list</a>.
+          Passports are masked in an export; <code>{commandOf("person export")}</code> has them in
+          full. Exports and erasures are in the <a href={writeRoute("audit")}>audit list</a>.
         </p>
       </header>
       {isBlocked && (
@@ -162,8 +163,8 @@ function Erased({ of: { erased } }: Of<PersonErasure>) {
       <div class="explanation">
         <p>{stays}</p>
         <p class="quiet">
-          With SQLite, run <code>skyhook person vacuum</code> to remove old copies from the database
-          file.
+          With SQLite, run <code>{commandOf("person vacuum")}</code> to remove old copies from the
+          database file.
         </p>
       </div>
       <Facts

@@ -4,6 +4,7 @@ import { markUri } from "../../../web/mark.ts";
 import { ApiError, callApi } from "../kit/api.ts";
 import { CopyButton } from "../kit/copy.tsx";
 import { sessionPath } from "../kit/early.ts";
+import { commandOf, given } from "../kit/given.ts";
 import { signIn, signOutReason } from "../kit/session.ts";
 import type { SessionInfo } from "../kit/wire.ts";
 
@@ -29,10 +30,6 @@ export function takeCode(): string | null {
   return code;
 }
 
-/** What the server puts into the page: the issuer's host if one is configured, how its commands are called, its address. */
-const given = (name: "issuer" | "program" | "host" | "version") =>
-  document.querySelector<HTMLElement>("#console")?.dataset[name] ?? null;
-
 /** The URL that signs in at the issuer and then returns to this view. */
 function issuerLink(): string {
   const remembered = sessionStorage.getItem(returnKey) ?? "";
@@ -50,8 +47,7 @@ function rememberPlace(): void {
 
 export function SignIn() {
   const host = given("issuer");
-  const program = given("program") ?? "skyhook";
-  const command = `${program} console`;
+  const command = commandOf("console");
   const reason = signOutReason();
   const [message, setMessage] = useState<string | null>(reason === null ? null : reasons[reason]);
   const [isBusy, setIsBusy] = useState(false);
@@ -137,8 +133,8 @@ export function SignIn() {
               {isBusy ? "Signing in…" : "Sign in"}
             </button>
             <p class="quiet">
-              <code>{program} token --email you@example.com --role operator</code> prints one. You
-              stay signed in on this browser for up to 12 hours.
+              <code>{commandOf("token --email you@example.com --role operator")}</code> prints one.
+              You stay signed in on this browser for up to 12 hours.
             </p>
           </div>
         </details>
@@ -157,7 +153,7 @@ function cleaned(text: string): string {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof ApiError))
-    return `This is not a token. Paste the output of \`${given("program")} token\`.`;
+    return `This is not a token. Paste the output of \`${commandOf("token")}\`.`;
   // Of a link, the server says more.
   if (error.status === 401 && error.message.startsWith("This link")) return error.message;
   if (error.status === 401) return "This token is invalid or has expired. Create a new one.";
