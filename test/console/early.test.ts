@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 
 import { takeEarly } from "../../src/console/page/kit/early.ts";
 
@@ -7,6 +7,8 @@ afterEach(() => {
 });
 
 test("an early response is taken once, and not after somebody else has signed in", () => {
+  using now = spyOn(performance, "now");
+  now.mockReturnValue(0);
   const early = Promise.resolve(new Response());
   globalThis.earlyResponses = new Map([
     ["v1/providers", early],
