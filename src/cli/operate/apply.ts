@@ -7,6 +7,7 @@ import { headersIn, namesOf } from "../../outbound/model/destination-headers.ts"
 import { shownUrl } from "../../outbound/model/destination-secrets.ts";
 import { operatorGateway } from "../../outbound/model/destination.ts";
 import { example } from "../kit/arguments.ts";
+import { messageOf } from "../kit/errors.ts";
 import { readBody } from "../kit/input.ts";
 import { counted, note, painter } from "../kit/output.ts";
 import { allOf, type Call, calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
@@ -77,7 +78,11 @@ export async function apply(
   if (changes.length === 0) return console.log("nothing to change");
   if (options.dryRun === true)
     return console.log(`${counted(changes.length, "change")} not made (--dry-run)`);
-  for (const change of changes) await change.make(call);
+  for (const change of changes) {
+    await change.make(call).catch((error: unknown) => {
+      throw new Error(`${change.name}: ${messageOf(error)}`, { cause: error });
+    });
+  }
   console.log(`${counted(changes.length, "change")} made`);
 }
 
