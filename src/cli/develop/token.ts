@@ -8,7 +8,7 @@ import { tokenKey } from "../../config/secrets.ts";
 import { tokens } from "../../identity/auth/token.ts";
 import { users } from "../../identity/users/users.ts";
 import { argument, example } from "../kit/arguments.ts";
-import { isInMemory, useDatabase } from "../kit/database.ts";
+import { isInMemory, useAnyDatabase } from "../kit/database.ts";
 import { note, UsageError } from "../kit/output.ts";
 import { hasSigningKey } from "../kit/signing-key.ts";
 
@@ -57,7 +57,7 @@ export async function token(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const { user, isNew } = await useDatabase(config, (storage) =>
+  const { user, isNew } = await useAnyDatabase(config, (storage) =>
     users(storage, systemClock).ensureUser({
       email: email.trim(),
       name: name?.trim() ?? email.trim().replace(/@.*/, ""),

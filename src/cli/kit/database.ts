@@ -55,8 +55,20 @@ function bytesOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.size ?? null;
 }
 
-/** Opens the configured database for `use`, and closes it. */
+/** Opens the configured database for `use`, and closes it. Throws if it would be a new one in memory, which is then lost. */
 export async function useDatabase<Result>(
+  config: Config,
+  use: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  if (isInMemory(config)) {
+    throw new Error(
+      "The database is in memory, where only its server reaches it: set DATABASE_URL to keep it in a file, for the demo too",
+    );
+  }
+  return useAnyDatabase(config, use);
+}
+
+export async function useAnyDatabase<Result>(
   config: Config,
   use: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
