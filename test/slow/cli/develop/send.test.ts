@@ -90,7 +90,7 @@ describe("skyhook send", () => {
       "send",
       "code_host",
       "package.published",
-      "--url",
+      "--server",
       `${running().url}/`,
       ...secret,
     ];
