@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { delaysIn } from "../../../src/outbound/model/retry-delays.ts";
-import { until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { noChromium } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
 import { consoleForTests, signIn } from "../../support/console.ts";
@@ -176,7 +176,16 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     }
     // The session has expired meanwhile.
     await enter("admin");
+    // The newest, but after the one that fails.
+    const unused = { name: "unused", format: "slack", url: slack.url };
+    const path = "/v1/destinations";
+    const { id } = await json(await server.app.as("admin", path, post(unused)));
     await browser.go("#/destinations");
+    await browser.has("[data-row].destination", 2);
+    await browser.shows("[data-row] .title", "unused");
+    expect(await browser.text("[data-row] .title")).toBe("deploys");
+    await server.app.as("admin", `${path}/${String(id)}`, { method: "DELETE" });
+    await browser.has("[data-row].destination", 1);
     await browser.click("[data-row].destination");
     await browser.shows("[aria-labelledby=dead-deliveries] summary", "attempts");
     await browser.read(
@@ -247,11 +256,33 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.has("[data-row]", 1);
   });
 
+  test("leaves its user alone who went elsewhere before it was created", async () => {
+    await browser.go("#/destinations/new", ".detail h2", "New destination");
+    await fill("name", "late");
+    await fill("url", slack.url);
+    await browser.read(`(() => {
+      const { fetch } = window;
+      window.fetch = async (...request) => {
+        const response = await fetch(...request);
+        if (response.status === 201) {
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          setTimeout(() => { window.isMade = true; }, 500);
+        }
+        return response;
+      };
+    })()`);
+    await browser.push("Create destination");
+    await browser.go("#/events", "h1", "Events");
+    await browser.until("window.isMade");
+    expect(await browser.read("location.hash")).toBe("#/events");
+  });
+
   test("lets operators look, not change", async () => {
     await enter("operator");
     await browser.go("#/destinations", "[data-row].destination", "deploys");
     expect(await browser.count("a.button")).toBe(0);
-    await browser.click("[data-row].destination");
+    await browser.read(`[...document.querySelectorAll("[data-row]")]
+      .find((it) => it.textContent.includes("deploys")).click()`);
     await browser.shows("[aria-labelledby=last-deliveries] .badge", "Delivered");
     expect(await browser.count(".detail .actions")).toBe(0);
     await browser.go("#/destinations/new", ".detail .empty", "Admins only");

@@ -134,6 +134,9 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     expect(await browser.read(overlaps)).toBe(false);
     await browser.go("#/events");
     await browser.until(`${rows} > 40`);
+    expect(
+      await browser.read("document.querySelector('.row .provider').offsetWidth"),
+    ).toBeGreaterThan(20);
     const height = "document.querySelector('[data-list]').clientHeight";
     expect(Number(await browser.read(height))).toBeGreaterThan(90);
     expect(violations).toEqual([]);
