@@ -104,7 +104,7 @@ export function Palette({ dialog, showHelp }: Parts) {
             onClick={() => choose(command)}
           >
             <Text of={command.label} />
-            <span class="hint">
+            <span class="mono quiet">
               <Text of={command.hint ?? ""} />
             </span>
           </div>

@@ -12,10 +12,10 @@ export interface Choices {
 }
 
 export const conditionFields = ["provider", "type", "severity", "subject"] as const;
-export type ConditionField = (typeof conditionFields)[number];
+type ConditionField = (typeof conditionFields)[number];
 
 export const operators = { "==": "is", "!=": "is not", startsWith: "starts with" } as const;
-export type Operator = keyof typeof operators;
+type Operator = keyof typeof operators;
 
 export const isField = (text: string): text is ConditionField =>
   conditionFields.some((field) => field === text);

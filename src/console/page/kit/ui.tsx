@@ -95,7 +95,7 @@ export function Source({ of: provider, name: given, isShort = false }: SourcePar
   const { initials, tint } = monogramOf(name);
   return (
     <>
-      <span class={`monogram tint-${tint}`} aria-hidden="true">
+      <span class="monogram" style={{ "--tint": `var(--series-${tint})` }} aria-hidden="true">
         {initials}
       </span>
       {!isShort && (
