@@ -30,10 +30,13 @@ export function readConsoleName(text: string): string | null {
   return isName(name, maxNameLength) && !hidden.test(name) ? name : null;
 }
 
-/** Who signs in by a link, with the name that they give. A link that was made for a name keeps it. */
+/**
+ * Who signs in by a link, with the name that they give. It is not verified, so the id has the role too: an operator who
+ * takes an admin's name is not that admin, and does not read what is theirs. A link that was made for a name keeps it.
+ */
 export function namedActor(actor: Actor, name: string | null): Actor {
-  const isFree = actor.id === unnamedConsole && name !== null;
-  return isFree ? { ...actor, id: `${consolePrefix}${name}` } : actor;
+  if (actor.id !== unnamedConsole || name === null) return actor;
+  return { ...actor, id: `${consolePrefix}${actor.roles.join("+")}:${name}` };
 }
 
 /** The most codes of this process at a time. */
@@ -54,7 +57,7 @@ export function mintConsoleCode(
   name: string | null = null,
 ): Promise<string> {
   // The prefix keeps a name apart from the ids and addresses of users, whatever it is.
-  const { id: sub } = namedActor({ id: unnamedConsole, roles: [role] }, name);
+  const sub = name === null ? unnamedConsole : `${consolePrefix}${name}`;
   const exp = Math.floor(clock.now() / 1_000) + codeTtlSeconds;
   const claims = { sub, jti: crypto.randomUUID(), exp, roles: [role] };
   return signerOf(issuing).sign(claims);

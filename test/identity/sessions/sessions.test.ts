@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, jsonWith, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { addFlight, post } from "../../support/flights.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { postQuery } from "../../support/graphql.ts";
 import { listed } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
@@ -52,7 +52,7 @@ describe("a session of the console", () => {
     expect((await signIn("A".repeat(22))).status).toBe(401);
   });
 
-  test("has the name that is given with a code, as console:, and never that of another kind of actor", async () => {
+  test("has the name that is given with a code, and the role, and never that of another kind of actor", async () => {
     const given = async (name: unknown, madeFor: string | null = null) => {
       const code = await mintConsoleCode(issuing, "operator", clock, madeFor);
       const session = await json(await app.fetch("/v1/auth/session", post({ code, name }, own)));
@@ -60,14 +60,14 @@ describe("a session of the console", () => {
     };
     const refused = [{ pointer: "/name" }];
     for (const [name, actor] of [
-      [" Ada ", "console:Ada"],
-      ["Ada \u00a0 Lovelace", "console:Ada Lovelace"],
-      ["Zoe\u0308", "console:Zo\u00eb"],
+      [" Ada ", "console:operator:Ada"],
+      ["Ada \u00a0 Lovelace", "console:operator:Ada Lovelace"],
+      ["Zoe\u0308", "console:operator:Zo\u00eb"],
       [null, "skyhook-console"],
-      ["console:Ada", "console:console:Ada"],
-      ["oidc:ada", "console:oidc:ada"],
-      ["cli:root", "console:cli:root"],
-      ["x".repeat(60), `console:${"x".repeat(60)}`],
+      ["console:Ada", "console:operator:console:Ada"],
+      ["oidc:ada", "console:operator:oidc:ada"],
+      ["cli:root", "console:operator:cli:root"],
+      ["x".repeat(60), `console:operator:${"x".repeat(60)}`],
       ["x".repeat(61), refused],
       ["", refused],
       [" \u200b", refused],
@@ -84,6 +84,23 @@ describe("a session of the console", () => {
     expect(await given("Eve", "Ada")).toBe("console:Ada");
   });
 
+  test("of an operator who takes an admin's name reads nothing that is the admin's", async () => {
+    const signedInAs = async (role: "operator" | "admin") => {
+      const code = await mintConsoleCode(issuing, role, clock);
+      return cookieOf(await app.fetch("/v1/auth/session", post({ code, name: "Ada" }, own)));
+    };
+    const [admin, operator] = [await signedInAs("admin"), await signedInAs("operator")];
+    const { id } = await addFlight(app);
+    const booked = await app.fetch(
+      "/v1/api/bookings",
+      post(bookingBody(id), { ...own, cookie: admin }),
+    );
+    const { bookingId } = await json(booked);
+    const path = `/v1/api/bookings/${String(bookingId)}`;
+    expect((await get(path, admin)).status).toBe(200);
+    expect((await get(path, operator)).status).toBe(404);
+  });
+
   test("can get a name once, in a new session that ends when it would have", async () => {
     const first = await signIn(await codeFor("admin"));
     const { id, expiresAt } = await json(first);
@@ -92,15 +109,17 @@ describe("a session of the console", () => {
       app.fetch("/v1/auth/session", post({ name: called }, { ...own, cookie }));
     const second = await name("Ada", cookieOf(first));
     const named = await json(second);
-    expect(named).toMatchObject({ actor: "console:Ada", roles: ["admin"], expiresAt });
+    expect(named).toMatchObject({ actor: "console:admin:Ada", roles: ["admin"], expiresAt });
     expect((await get("/v1/events", cookieOf(first))).status).toBe(401);
     const list = await listed(app, "/v1/audit?limit=3", "admin");
     expect(list.map(({ action, actor, subject }) => [action, actor, subject])).toEqual([
-      ["session.opened", "console:Ada", named["id"]],
+      ["session.opened", "console:admin:Ada", named["id"]],
       ["session.closed", "skyhook-console", id],
       ["session.opened", "skyhook-console", id],
     ]);
-    expect(await json(await name("Eve", cookieOf(second)))).toMatchObject({ actor: "console:Ada" });
+    expect(await json(await name("Eve", cookieOf(second)))).toMatchObject({
+      actor: "console:admin:Ada",
+    });
     expect((await name("Ada", "")).status).toBe(401);
     expect((await app.fetch("/v1/auth/session", post({ name: "Ada" }))).status).toBe(403);
   });

@@ -18,7 +18,9 @@ import type { AuditItem, Page } from "./wire.ts";
 
 /** Splits an actor's id into a name and its source. */
 function partsOf(id: string): readonly [name: string, source: string | null] {
-  if (id.startsWith(consolePrefix)) return [id.slice(consolePrefix.length), "by link"];
+  if (id.startsWith(consolePrefix)) {
+    return [id.slice(consolePrefix.length).replace(/^(?:operator|admin):/, ""), "by link"];
+  }
   if (id.startsWith(openIdPrefix)) return [id.slice(openIdPrefix.length), "OpenID Connect"];
   if (id.startsWith(commandPrefix)) return [id.slice(commandPrefix.length), "command line"];
   if (isUserId(id)) return [`User ${id.slice(0, 8)}…`, null];

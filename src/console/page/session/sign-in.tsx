@@ -33,7 +33,9 @@ export function takeCode(): string | null {
 /** The URL that signs in at the issuer and then returns to this view. */
 function issuerLink(): string {
   const remembered = sessionStorage.getItem(returnKey) ?? "";
-  const place = /^#\/./.test(location.hash) ? location.hash : remembered;
+  const whole = /^#\/./.test(location.hash) ? location.hash : remembered;
+  // Proxies log URLs: no search, and no person.
+  const place = whole.replace(/\?.*/s, "").replace(/^#\/people\/.*/s, "#/people");
   // The server refuses longer ones.
   const isKept = signOutReason() !== "signed-out" && place !== "" && place.length <= 1_000;
   return `console/oidc/start${isKept ? `?return=${encodeURIComponent(place)}` : ""}`;
