@@ -21,7 +21,7 @@ import type { SessionInfo } from "./kit/wire.ts";
 import { later, loadOthers } from "./later.tsx";
 import { Palette } from "./palette.tsx";
 import { AskName } from "./session/ask-name.tsx";
-import { SignIn, takeCode } from "./session/sign-in.tsx";
+import { SignIn, takeCode, takePlace } from "./session/sign-in.tsx";
 
 export function App() {
   const [current, setCurrent] = useState(session);
@@ -61,6 +61,7 @@ export function App() {
 function Console({ session: current }: { readonly session: SessionInfo }) {
   // A session exists already: ignore a one-time code, but remove it from the address.
   takeCode();
+  takePlace();
   const route = useRoute();
   const live = useFeed(current.id);
   const issues = useIssueCount();

@@ -30,6 +30,12 @@ describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () 
   });
 
   test("opens the deep link, with a session that scripts cannot read", async () => {
+    await browser.open(`${server.url}/console#/people/ada@example.com`);
+    await browser.shows(".sign-in a.button", "Sign in with");
+    expect(await browser.read("document.querySelector('.sign-in a.button').search")).toBe(
+      "?return=%23%2Fpeople",
+    );
+    await browser.open("about:blank");
     await browser.open(`${server.url}/console#/events?provider=code_host`);
     await browser.shows(".sign-in a.button", `Sign in with ${new URL(issuer.url).host}`);
     expect(await browser.accessibilityViolations()).toEqual([]);

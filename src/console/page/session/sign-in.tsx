@@ -30,15 +30,23 @@ export function takeCode(): string | null {
   return code;
 }
 
+/** `#/events` of an address. The rest can name a person, and proxies log URLs. */
+const viewOf = (place: string): string => /^#\/\w+/.exec(place)?.[0] ?? "";
+
 /** The URL that signs in at the issuer and then returns to this view. */
 function issuerLink(): string {
-  const remembered = sessionStorage.getItem(returnKey) ?? "";
-  const whole = /^#\/./.test(location.hash) ? location.hash : remembered;
-  // Proxies log URLs: no search, and no person.
-  const place = whole.replace(/\?.*/s, "").replace(/^#\/people\/.*/s, "#/people");
-  // The server refuses longer ones.
-  const isKept = signOutReason() !== "signed-out" && place !== "" && place.length <= 1_000;
-  return `console/oidc/start${isKept ? `?return=${encodeURIComponent(place)}` : ""}`;
+  const view = viewOf(location.hash) || viewOf(sessionStorage.getItem(returnKey) ?? "");
+  const isKept = signOutReason() !== "signed-out" && view !== "";
+  return `console/oidc/start${isKept ? `?return=${encodeURIComponent(view)}` : ""}`;
+}
+
+/** After a return to the view, puts the rest of the remembered address back. */
+export function takePlace(): void {
+  const place = sessionStorage.getItem(returnKey);
+  if (place !== null && viewOf(place) === location.hash) {
+    history.replaceState(null, "", location.pathname + place);
+  }
+  sessionStorage.removeItem(returnKey);
 }
 
 /** Remembers the address of the page, unless the operator has left on purpose. */
