@@ -66,7 +66,7 @@ async function takeAll(views: ReadonlyMap<string, string>, link: string): Promis
   await browser.open("about:blank");
   // The address that the browser may reach, and for which it keeps the session.
   await browser.open(link.replace("//localhost:", "//127.0.0.1:"));
-  await browser.has("nav");
+  await browser.shows(".connection", "Live");
   for (const scheme of ["light", "dark"] as const) {
     await browser.scheme(scheme);
     for (const [name, hash] of views) await show(hash, `${name}-${scheme}`);
