@@ -71,7 +71,7 @@ function Console({ session: current }: { readonly session: SessionInfo }) {
   const showPalette = () => palette.current?.showModal();
   useEffect(() => listenToKeys({ showHelp, showPalette }), []);
   useEffect(() => {
-    // By then the first view has its data. What opens a view tells of a failure.
+    // By then the first view has its data. A view that opens shows a failure.
     const timer = setTimeout(() => loadOthers().catch(() => {}), 1_000);
     return () => clearTimeout(timer);
   }, []);

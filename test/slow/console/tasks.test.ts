@@ -173,7 +173,7 @@ describe.skipIf(skips(noChromium))("the tasks of an operator", () => {
     demo = await startServer({ cwd: folder }, "demo");
     const link = /http:\S+(\/console#code=\S+)/;
     await until(() => link.test(demo.log()), 180_000);
-    // It asks nobody whose name it knows.
+    // It does not ask people whose name it knows.
     await browser.open(`${demo.url}/console`);
     await browser.read(`localStorage.setItem("skyhook.name", "Ada")`);
     await browser.open("about:blank");

@@ -27,7 +27,7 @@ interface Parts {
   readonly date: string;
   /** With the filters of flights. */
   readonly query: URLSearchParams;
-  /** Days with departures around this one; null if there is none. */
+  /** The days with departures before and after this one, or null. */
   readonly before: string | null;
   readonly after: string | null;
 }

@@ -1,5 +1,5 @@
-import type { ComponentChildren, JSX, TargetedKeyboardEvent } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, JSX } from "preact";
+import { useContext } from "preact/hooks";
 
 import type { Filters as Defined } from "../../../../base/filters.ts";
 import { useLoad } from "../load.ts";
@@ -7,6 +7,8 @@ import { nameIn, NamesContext, ownSources } from "../names.ts";
 import { filter, type Route, writeRoute } from "../route.ts";
 import { words } from "../text.tsx";
 import type { Page } from "../wire.ts";
+
+import { type FilterParts, TextFilter, type TextParts } from "./text-filter.tsx";
 
 interface ControlsParts {
   readonly children: ComponentChildren;
@@ -39,8 +41,7 @@ interface Hint {
   readonly options?: readonly string[];
   /** The label of a choice. */
   readonly labelOf?: (option: string) => string;
-  /** The filter that typed text stands for; by default itself. */
-  readonly filterFor?: (typed: string) => Promise<string>;
+  readonly filterFor?: TextParts["filterFor"];
 }
 
 /** A control for several filters, or for one that its definition does not describe. */
@@ -114,14 +115,6 @@ export function Filters(parts: ControlsOfParts) {
   );
 }
 
-interface FilterParts {
-  readonly route: Route;
-  /** The name of the query parameter, in the page's address and in the API. */
-  readonly name: string;
-  readonly label: string;
-  readonly options: readonly string[];
-}
-
 interface SelectParts extends FilterParts {
   /** The default. Without it, `all` is the first option and sets no filter. */
   readonly preset?: string;
@@ -191,81 +184,6 @@ export function filtersIn(
 /** The same as a query. */
 export function apiQuery(...parts: Parameters<typeof filtersIn>): string {
   return new URLSearchParams(filtersIn(...parts)).toString();
-}
-
-/** The filter is applied when typing has paused for this long. */
-const pauseMs = 250;
-
-interface TextParts extends FilterParts {
-  readonly placeholder: string;
-  readonly filterFor: Hint["filterFor"];
-}
-
-const trimmed = async (typed: string) => typed.trim();
-
-export function TextFilter(parts: TextParts) {
-  const { route, name, label, options, placeholder, filterFor = trimmed } = parts;
-  const value = route.query.get(name) ?? "";
-  const [typed, setTyped] = useState(value);
-  /** What this control set last. Another value is from a link, and is shown as it is. */
-  const applied = useRef(value);
-  // Other filters may change before this one is applied.
-  const newest = useRef(route);
-  newest.current = route;
-  /** What was typed last, while it is not applied. */
-  const latest = useRef<string | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const stop = () => {
-    clearTimeout(timer.current);
-    latest.current = null;
-  };
-  useEffect(() => {
-    if (value === applied.current) return;
-    stop();
-    applied.current = value;
-    setTyped(value);
-  }, [value]);
-  useEffect(() => stop, []);
-  const apply = async (text: string) => {
-    const wanted = await filterFor(text);
-    if (latest.current !== text) return;
-    stop();
-    applied.current = wanted;
-    filter(newest.current, name, wanted);
-  };
-  const write = (text: string) => {
-    stop();
-    setTyped(text);
-    latest.current = text;
-    timer.current = setTimeout(() => void apply(text), pauseMs);
-  };
-  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
-    if (event.key !== "Enter" || event.isComposing) return;
-    stop();
-    latest.current = typed;
-    void apply(typed);
-  };
-  return (
-    <label class={`chip text ${name}${value === "" ? "" : " set"}`}>
-      <span class="label">{label}</span>
-      <input
-        type="search"
-        value={typed}
-        placeholder={placeholder}
-        list={`${name}-options`}
-        data-filter
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => write(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-      <datalist id={`${name}-options`}>
-        {options.map((option) => (
-          <option key={option} value={option} />
-        ))}
-      </datalist>
-    </label>
-  );
 }
 
 /** Offers the registered providers and `own`: the sources of events that are not webhooks. */
