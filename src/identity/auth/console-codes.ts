@@ -18,8 +18,9 @@ const usedCodeKeptMs = 600_000;
 
 const maxNameLength = 60;
 export const consoleNameRule = nameRule(maxNameLength);
-/** Characters that show nothing and join nothing, which no name needs: two names would look the same. */
-const hidden = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Characters that show nothing, join nothing and order nothing, which no name needs: two names would look the same. */
+const hidden =
+  /(?!\u200c|\u200d|\u200e|\u200f|\u061c|\ufe0e|\ufe0f)[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** The name of who signs in by a link, written in one way; null if the text is not a name. */
 export function readConsoleName(text: string): string | null {
