@@ -25,6 +25,7 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
   }, 60_000);
 
   test("finds a person by name, address or booking", async () => {
+    await browser.shows(".connection", "Live");
     await browser.press("p");
     await browser.shows("h1", "People");
     await browser.shows("[data-row]", "Grace Hopper");
