@@ -120,8 +120,8 @@ export function freeSeats(`,
     changes: [
       [
         "src/booking/bookings/cancellation.ts",
-        `      changedMeanwhile,\n    ),\n    ...(booking.status === "held"`,
-        `    ),\n    ...(booking.status === "held"`,
+        `      changedMeanwhile,\n    ),\n    // The refund depends`,
+        `    ),\n    // The refund depends`,
       ],
       withoutCheck,
     ],
