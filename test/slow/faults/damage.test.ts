@@ -137,7 +137,7 @@ describe("a database file of 0 bytes", () => {
       );
       expect(err).toContain("): its data is lost. ");
       expect(err).toEndWith(
-        `Restore a backup with \`skyhook restore FILE --force\`, or remove ${file} to start without data\n`,
+        `Restore a backup with \`bun skyhook restore FILE --force\`, or remove ${file} to start without data\n`,
       );
     }
     expect((await run(folder, "doctor")).out).toContain(`${file} has 0 bytes`);

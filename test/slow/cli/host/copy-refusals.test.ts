@@ -19,7 +19,7 @@ import { skips } from "../../../support/skips.ts";
 const taken = resources();
 const limits = { poolSize: 3, connectTimeoutMs: 5_000, statementTimeoutMs: 10_000, retryMs: 1_000 };
 const unfinished =
-  "A copy into this database was not finished: run `skyhook copy` again, or empty it";
+  "A copy into this database was not finished: run `bun skyhook copy` again, or empty it";
 
 /** A database to copy from, with so many events and notifications. */
 async function sourceOf(

@@ -74,7 +74,7 @@ describe("postgres: a failed start says why in one line, without the password", 
     await begun.close();
     await shared.empty();
     expect(await open(shared.url)).toBe(
-      "A copy into this database was not finished: run `skyhook copy` again, or empty it",
+      "A copy into this database was not finished: run `bun skyhook copy` again, or empty it",
     );
     await shared.renew();
     const ended = await openCopyTarget(schema, shared.url, limits);
