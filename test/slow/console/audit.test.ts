@@ -101,8 +101,9 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
 
   test("asks who signed in by a link without a name, once, and has the answer", async () => {
     const { consoleCodes } = server.app.services;
+    // As when a session ends. Who signs out is forgotten.
     const open = async () => {
-      await browser.click(".tools button:last-child", "[role=alert]", "signed out");
+      await browser.cdp("Network.clearBrowserCookies");
       await browser.open("about:blank");
       await browser.open(`${server.url}/console#code=${consoleCodes.issue("admin", 60)}`);
     };
