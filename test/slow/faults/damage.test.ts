@@ -15,7 +15,7 @@ import { join } from "node:path";
 
 import { json, until } from "../../support/app.ts";
 import { asOperator, databaseIn, deliverTo, keysListed } from "../../support/load.ts";
-import { type RunningServer, runSkyhook } from "../../support/program.ts";
+import { programName, type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
@@ -137,7 +137,7 @@ describe("a database file of 0 bytes", () => {
       );
       expect(err).toContain("): its data is lost. ");
       expect(err).toEndWith(
-        `Restore a backup with \`bun skyhook restore FILE --force\`, or remove ${file} to start without data\n`,
+        `Restore a backup with \`${programName} restore FILE --force\`, or remove ${file} to start without data\n`,
       );
     }
     expect((await run(folder, "doctor")).out).toContain(`${file} has 0 bytes`);

@@ -11,15 +11,14 @@ import { schema } from "../../../../src/schema/schema.ts";
 import { testSecret, until } from "../../../support/app.ts";
 import { noManyConnections } from "../../../support/databases.ts";
 import { databaseIn, deliverTo } from "../../../support/load.ts";
-import { runSkyhook, spawnSkyhook } from "../../../support/program.ts";
+import { programName, runSkyhook, spawnSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 const limits = { poolSize: 3, connectTimeoutMs: 5_000, statementTimeoutMs: 10_000, retryMs: 1_000 };
-const unfinished =
-  "A copy into this database was not finished: run `bun skyhook copy` again, or empty it";
+const unfinished = `A copy into this database was not finished: run \`${programName} copy\` again, or empty it`;
 
 /** A database to copy from, with so many events and notifications. */
 async function sourceOf(
