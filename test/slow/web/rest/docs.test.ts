@@ -49,6 +49,7 @@ describe.skipIf(skips(noChromium))("the docs on a phone", () => {
     await browser.read(
       "navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)",
     );
+    await browser.read("document.querySelector('pre button').scrollIntoView({ block: 'center' })");
     await browser.click("pre button", "pre button", "Copied");
     expect(await browser.read("copied")).toBe(
       await browser.text("pre:has(button) > code").then((text) => String(text).trimEnd()),
