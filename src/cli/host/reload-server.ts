@@ -1,14 +1,21 @@
 import { pause, systemClock } from "../../base/clock.ts";
 import { startCommand } from "../../base/program-name.ts";
 import type { Config } from "../../config/config.ts";
+import { secretPlaces } from "../../config/secrets.ts";
 import { databaseFile } from "../../db/open.ts";
 import { serverOf } from "../../db/sqlite/server-lock.ts";
 
 const patienceMs = 3_000;
 const pollMs = 50;
 
-/** Has the server on this machine load all secrets again, and returns what came of it. */
-export async function reloadServer({ databaseUrl }: Config): Promise<string> {
+/**
+ * Has the server on this machine load all secrets again, and returns what came of it. Throws an error if it does not use
+ * the stored secret of one of `providers`, because a variable of its environment overrides the file.
+ */
+export async function reloadServer(
+  { databaseUrl, secretsDir }: Config,
+  providers: readonly string[],
+): Promise<string> {
   const file = databaseFile(databaseUrl);
   if (file === null)
     return "To load them, send each running server kill -HUP <pid>, or restart it.";
@@ -27,8 +34,16 @@ export async function reloadServer({ databaseUrl }: Config): Promise<string> {
   const deadlineMs = systemClock.now() + patienceMs;
   while (systemClock.now() < deadlineMs) {
     await pause(systemClock, pollMs);
-    if ((serverOf(file)?.reloads ?? 0) > reloads)
+    const now = serverOf(file);
+    if ((now?.reloads ?? 0) <= reloads) continue;
+    const unused = providers
+      .map((id) => secretPlaces(id, secretsDir).current.variable)
+      .filter((variable) => now?.overriding?.includes(variable));
+    if (unused.length === 0)
       return `The running server (process ${pid}) has loaded its secrets again.`;
+    throw new Error(
+      `Stored, but not used: unset ${unused.join(", ")}. The environment of the running server (process ${pid}) overrides the file: remove the variable there, also from an EnvironmentFile or env_file, and restart the server.`,
+    );
   }
   return `The running server (process ${pid}) has not loaded its secrets again: see its log.`;
 }

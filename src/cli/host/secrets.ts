@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 
 import { type Command, Option } from "commander";
 
+import { errorCode } from "../../base/errors.ts";
 import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { registeredProviders } from "../../config/providers.ts";
@@ -75,11 +76,26 @@ async function setSecret(
     throw new UsageError(`A secret of more than ${maxSecretCharacters} characters is not stored`);
   }
   const isRotation = existsSync(current.file);
-  console.log(`stored  ${store.storeWebhookSecret(provider, secret, keep ?? "current")}`);
+  console.log(
+    `stored  ${stored(() => store.storeWebhookSecret(provider, secret, keep ?? "current"))}`,
+  );
   if (isRotation) {
     console.log(`the previous secret is in ${previous.file} and still accepted`);
   }
-  console.log(await reloadServer(config));
+  console.log(await reloadServer(config, [provider]));
+}
+
+/** Throws a `UsageError` if the folder is read-only, as those of systemd's credentials and of a container's secrets are. */
+function stored(store: () => string): string {
+  try {
+    return store();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "EROFS" && code !== "EACCES") throw error;
+    throw new UsageError(
+      `SECRETS_DIR is read-only here (${code}), so nothing was stored. Write the files where they come from, then restart the server: docs/backup.md, "Rotate a webhook secret".`,
+    );
+  }
 }
 
 /** `skyhook secrets init`: one file per provider, for trying things out. Prints names, never secrets. */
@@ -101,7 +117,7 @@ These are random secrets for \`send\` and for your own tests. To receive from th
 service, store its secret with \`${programName} secrets set <provider>\`.`);
   }
   // Also those that were there: the server may have started before they were written.
-  console.log(await reloadServer(config));
+  console.log(await reloadServer(config, made));
 }
 
 /**

@@ -135,8 +135,10 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   process.on("SIGINT", (signal) => void stop(signal));
   const loadAgain = () => {
     if (!reload(services, log)) return;
-    lock?.reloaded();
-    warnOfSecrets(services.registered(), secrets, config, log);
+    const registered = services.registered();
+    const unread = registered.flatMap(({ provider }) => secrets.unreadFiles(provider.id));
+    lock?.reloaded(unread.map(({ variable }) => variable));
+    warnOfSecrets(registered, secrets, config, log);
   };
   const hangUp = () => {
     // A closing terminal sends the same signal.

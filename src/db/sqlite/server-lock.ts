@@ -15,8 +15,8 @@ const lookMs = 1_000;
 interface ServerLock {
   /** Records for commands which files the server has open. */
   opened(): void;
-  /** Records for commands that the server has loaded all secrets again. */
-  reloaded(): void;
+  /** Records for commands that the server has loaded all secrets again, and which variables override files. */
+  reloaded(overriding: readonly string[]): void;
   release(): void;
 }
 
@@ -28,6 +28,8 @@ interface Holder {
   readonly files: readonly (string | null)[];
   /** How often it has loaded all secrets again. An older version does not say. */
   readonly reloads?: number;
+  /** Variables of its environment that override stored secrets, as of its last reload. */
+  readonly overriding?: readonly string[];
   /** Where its process id counts: containers can share the host's name. Null where that is not known. */
   readonly processes?: string | null;
 }
@@ -48,6 +50,7 @@ export function lockFolder(file: string): ServerLock {
     );
   }
   let reloads = 0;
+  let overriding: readonly string[] = [];
   let files: Holder["files"] = [];
   try {
     // Left behind by a server that was killed.
@@ -65,6 +68,7 @@ export function lockFolder(file: string): ServerLock {
       processes: processNamespace(),
       files,
       reloads,
+      overriding,
     };
     writePrivately(note, `${JSON.stringify(holder)}\n`);
   }
@@ -74,8 +78,9 @@ export function lockFolder(file: string): ServerLock {
       files = filesOf(file).map(identityOf);
       say();
     },
-    reloaded(): void {
+    reloaded(variables): void {
       reloads += 1;
+      overriding = variables;
       try {
         say();
       } catch {
@@ -126,7 +131,7 @@ export function requireServedFiles(file: string): void {
 }
 
 /** The server that uses the database from this machine; null if there is none or its process is unknown. */
-export function serverOf(file: string): Pick<Holder, "pid" | "reloads"> | null {
+export function serverOf(file: string): Pick<Holder, "pid" | "reloads" | "overriding"> | null {
   const { lock, note } = lockFilesOf(file);
   if (!existsSync(lock) || !isHeld(lock)) return null;
   const holder = holderIn(note);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { commandLine } from "../../support/cli.ts";
 import { programName } from "../../support/program.ts";
+import { onlyLinux, skips } from "../../support/skips.ts";
 
 const { skyhook, serve, newFolder } = commandLine();
 
@@ -86,6 +87,22 @@ describe("skyhook secrets init", () => {
     expect(examined.code).toBe(1);
     await later.stop();
     expect((await skyhook(["secrets", "init"], server)).out).not.toContain("running server");
+  });
+
+  test("a secret that the server's environment overrides is stored, but not reported as used", async () => {
+    const own = { WEBHOOK_PROVIDERS: "code_host,task_tracker" };
+    const variable = "CODE_HOST_WEBHOOK_SECRET";
+    const server = await serve({ env: { ...own, [variable]: "the-secret-in-the-environment" } });
+    await server.printed("skyhook serves on");
+    // The shell of the command does not have the variable, as with systemd and containers.
+    const { [variable]: _, ...env } = server.env;
+    const set = (id: string) =>
+      skyhook(["secrets", "set", id], { cwd: server.cwd, env, input: `new-secret-of-${id}` });
+    const { code, err } = await set("code_host");
+    expect(code).toBe(1);
+    expect(err).toContain(`Stored, but not used: unset ${variable}.`);
+    expect((await set("task_tracker")).out).toContain("has loaded its secrets again.");
+    await server.stop();
   });
 
   test("makes nothing when one of the files is empty", async () => {
@@ -204,6 +221,18 @@ describe("skyhook secrets set", () => {
     expect(out).toContain("nothing reads secrets/payment_processor_webhook_secret: set WEBHOOK_");
     expect(out).toContain("nothing reads NONSENSE_X_WEBHOOK_SECRET: no provider has this id");
   });
+
+  test.skipIf(skips(process.platform === "linux" ? null : onlyLinux))(
+    "says where to write a secret if the folder is read-only",
+    async () => {
+      // Nobody can create files there, not even root.
+      const env = { SECRETS_DIR: "/sys/kernel" };
+      const set = ["secrets", "set", "code_host"];
+      const { err, code } = await skyhook(set, { env, input: "a-secret-of-the-service" });
+      expect(err).toStartWith("skyhook: SECRETS_DIR is read-only here (E");
+      expect(code).toBe(2);
+    },
+  );
 
   test("stores nothing if the input is empty or too long, or the id invalid", async () => {
     const cwd = await withSlack();
