@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { startFauxqs } from "fauxqs";
 import { Connection } from "rabbitmq-client";
 
 import type { BrokerName } from "../../src/outbound/transports/transports.ts";
@@ -26,15 +25,15 @@ export interface Broker {
   prepare(topic: string): Promise<void>;
   /** All messages there, in order. */
   read(topic: string): Promise<readonly Taken[]>;
-  /** Ends it with SIGKILL, and starts it again with what it had on disk. Null for emulators, which have no disk. */
-  readonly crash: (() => Promise<void>) | null;
+  /** Ends the server with SIGKILL, and starts it again with what it had stored. Null: it is not the test's own. */
+  readonly server: { kill(): Promise<void>; start(): Promise<void> } | null;
   stop(): Promise<void>;
 }
 
-const textsOf = (entries: Iterable<readonly [string, unknown]>) =>
+export const textsOf = (entries: Iterable<readonly [string, unknown]>) =>
   Object.fromEntries(Array.from(entries, ([name, value]) => [name, String(value)]));
 
-function rabbitmq(port: number): Omit<Broker, "crash" | "stop"> {
+function rabbitmq(port: number): Omit<Broker, "server" | "stop"> {
   const url = `amqp://guest:guest@127.0.0.1:${port}`;
   const using = async <Result>(work: (connection: Connection) => Promise<Result>) => {
     const connection = new Connection(url);
@@ -68,7 +67,7 @@ function rabbitmq(port: number): Omit<Broker, "crash" | "stop"> {
   };
 }
 
-function nats(port: number): Omit<Broker, "crash" | "stop"> {
+function nats(port: number): Omit<Broker, "server" | "stop"> {
   const servers = `127.0.0.1:${port}`;
   return {
     name: "nats",
@@ -106,7 +105,7 @@ function nats(port: number): Omit<Broker, "crash" | "stop"> {
   };
 }
 
-function redis(port: number): Omit<Broker, "crash" | "stop"> {
+function redis(port: number): Omit<Broker, "server" | "stop"> {
   const url = `redis://127.0.0.1:${port}`;
   return {
     name: "redis",
@@ -157,7 +156,7 @@ export async function listens(port: number): Promise<boolean> {
 export async function brokerHere(name: ServerName): Promise<Broker | null> {
   const [client, port] = clients[name];
   if (!(await listens(port))) return null;
-  return { ...client(port), crash: null, stop: async () => {} };
+  return { ...client(port), server: null, stop: async () => {} };
 }
 
 /** Why tests with a server on its usual port are skipped if none runs. */
@@ -217,110 +216,12 @@ export async function ownBroker(name: ServerName, folder: string): Promise<Broke
   const [client] = clients[name];
   return {
     ...client(port),
-    async crash() {
-      await kill();
-      child = await start();
+    server: {
+      kill,
+      async start() {
+        child = await start();
+      },
     },
     stop: kill,
   };
-}
-
-/** SQS and S3 by an emulator in this process. */
-export async function emulators(): Promise<readonly [sqs: Broker, s3: Broker]> {
-  const server = await startFauxqs({ port: 0, logger: false });
-  const at = `http://key:secret@127.0.0.1:${server.port}`;
-  const stop = () => server.stop();
-  const call = async (target: string, body: object): Promise<Record<string, unknown>> => {
-    const headers = {
-      "content-type": "application/x-amz-json-1.0",
-      "x-amz-target": `AmazonSQS.${target}`,
-      authorization: "AWS4-HMAC-SHA256 Credential=key/20261127/us-east-1/sqs/aws4_request",
-    };
-    const answer = await fetch(`http://127.0.0.1:${server.port}/`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-    });
-    return Object(await answer.json());
-  };
-  const queue = (topic: string) => `http://127.0.0.1:${server.port}/000000000000/${topic}.fifo`;
-  return [
-    {
-      name: "sqs",
-      crash: null,
-      address: (topic) => `${at}/000000000000/${topic}.fifo?region=us-east-1`,
-      async prepare(topic) {
-        server.createQueue(`${topic}.fifo`, { attributes: { FifoQueue: "true" } });
-      },
-      async read(topic) {
-        const taken: Taken[] = [];
-        for (;;) {
-          const { Messages = [] } = await call("ReceiveMessage", {
-            QueueUrl: queue(topic),
-            MaxNumberOfMessages: 10,
-            MessageAttributeNames: ["All"],
-          });
-          // Guarantee: the emulator answers as SQS does.
-          const messages = Messages as readonly {
-            Body: string;
-            ReceiptHandle: string;
-            MessageAttributes: Record<string, { StringValue: string }>;
-          }[];
-          if (messages.length === 0) return taken;
-          for (const { Body, ReceiptHandle, MessageAttributes } of messages) {
-            taken.push({
-              body: Body,
-              headers: textsOf(
-                Object.entries(MessageAttributes).map(([name, { StringValue }]) => [
-                  name,
-                  StringValue,
-                ]),
-              ),
-            });
-            await call("DeleteMessage", { QueueUrl: queue(topic), ReceiptHandle });
-          }
-        }
-      },
-      stop,
-    },
-    {
-      name: "s3",
-      crash: null,
-      address: (topic) => `${at}/${topic}/{provider}/{date}/{id}.json?region=us-east-1`,
-      async prepare(topic) {
-        server.createBucket(topic);
-      },
-      async read(topic) {
-        const client = new Bun.S3Client({
-          endpoint: `http://127.0.0.1:${server.port}`,
-          bucket: topic,
-          accessKeyId: "key",
-          secretAccessKey: "secret",
-          region: "us-east-1",
-        });
-        const taken: Taken[] = [];
-        let startAfter = "";
-        for (;;) {
-          const { contents = [] } = await client.list({
-            maxKeys: 1_000,
-            ...(startAfter !== "" && { startAfter }),
-          });
-          if (contents.length === 0) return taken;
-          for (const { key } of contents) {
-            const answer = await fetch(`http://127.0.0.1:${server.port}/${topic}/${key}`, {
-              headers: {
-                authorization: "AWS4-HMAC-SHA256 Credential=key/20261127/us-east-1/s3/aws4_request",
-              },
-            });
-            const metadata = [...answer.headers].map(
-              ([name, value]) => [name.replace("x-amz-meta-", ""), value] as const,
-            );
-            taken.push({ body: await answer.text(), headers: textsOf(metadata) });
-            startAfter = key;
-          }
-        }
-      },
-      stop: async () => {},
-    },
-  ];
 }

@@ -1,7 +1,8 @@
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { taskTracker } from "../../../src/inbound/providers/task_tracker.ts";
 import { until } from "../../support/app.ts";
-import { type Broker, emulators, ownBroker } from "../../support/brokers.ts";
+import { type Broker, ownBroker } from "../../support/brokers.ts";
+import { awsEmulators } from "../../support/emulators/aws.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
 
 /** What arrived at a message system. */
@@ -39,7 +40,7 @@ export async function playKills(
   const own = await Promise.all(
     (["rabbitmq", "nats", "redis"] as const).map((name) => ownBroker(name, cwd)),
   );
-  const brokers: readonly Broker[] = [...own, ...(await emulators())];
+  const brokers: readonly Broker[] = [...own, ...(await awsEmulators())];
   const env = {
     DESTINATIONS_ALLOW_PRIVATE: "operators",
     TASK_TRACKER_WEBHOOK_SECRET: secret,
@@ -115,7 +116,10 @@ export async function playKills(
         await server.kill();
         server = await startServer({ cwd, env, port });
         kills += 1;
-      } else await victim.crash?.();
+      } else {
+        await victim.server?.kill();
+        await victim.server?.start();
+      }
       crashes.set(name, (crashes.get(name) ?? 0) + 1);
       note(`killed ${name} after ${acknowledged.size.toLocaleString("en")} acknowledgements`);
     }
