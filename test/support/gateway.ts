@@ -1,5 +1,6 @@
 /** One request that a test's operator gateway, or another local program, received. */
 export interface Received {
+  readonly method: string;
   readonly path: string;
   /** The query with its question mark; empty without one. */
   readonly search: string;
@@ -46,11 +47,12 @@ export function testGateway(
       inFlight += 1;
       most = Math.max(most, inFlight);
       try {
+        const { method } = request;
         const headers = Object.fromEntries(request.headers);
         const { pathname: path, search } = new URL(request.url);
         const bytes = await request.bytes();
         const body = new TextDecoder().decode(bytes);
-        const entry = { path, search, headers, body, bytes };
+        const entry = { method, path, search, headers, body, bytes };
         received.push(entry);
         const gone = Promise.withResolvers<Response>();
         request.signal.addEventListener("abort", () => gone.resolve(new Response()));
