@@ -44,6 +44,13 @@ describe("GraphQL over HTTP", () => {
     expect(await response.json()).toEqual({ data: { __typename: "Query" } });
   });
 
+  test("rejects a compressed body", async () => {
+    const compressed = postQuery("{ __typename }", {}, { "content-encoding": "gzip" });
+    const response = await send(compressed);
+    expect(response.status).toBe(415);
+    expect(response.headers.get("accept-encoding")).toBe("identity");
+  });
+
   test("answers 406 to other types, without executing the request", async () => {
     const { id } = await addFlight(app);
     const query = "mutation ($input: CreateBookingInput!) { createBooking(input: $input) { id } }";
