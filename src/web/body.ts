@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import { withTimeout } from "../base/in-time.ts";
-import { nextTurn } from "../base/own-turn.ts";
+import { nextTurn, ownTurns } from "../base/own-turn.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
 
@@ -85,6 +85,9 @@ function contentLengthOf(headers: Headers): number | null {
   throw new AppError("bad-request", "Content-Length must be a single decimal number");
 }
 
+/** The turn in which a large chunk is copied. */
+const copyTurn = ownTurns();
+
 interface Limits {
   readonly contentLength: number | null;
   readonly maxBytes: number;
@@ -105,6 +108,8 @@ async function readStream(
     if (done) break;
     const end = length + value.length;
     if (end > maxBytes) throw bodyTooLarge(maxBytes);
+    // A burst of large bodies arrives in one turn. Copying all of them in it would block other requests.
+    if (value.length > smallBytes) await copyTurn();
     if (end > buffer.byteLength) {
       const most = contentLength ?? maxBytes;
       const size = Math.min(most, Math.max(end, 2 * buffer.byteLength, firstBufferBytes));
