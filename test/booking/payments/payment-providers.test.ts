@@ -1,29 +1,17 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 
-import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { json, jsonWith, sample, startApp, type TestApp } from "../../support/app.ts";
+import { json, jsonWith, sample, type TestApp } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
 import { folderForTests } from "../../support/folder.ts";
-import { holdSeat } from "../../support/payments.ts";
+import { holdSeat, payer } from "../../support/payments.ts";
 import { run } from "../../support/reconcile.ts";
+import { resources } from "../../support/resources.ts";
+import { fileProviders } from "../../support/signed-request.ts";
 import { fakeStripe } from "../../support/stripe.ts";
 
 const folder = folderForTests();
-const running = new Set<TestApp>();
-afterEach(async () => {
-  for (const app of running) await app.stop();
-  running.clear();
-});
-
-async function start(env: Record<string, string>): Promise<TestApp> {
-  const app = await startApp(env);
-  running.add(app);
-  return app;
-}
+const taken = resources();
 
 const bank = `displayName: Bank
 signature:
@@ -47,8 +35,6 @@ events:
   transfer.returned: { bookingReference: /about }
 samples: { transfer.received: { body: { id: "{id}", kind: transfer.received } } }
 `;
-const secret = "a secret that only the bank knows";
-
 const hold = async (app: TestApp) => holdSeat(app, (await addFlight(app)).id);
 
 async function read(app: TestApp, id: string) {
@@ -57,17 +43,12 @@ async function read(app: TestApp, id: string) {
 
 describe("a provider of a file", () => {
   async function startBank(content = bank) {
-    const file = join(folder, "bank.yaml");
-    writeFileSync(file, content);
-    const app = await start({ PROVIDERS_DIR: folder, BANK_WEBHOOK_SECRET: secret });
+    const { env, post } = fileProviders(folder, [], { bank: content });
+    const app = await taken.app(env);
     /** Delivers a body and returns the effect of its event. */
     const deliver = async (body: object): Promise<unknown> => {
-      const whole = { id: crypto.randomUUID(), ...body };
-      const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
-      const made = () => ({ headers: {}, body: whole });
-      const { headers, bytes } = signedSample(readProvider("bank", file), made, { secret }, fresh);
-      const response = await app.fetch("/webhooks/bank", { method: "POST", headers, body: bytes });
-      const { id } = await jsonWith(response, 200);
+      const sent = { headers: {}, body: { id: crypto.randomUUID(), ...body } };
+      const { id } = await jsonWith(await post(app, "bank", sent), 200);
       return (await json(await app.as("operator", `/v1/events/${String(id)}`)))["effect"];
     };
     return { app, deliver };
@@ -118,9 +99,7 @@ describe("a provider of a file", () => {
   test("without ids of payments neither pays nor refunds for another provider", async () => {
     const { app, deliver } = await startBank(bank.replace("  id: /order/id\n", ""));
     const booking = await hold(app);
-    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
-    const object = { id: "pi_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
-    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    await payer(app)("payment_intent.succeeded", { booking, payment: "pi_1" });
     const value = { amount: "499.50", currency: "USD" };
     const order = { note: booking };
     expect(await deliver({ kind: "transfer.received", order, value })).toBe(
@@ -140,9 +119,7 @@ describe("a provider of a file", () => {
   test("does not take a payment of another provider with the same id for its own", async () => {
     const { app, deliver } = await startBank(bank);
     const booking = await hold(app);
-    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
-    const object = { id: "p_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
-    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    await payer(app)("payment_intent.succeeded", { booking, payment: "p_1" });
     const order = { id: "p_1", note: booking };
     const value = { amount: "499.50", currency: "USD" };
     expect(await deliver({ kind: "transfer.received", order, value })).toBe(
@@ -196,9 +173,7 @@ describe("a provider of a file", () => {
   test("has another payment with the same id than another provider", async () => {
     const { app, deliver } = await startBank();
     const booking = await hold(app);
-    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
-    const object = { id: "pi_1", amount_received: 1, currency: "usd", metadata: { booking } };
-    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    await payer(app)("payment_intent.succeeded", { booking, payment: "pi_1", amount: 1 });
     const paid = {
       order: { id: "pi_1", note: booking },
       value: { amount: 499.5, currency: "usd" },
@@ -225,25 +200,22 @@ test.each([
 
 test("a payment that the provider's log recovers confirms the booking once", async () => {
   const stripe = fakeStripe();
-  try {
-    const app = await start({
-      PAYMENT_PROCESSOR_API_URL: stripe.url,
-      PAYMENT_PROCESSOR_API_TOKEN: stripe.token,
-      RECONCILE_MINUTES: "0",
-    });
-    const booking = await hold(app);
-    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
-    const object = { id: "pi_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
-    const event = { ...body, data: { object } };
-    stripe.events.unshift({ body: event, isDelivered: false });
-    expect(await run(app, "payment_processor")).toMatchObject({ status: "complete" });
-    expect(await read(app, booking)).toMatchObject({ status: "confirmed" });
-    const late = await json(await app.deliver("payment_processor", JSON.stringify(event)));
-    expect(late).toMatchObject({ status: "duplicate" });
-    const timeline = await json(await app.as("operator", `/v1/events/${String(late["id"])}`));
-    expect(timeline).toMatchObject({ recovered: true, effect: `confirmed ${booking}` });
-    expect((await read(app, booking))["payments"]).toHaveLength(1);
-  } finally {
-    await stripe.stop();
-  }
+  taken.ends.push(() => stripe.stop());
+  const app = await taken.app({
+    PAYMENT_PROCESSOR_API_URL: stripe.url,
+    PAYMENT_PROCESSOR_API_TOKEN: stripe.token,
+    RECONCILE_MINUTES: "0",
+  });
+  const booking = await hold(app);
+  const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
+  const object = { id: "pi_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
+  const event = { ...body, data: { object } };
+  stripe.events.unshift({ body: event, isDelivered: false });
+  expect(await run(app, "payment_processor")).toMatchObject({ status: "complete" });
+  expect(await read(app, booking)).toMatchObject({ status: "confirmed" });
+  const late = await json(await app.deliver("payment_processor", JSON.stringify(event)));
+  expect(late).toMatchObject({ status: "duplicate" });
+  const timeline = await json(await app.as("operator", `/v1/events/${String(late["id"])}`));
+  expect(timeline).toMatchObject({ recovered: true, effect: `confirmed ${booking}` });
+  expect((await read(app, booking))["payments"]).toHaveLength(1);
 });

@@ -20,7 +20,6 @@ import {
   catalogueFiles,
 } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { hasSharedSecret } from "../../../src/inbound/signatures/scheme.ts";
 import {
   isDocumentedSecret,
@@ -30,6 +29,7 @@ import { json, jsonWith, startApp, type TestApp, testSecret } from "../../suppor
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { runs } from "../../support/runs.ts";
+import { postSigned } from "../../support/signed-request.ts";
 
 const path = "/v1/providers";
 const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
@@ -73,12 +73,7 @@ const fixtureSecrets = readdirSync(fixtures).flatMap((file): [string, string][] 
 /** Posts a sample as the service would, signed with a secret. */
 async function delivered(id: string, given: string, event: string): Promise<number> {
   const provider = readProvider(id, join(providersDir, `${id}.yaml`));
-  const sample = provider.samples[event];
-  if (sample === undefined) throw new Error(`${id} has no sample ${event}`);
-  const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
-  const { headers, bytes } = signedSample(provider, sample, { secret: given }, fresh);
-  const init = { method: "POST", headers, body: bytes };
-  return (await app.fetch(`/webhooks/${id}`, init)).status;
+  return (await postSigned(app, provider, { secret: given }, event)).status;
 }
 
 /** The status and the errors of a response. */

@@ -4,19 +4,13 @@ import { join } from "node:path";
 
 // Takes seconds: stores thousands of events, as one delivery may have.
 import { placeIn } from "../../../src/base/ids.ts";
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { maxItems } from "../../../src/inbound/providers/interpret.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import {
-  developmentSecret,
-  signingKeyWith,
-} from "../../../src/inbound/signatures/development-secret.ts";
 import { json, until } from "../../support/app.ts";
 import { folderForTests } from "../../support/folder.ts";
 import { listed } from "../../support/operator.ts";
 import { notificationRow, sentWrites } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { fileProviders } from "../../support/signed-request.ts";
 
 const folder = folderForTests();
 
@@ -31,44 +25,13 @@ events: { opened: { severity: error } }
 samples: { opened: { body: [{ type: opened }] } }
 `;
 const ids = "sendgrid hubspot gocardless line asana okta whatsapp facebook x".split(" ");
-for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
-ids.push("plain");
-writeFileSync(join(folder, "plain.yaml"), plain);
-
-const providers = new Map(
-  ids.map((id) => {
-    const provider = readProvider(id, join(folder, `${id}.yaml`));
-    const made = developmentSecret(provider.signature, provider.secretPrefix);
-    if (made === null) throw new Error(`${id} cannot be signed for`);
-    return [id, { provider, secret: made.secret.trim(), key: signingKeyWith(made) }] as const;
-  }),
-);
-const env = {
-  PROVIDERS_DIR: folder,
-  PUBLIC_URL: "https://hooks.example.com",
-  ...Object.fromEntries(
-    [...providers].map(([id, { secret }]) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]),
-  ),
-};
+const providers = fileProviders(folder, ids, { plain });
+const { env } = providers;
 const app = appPerTest(env);
 
 /** Posts a signed delivery, `seconds` from now by its signed time. */
-async function post(id: string, body: unknown, seconds = 0): Promise<Response> {
-  const found = providers.get(id);
-  if (found === undefined) throw new Error(`No provider ${id}`);
-  const now = new Date(app.clock.now());
-  const { headers, bytes } = signedSample(
-    found.provider,
-    () => ({ headers: {}, body: Object(body) }),
-    { ...found.key, secret: found.secret },
-    { id: "", now },
-    {
-      signedAtMs: now.getTime() + seconds * 1_000,
-      url: `https://hooks.example.com/webhooks/${id}`,
-    },
-  );
-  return app.fetch(`/webhooks/${id}`, { method: "POST", headers, body: bytes });
-}
+const post = (id: string, body: unknown, seconds = 0) =>
+  providers.post(app, id, { headers: {}, body: Object(body) }, seconds);
 
 /** All stored events, oldest first. */
 async function stored() {
@@ -335,8 +298,9 @@ describe("a delivery with several events", () => {
   test("tells items apart that only differ in a member __proto__, and reads deep ones", async () => {
     const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
     const text = `[{"__proto__":{"type":"opened"}},{"__proto__":{"type":"other"}},${deep},{}]`;
-    const { secret } = providers.get("plain") ?? { secret: "" };
-    const signature = new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
+    const signature = new Bun.CryptoHasher("sha256", providers.secretOf("plain"))
+      .update(text)
+      .digest("hex");
     const headers = { "x-signature": signature };
     const sent = { method: "POST", headers, body: text };
     expect((await app.fetch("/webhooks/plain", sent)).status).toBe(200);

@@ -1,5 +1,5 @@
 // Takes seconds: parses each file of the catalogue, and posts several deliveries of each.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,16 +11,13 @@ import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import type { Provider } from "../../../src/inbound/providers/provider.ts";
-import { setAt, signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import {
-  developmentSecret,
-  signingKeyWith,
-} from "../../../src/inbound/signatures/development-secret.ts";
-import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
+import { setAt } from "../../../src/inbound/providers/signed-sample.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json } from "../../support/app.ts";
 import { folderForTests } from "../../support/folder.ts";
 import { eventRow } from "../../support/rows.ts";
+import { appForAll } from "../../support/running-app.ts";
+import { keyOf, postSigned, settingsFor } from "../../support/signed-request.ts";
 
 /** What identifies a delivery of a provider, by its documentation. */
 interface Identity {
@@ -126,26 +123,8 @@ function ofFile(id: string): Provider {
   return readProvider(id, path);
 }
 
-function keyOf({ id, signature, secretPrefix }: Provider): SigningKey {
-  const made = developmentSecret(signature, secretPrefix);
-  if (made === null) throw new Error(`${id} cannot be signed for`);
-  const { secret, privateKey } = made;
-  return signingKeyWith({ secret: secret.trim(), privateKey });
-}
-
-let app: TestApp;
-beforeAll(async () => {
-  const secrets = [...keys].map(([id, { secret }]) => [
-    `${id.toUpperCase()}_WEBHOOK_SECRET`,
-    secret,
-  ]);
-  app = await startApp({
-    PROVIDERS_DIR: folder,
-    PUBLIC_URL: "https://hooks.example.com",
-    ...Object.fromEntries(secrets),
-  });
-});
-afterAll(() => app.stop());
+const secrets = Array.from(keys, ([id, { secret }]) => [id, secret] as const);
+const app = appForAll(settingsFor(folder, secrets));
 
 interface Content {
   readonly headers: Readonly<Record<string, string>>;
@@ -166,19 +145,7 @@ function contentOf({ id, samples }: Provider): Content {
 async function post(provider: Provider, content: Content, seconds = 0) {
   const key = keys.get(provider.id);
   if (key === undefined) throw new Error(`No key of ${provider.id}`);
-  const now = new Date(app.clock.now());
-  const { headers, bytes, query } = signedSample(
-    provider,
-    () => content,
-    key,
-    { id: "", now },
-    {
-      signedAtMs: now.getTime() + seconds * 1_000,
-      url: `https://hooks.example.com/webhooks/${provider.id}`,
-    },
-  );
-  const request = { method: "POST", headers, body: bytes };
-  return json(await app.fetch(`/webhooks/${provider.id}${query}`, request));
+  return json(await postSigned(app, provider, key, content, seconds));
 }
 
 const withHeaders = (content: Content, headers: Record<string, string>): Content => ({
@@ -272,8 +239,7 @@ function flagged(time: number) {
 }
 
 test.each(pairs)("%s keeps a second event that resembles the first", async (id, one, other) => {
-  const provider = all.find((provider) => provider.id === id);
-  if (provider === undefined) throw new Error(`There is no ${id}`);
+  const provider = byId(id);
   const contents = [one, other].map((body): Content => ({ headers: {}, body: Object(body) }));
   for (const content of contents)
     expect(await post(provider, content)).not.toMatchObject({ status: "duplicate" });
@@ -281,7 +247,7 @@ test.each(pairs)("%s keeps a second event that resembles the first", async (id, 
     expect(await post(provider, content)).toMatchObject({ status: "duplicate" });
 });
 
-const sha256 = (bytes: string) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+const sha256 = (bytes: string) => Bun.SHA256.hash(bytes, "hex");
 
 test("every provider has its row", () => {
   expect(all.map(({ id }) => id).toSorted()).toEqual(Object.keys(identities).toSorted());

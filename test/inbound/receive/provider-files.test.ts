@@ -1,28 +1,21 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { signedHeaders } from "../../../src/inbound/signatures/sign.ts";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
 import { serving } from "../../support/serving.ts";
+import { fileProviders } from "../../support/signed-request.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const folder = folderForTests();
 const ids = ["slack", "zoom", "okta", "gitlab", "shopify", "trello", "x"];
 const secret = "a secret that only the two know";
-for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
-
-ids.push("keyed");
-writeFileSync(
-  join(folder, "keyed.yaml"),
-  `displayName: Keyed
+const keyed = `displayName: Keyed
 body: jwt
 signature:
   kind: jwt
@@ -33,27 +26,17 @@ signature:
 event: "{/type}"
 events: { opened: { type: opened } }
 samples: { opened: { body: { type: opened } } }
-`,
-);
-
-const secrets = {
-  ...Object.fromEntries(ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret])),
-  // It signs challenges only with a secret of its own.
-  X_WEBHOOK_SECRET: "a consumer secret of one app at X",
-};
-const app = appPerTest({ PROVIDERS_DIR: folder, ...secrets });
+`;
+const providers = fileProviders(folder, ids, { keyed }, secret);
+// It signs challenges only with a secret of its own.
+const env = { ...providers.env, X_WEBHOOK_SECRET: "a consumer secret of one app at X" };
+const app = appPerTest(env);
 
 /** A signed request: a sample of the file, or its headers over another body. */
-function sent(id: string, event: string, body?: object) {
-  const provider = readProvider(id, join(folder, `${id}.yaml`));
-  const found = provider.samples[event];
-  if (found === undefined) throw new Error(`${id} has no sample ${event}`);
-  const sample = body === undefined ? found : () => ({ headers: {}, body: { ...body } });
-  const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
-  const { headers, bytes } = signedSample(provider, sample, { secret }, fresh);
-  return { method: "POST", headers, body: bytes };
-}
+const sent = (id: string, event: string, body?: object) =>
+  providers.request(app, id, body === undefined ? event : { headers: {}, body: { ...body } });
 
+const taken = resources();
 const post = (id: string, init: RequestInit) => app.fetch(`/webhooks/${id}`, init);
 
 describe("a provider of a file", () => {
@@ -106,28 +89,19 @@ describe("a provider of a file", () => {
     [{ DESTINATIONS_ALLOW_PRIVATE: "true" }, 1],
   ])(
     "with %j, a stranger's key id causes %d requests to this machine [API7-9]",
-    async (env, count) => {
+    async (given, count) => {
       let requests = 0;
       await using server = serving(() => {
         requests += 1;
         return new Response("no", { status: 404 });
       });
-      const own = mkdtempSync(join(tmpdir(), "skyhook-keyed-"));
-      const file = readFileSync(join(folder, "keyed.yaml"), "utf8");
-      writeFileSync(
-        join(own, "keyed.yaml"),
-        file.replace("127.0.0.1:1", `127.0.0.1:${server.port}`),
-      );
-      const keyed = await startApp({ PROVIDERS_DIR: own, KEYED_WEBHOOK_SECRET: secret, ...env });
+      const file = keyed.replace("127.0.0.1:1", `127.0.0.1:${server.port}`);
+      const own = fileProviders(taken.newFolder(), [], { keyed: file }, secret);
+      await using other = await startApp({ ...own.env, ...given });
       const head = Buffer.from('{"alg":"ES256","kid":"k1"}').toString("base64url");
-      try {
-        const sentToken = { method: "POST", body: `${head}.e30.AAAA` };
-        expect((await keyed.fetch("/webhooks/keyed", sentToken)).status).toBe(503);
-        expect(requests).toBe(count);
-      } finally {
-        await keyed.stop();
-        rmSync(own, { recursive: true });
-      }
+      const sentToken = { method: "POST", body: `${head}.e30.AAAA` };
+      expect((await other.fetch("/webhooks/keyed", sentToken)).status).toBe(503);
+      expect(requests).toBe(count);
     },
   );
 });
@@ -261,20 +235,13 @@ describe("a handshake", () => {
       ["another provider has its secret", secret],
       ["guesses could find its secret", "short"],
     ])("is rejected if %s", async (_, weakSecret) => {
-      const env = { PROVIDERS_DIR: folder, ...secrets, X_WEBHOOK_SECRET: weakSecret };
-      const weak = await startApp(env);
-      try {
-        expect((await weak.fetch(`/webhooks/x?crc_token=${token}`)).status).toBe(401);
-      } finally {
-        await weak.stop();
-      }
+      await using weak = await startApp({ ...env, X_WEBHOOK_SECRET: weakSecret });
+      expect((await weak.fetch(`/webhooks/x?crc_token=${token}`)).status).toBe(401);
     });
   });
 });
 
 describe("a secret in a handshake", () => {
-  const taken = resources();
-
   /** An app that takes the secret of Asana from a handshake, and stores it in `own` beside the files. */
   async function withAsana(
     files: Readonly<Record<string, string | undefined>> = {},

@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { post } from "../../support/flights.ts";
@@ -12,6 +11,7 @@ import { testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
+import { postSigned } from "../../support/signed-request.ts";
 
 const ends = endsAfterEach();
 const secret = "a secret that all of them share";
@@ -185,12 +185,8 @@ test("a replay of what came back sends nothing", async () => {
 /** Posts a body as the service of a file would. */
 async function deliver(to: Skyhook, id: string, body: Record<string, unknown>): Promise<void> {
   const provider = readProvider(id, join(to.folder, `${id}.yaml`));
-  const now = new Date(to.app.clock.now());
-  const sample = () => ({ headers: {}, body });
-  const fresh = { id: crypto.randomUUID(), now };
-  const { headers, bytes } = signedSample(provider, sample, { secret }, fresh);
-  const init = { method: "POST", headers, body: bytes };
-  expect((await to.app.fetch(`/webhooks/${id}`, init)).status).toBe(200);
+  const response = await postSigned(to.app, provider, { secret }, { headers: {}, body });
+  expect(response.status).toBe(200);
 }
 
 const slackEvent = (event: object) => ({

@@ -1,17 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, startApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { itemsOf, timelineOf } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { appForAll } from "../../support/running-app.ts";
+import { fileProviders } from "../../support/signed-request.ts";
 
 describe("POST /v1/destinations/preview", () => {
+  const slack = fileProviders(folderForTests(), ["slack"]);
   const app = appForAll();
   beforeAll(async () => {
     for (let sent = 0; sent < 60; sent += 1) {
@@ -48,20 +45,10 @@ describe("POST /v1/destinations/preview", () => {
   });
 
   test("leaves out events of the destination's own service unless the filter names it", async () => {
-    const folder = temporaryFolder();
-    const path = join(folder, "slack.yaml");
-    writeFileSync(path, catalogueFiles["slack"] ?? "");
-    const secret = "a secret of a fake Slack";
-    await using own = await startApp({ PROVIDERS_DIR: folder, SLACK_WEBHOOK_SECRET: secret });
-    const slack = readProvider("slack", path);
-    removeFolder(folder);
+    await using own = await startApp(slack.env);
     const chat = { name: "chat", format: "slack", url: "https://hooks.slack.com/services/x" };
     await own.as("admin", "/v1/destinations", post(chat));
-    const now = new Date(own.clock.now());
-    const sample = slack.samples["message"] ?? expect.unreachable();
-    const { headers, bytes } = signedSample(slack, sample, { secret }, { id: "1", now });
-    const init = { method: "POST", headers, body: bytes };
-    const { id } = await json(await own.fetch("/webhooks/slack", init));
+    const { id } = await json(await slack.post(own, "slack", "message"));
     // The event says the same of the destination.
     const explanation = {
       clause: 'event.provider != "slack"',

@@ -1,29 +1,19 @@
 // Takes seconds: batches and retries run on the clock of the test, with real requests.
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { verify as octokitVerify } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
-import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
-import type { Sample } from "../../../src/inbound/providers/provider.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import {
-  developmentSecret,
-  signingKeyWith,
-} from "../../../src/inbound/signatures/development-secret.ts";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
 import { addFlight, post } from "../../support/flights.ts";
+import { folderForTests } from "../../support/folder.ts";
 import { type Received, testGateway } from "../../support/gateway.ts";
 import { deliver, hour, second, untilLater } from "../../support/notifying.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { appForAll } from "../../support/running-app.ts";
+import { fileProviders } from "../../support/signed-request.ts";
 
 /** An app with one destination, whose server answers with `answer`. */
 async function withDestination(
@@ -53,6 +43,8 @@ async function withDestination(
     },
   };
 }
+
+const sendgrid = fileProviders(folderForTests(), ["sendgrid"]);
 
 /** An app that stores nothing. */
 const rejecting = appForAll();
@@ -272,38 +264,20 @@ test("an original is the provider's own request, for its own library, also hours
 });
 
 test("an original that only the service can sign has its signature, and goes once for all its items", async () => {
-  const folder = temporaryFolder();
-  const text = catalogueFiles["sendgrid"] ?? "";
-  writeFileSync(join(folder, "sendgrid.yaml"), text);
-  const provider = fileProvider("sendgrid", "sendgrid.yaml", readProviderFile("sendgrid", text));
-  const secret = developmentSecret(provider.signature);
-  if (secret === null) throw new Error("There is no key");
-  await using made = await withDestination({ format: "original" }, () => 200, {
-    PROVIDERS_DIR: folder,
-    SENDGRID_WEBHOOK_SECRET: secret.secret,
-  });
+  await using made = await withDestination({ format: "original" }, () => 200, sendgrid.env);
   const { app, target, deliveries } = made;
-  const [sample] = Object.values(provider.samples);
-  if (sample === undefined) throw new Error("There is no sample");
-  const both: Sample = (fresh) => {
-    const { headers, body } = sample(fresh);
-    const [item] = Object.values(body);
-    const items = [item, { ...Object(item), sg_event_id: "another" }];
-    return { headers, body: Object(items) };
-  };
-  const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
-  const { headers, bytes } = signedSample(provider, both, signingKeyWith(secret), fresh);
-  const sent = await app.fetch("/webhooks/sendgrid", { method: "POST", headers, body: bytes });
-  expect(sent.status).toBe(200);
+  const items = ["one", "another"].map((id) => ({ event: "bounce", sg_event_id: id }));
+  const sent = sendgrid.request(app, "sendgrid", { headers: {}, body: Object(items) });
+  expect((await app.fetch("/webhooks/sendgrid", sent)).status).toBe(200);
   await until(async () => (await deliveries())[0]?.["status"] === "delivered");
   expect(await deliveries()).toHaveLength(1);
   const [got] = target.received;
-  expect(got?.bytes).toEqual(new Uint8Array(bytes));
+  expect(got?.bytes).toEqual(new Uint8Array(sent.body));
   for (const name of ["signature", "timestamp"]) {
     const header = `x-twilio-email-event-webhook-${name}`;
-    expect([name, got?.headers[header]]).toEqual([name, new Headers(headers).get(header) ?? ""]);
+    const own = new Headers(sent.headers).get(header) ?? "";
+    expect([name, got?.headers[header]]).toEqual([name, own]);
   }
-  removeFolder(folder);
 });
 
 test("an original whose body retention has deleted is a dead letter that says so", async () => {
