@@ -1,5 +1,5 @@
 -- Two roles for Skyhook on PostgreSQL: `sky` owns the schema and migrates it, `sky_server` runs the instances.
--- Run it as a superuser in the database. See docs/operations.md, "Limit the role". Set passwords first.
+-- Run it as a superuser in the database. See docs/postgresql.md, "Limit the role". Set passwords first.
 create role sky login password 'change-me';
 create role sky_server login password 'change-me';
 create schema sky authorization sky;

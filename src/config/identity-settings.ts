@@ -57,7 +57,7 @@ export const identitySettings = {
   oidcIssuer: setting(
     "OIDC_ISSUER",
     null,
-    "OpenID provider for [sign-in to the console](operations.md#sign-in-with-openid-connect), for example `https://id.example.com/realms/ops`; unset: none",
+    "OpenID provider for [sign-in to the console](sign-in.md#sign-in-with-openid-connect), for example `https://id.example.com/realms/ops`; unset: none",
     issuerUrl,
   ),
   oidcClientId: setting("OIDC_CLIENT_ID", null, "This server's client id at the issuer", apiToken),

@@ -21,7 +21,7 @@ import {
 import { setting } from "./setting.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 
-/** All settings. `skyhook config` and docs/operations.md print this table. */
+/** All settings. `skyhook config` and docs/settings.md print this table. */
 export const settings = {
   host: setting("HOST", "0.0.0.0", "Address to listen on", text),
   port: setting("PORT", "3111", "Port to listen on; 0 selects a free port", integer(0, 65_535)),
@@ -83,13 +83,13 @@ export const settings = {
   airportsFile: setting(
     "AIRPORTS_FILE",
     null,
-    "Table of [airports](api.md#airports) that are added or replaced: columns `iata` and `zone`, separated by commas or tabs",
+    "Table of [airports](operations.md#airports-and-time-zones) that are added or replaced: columns `iata` and `zone`, separated by commas or tabs",
     text,
   ),
   zoneinfoDir: setting(
     "ZONEINFO_DIR",
     null,
-    "Folder with compiled tzdata that replaces the [time zones](api.md#airports) in this program, such as `/usr/share/zoneinfo`",
+    "Folder with compiled tzdata that replaces the [time zones](operations.md#airports-and-time-zones) in this program, such as `/usr/share/zoneinfo`",
     text,
   ),
   publicUrl: setting(

@@ -18,6 +18,7 @@ import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
 import { problems } from "../../src/web/problems.ts";
 import { eventCatalogue } from "../../src/wiring/event-catalogue.ts";
 
+import { limitTable } from "./limits.ts";
 import {
   catalogueTable,
   credentialLines,
@@ -48,7 +49,8 @@ const deliveryId = "0b9f3c52-8c1e-4d7a-9f26-51a1c0de7e11";
 const results = readFileSync(join(import.meta.dir, "../../bench/RESULTS.md"), "utf8");
 
 export const generatedParts = (): readonly GeneratedPart[] => [
-  { file: "docs/operations.md", name: "settings", text: settingsTable() },
+  { file: "docs/settings.md", name: "settings", text: settingsTable() },
+  { file: "docs/security.md", name: "limits", text: limitTable() },
   { file: "docs/operations.md", name: "sizing", text: sizingTable(results) },
   { file: "docs/operations.md", name: "million", text: millionTable(results) },
   { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
@@ -118,11 +120,12 @@ export function withPart(page: string, part: GeneratedPart): string {
 }
 
 function errorTable(): string {
-  const rows = Object.entries(problems).map(
-    ([code, { status, explanation }]) =>
-      `| ${status} | \`${code}\` | ${explanation.replace(/(?<=\.) .*/s, "")} |`,
-  );
-  return ["| status | code | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+  const byStatus = Map.groupBy(Object.entries(problems), ([, { status }]) => status);
+  const rows = Array.from(byStatus, ([status, each]) => {
+    const codes = each.map(([code]) => `\`${code}\``);
+    return `| ${status} | ${codes.join(", ")} |`;
+  });
+  return ["| status | codes |", "| --- | --- |", ...rows].join("\n");
 }
 
 /** An event, and what operators receive for it. */

@@ -9,6 +9,7 @@ import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
 
 import { generatedParts, withPart } from "./generated.ts";
+import { unlistedGraphqlLimits } from "./limits.ts";
 import { anchorsOf, codeIn, commandBlocks, commandsOf, page, pages, root } from "./markdown.ts";
 
 const sources = [...new Bun.Glob("src/**/*.{ts,sql}").scanSync(root)]
@@ -92,6 +93,7 @@ const elsewhere = [
   "SLACK_WEBHOOK_SECRET",
   "SKYHOOK_PROGRAM",
   "SKYHOOK_COMMIT",
+  "NEW_SECRET",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([
@@ -142,6 +144,10 @@ const shape = (path: string): string => path.replaceAll(/\{\w+\}|:\w+|\b\d{4}-\d
 test.each(generatedParts())("$file has what the code says of $name", (part) => {
   const text = readFileSync(join(root, part.file), "utf8");
   expect(text, "run `bun run docs` to update it").toBe(withPart(text, part));
+});
+
+test("docs/security.md has every GraphQL limit", () => {
+  expect(unlistedGraphqlLimits()).toEqual([]);
 });
 
 test("docs/webhooks.md lists every event of every provider, and those of bookings", () => {

@@ -19,7 +19,7 @@ import { tools } from "../../src/mcp/tools/tools.ts";
 import { type LinkedTable, linkedTables } from "../../src/persons/links.ts";
 import { tables as allTables } from "../../src/schema/schema.ts";
 
-/** The table of settings in docs/operations.md. */
+/** The table of settings in docs/settings.md. */
 export function settingsTable(): string {
   const rows = Object.values(settings).map(
     ({ key, default: value, doc }) =>

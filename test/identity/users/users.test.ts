@@ -141,7 +141,7 @@ describe("the list of users", () => {
     },
   );
 
-  test("is for admins only with USERS_ACCESS=admin [API5-8]", async () => {
+  test("is for admins only with USERS_ACCESS=admin [API5-2]", async () => {
     await using strict = await startApp({ USERS_ACCESS: "admin" });
     const ask = (role: "user" | "operator" | "admin", init: RequestInit = {}) =>
       Promise.all([strict.as(role, path, init), strict.as(role, `${path}/x`)]);

@@ -12,34 +12,92 @@ interface Addition {
 }
 
 const model = "src/booking/model/booking.ts";
+const request = "src/booking/bookings/booking-request.ts";
 const formats = "src/outbound/formats/formats.ts";
-const column = "channel text not null default 'web',\n";
 
-const loungesSql = {
-  sqlite:
-    "create table lounges (id text not null primary key, name text not null, created_at integer not null) strict;\n",
-  postgres:
-    'create table lounges (id text collate "C" not null primary key, name text not null, created_at bigint not null);\n',
-};
+/** A migration of both databases: two files, and their lines in the schema. */
+function migration(name: string, sqlite: string, postgres: string): Required<Addition> {
+  const texts = { sqlite, postgres };
+  const databases = ["sqlite", "postgres"] as const;
+  const file = (database: string) => `${name}.${database}.sql`;
+  return {
+    changes: databases.flatMap((database): Change[] => [
+      [
+        "src/schema/schema.ts",
+        `import ${database} from`,
+        `import ${name}_${database} from "./${file(database)}" with { type: "text" };\nimport ${database} from`,
+      ],
+      [
+        "src/schema/schema.ts",
+        `{ name: "0.1.0", sql: ${database} }`,
+        `{ name: "0.1.0", sql: ${database} }, { name: "${name}", sql: ${name}_${database} }`,
+      ],
+    ]),
+    files: Object.fromEntries(
+      databases.map((database) => [`src/schema/${file(database)}`, texts[database]]),
+    ),
+  };
+}
 
-const additions: Readonly<Record<string, Addition>> = {
-  column: {
+function columnOfBookings(name: string, value: string): Required<Addition> {
+  const sql = `alter table bookings add column ${name} text not null default '${value}';\n`;
+  const { changes, files } = migration(name, sql, sql);
+  return {
+    files,
     changes: [
+      ...changes,
       [
         model,
         "export const bookingFields = {\n",
-        'export const bookingFields = {\nchannel: personal("none", text("Where it was sold.", "web")),\n',
+        `export const bookingFields = {\n${name}: personal("none", text("A new column.", "${value}")),\n`,
       ],
       [
         model,
         "export const emptyBooking = {\n",
-        'export const emptyBooking = {\nchannel: "web",\n',
+        `export const emptyBooking = {\n${name}: "${value}",\n`,
       ],
-      ...["sqlite", "postgres"].map((database): Change => [
-        `src/schema/${database}.sql`,
-        "create table bookings (\n",
-        `create table bookings (\n${column}`,
-      ]),
+    ],
+  };
+}
+
+const sentField = columnOfBookings("campaign", "none");
+const lounges = migration(
+  "lounges",
+  "create table lounges (id text not null primary key, name text not null, created_at integer not null) strict;\n",
+  'create table lounges (id text collate "C" not null primary key, name text not null, created_at bigint not null);\n',
+);
+
+const additions: Readonly<Record<string, Addition>> = {
+  column: columnOfBookings("channel", "web"),
+  "field of a booking": {
+    files: sentField.files,
+    changes: [
+      ...sentField.changes,
+      [
+        request,
+        "    hold: Type.Optional(\n",
+        '    campaign: Type.Optional(Type.String({ maxLength: 20, description: "Why it was booked." })),\n    hold: Type.Optional(\n',
+      ],
+      [
+        request,
+        "paymentMethod, hold, expectedPrice } = readBody(",
+        "paymentMethod, hold, expectedPrice, campaign } = readBody(",
+      ],
+      [
+        request,
+        "    ...(hold === true && { hold }),\n",
+        "    ...(hold === true && { hold }),\n    ...(campaign !== undefined && { campaign }),\n",
+      ],
+      [
+        "src/booking/bookings/sale.ts",
+        "  { hold, passengers, contactEmail, paymentMethod }: BookingRequest,\n",
+        "  { hold, passengers, contactEmail, paymentMethod, campaign }: BookingRequest,\n",
+      ],
+      [
+        "src/booking/bookings/sale.ts",
+        "    contactEmail,\n    paymentMethod,\n",
+        "    contactEmail,\n    paymentMethod,\n    ...(campaign !== undefined && { campaign }),\n",
+      ],
     ],
   },
   resource: {
@@ -79,13 +137,10 @@ const additions: Readonly<Record<string, Addition>> = {
         "import { bookingsTable",
         'import { loungesTable } from "../booking/model/lounge.ts";\nimport { bookingsTable',
       ],
-      ...(["sqlite", "postgres"] as const).map((database): Change => [
-        `src/schema/${database}.sql`,
-        "create table seat_holds (\n",
-        `${loungesSql[database]}create table seat_holds (\n`,
-      ]),
+      ...lounges.changes,
     ],
     files: {
+      ...lounges.files,
       "src/booking/model/lounge.ts": `import { defineTable, personal, type Stored } from "../../db/table.ts";
 import { pageOf } from "../../web/page.schema.ts";
 import { instant, prefixedId, resource, text } from "../../web/schema.ts";
@@ -201,20 +256,24 @@ export const renderPlain: Render = ({ notification }) => ({
   },
 };
 
-/** What is there then: a booking shows its field in REST and GraphQL, and destinations take the format. */
+/** What is there then: bookings take and show their fields in REST and GraphQL, and destinations take the format. */
 const trial = `import { expect, test } from "bun:test";
 import { json, jsonWith } from "../support/app.ts";
-import { bookingCalls } from "../support/bookings.ts";
-import { addFlight, post } from "../support/flights.ts";
+import { flightBookings } from "../support/bookings.ts";
+import { post } from "../support/flights.ts";
 import { appPerTest } from "../support/running-app.ts";
 const app = appPerTest();
 test("what was added is there", async () => {
-  const { book, get } = bookingCalls(app);
-  const { bookingId } = await jsonWith(await book((await addFlight(app)).id), 201);
-  expect(await json(await get(bookingId))).toMatchObject({ channel: "web" });
-  const query = "{ bookings { edges { node { channel } } } }";
+  const { booked, flightIn } = flightBookings(app, "SK");
+  const { id } = await booked(await flightIn(100), 1, { campaign: "summer" });
+  const fields = { channel: "web", campaign: "summer" };
+  expect(await json(await app.as("user", "/v1/api/bookings/" + id, {}, "ada"))).toMatchObject(fields);
+  const query = "{ bookings { edges { node { channel campaign } } } }";
   const answer = await app.as("user", "/graphql", post({ query }), "ada");
-  expect(await json(answer)).toEqual({ data: { bookings: { edges: [{ node: { channel: "web" } }] } } });
+  expect(await json(answer)).toEqual({ data: { bookings: { edges: [{ node: fields }] } } });
+  await booked(await flightIn(100), 1);
+  const list = await json(await app.as("user", "/v1/api/bookings", {}, "ada"));
+  expect(list).toMatchObject({ data: [{ campaign: "none" }, { campaign: "summer" }] });
   expect(await json(await app.as("user", "/v1/api/lounges"))).toMatchObject({ data: [] });
   const body = { name: "a", format: "plain", url: "https://example.com/" };
   await jsonWith(await app.as("admin", "/v1/destinations", post(body)), 201);
@@ -237,8 +296,12 @@ test.each(Object.entries(additions))(
     for (const [file] of changes) {
       expect(row).toContain(file.endsWith("/room.rest.ts") ? "`room.rest.ts`" : file);
     }
+    const migrations = Object.keys(files).filter((file) => file.endsWith(".sql"));
+    for (const file of migrations) {
+      expect(row).toContain(file.replace(/\w+(?=\.\w+\.sql$)/, "<change>"));
+    }
     const touched = new Set([...changes.map(([file]) => file), ...Object.keys(files)]);
-    expect(touched.size).toBeLessThanOrEqual(name === "resource" ? 9 : 4);
+    expect(touched.size).toBeLessThanOrEqual(name === "resource" ? 10 : 6);
   },
 );
 

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
 import { at } from "../../../src/base/payload.ts";
 import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
@@ -151,21 +153,97 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     expect(await done(shell(code))).toMatch(outputOf("docs/providers.md", "run: send-slack"));
   },
 
-  async "docs/operations.md run: backup"({ shell, folder }, code) {
-    const shown = outputOf("docs/operations.md", "run: backup");
+  async "docs/backup.md run: rotate"({ shell, folder }, code) {
+    const before = readFileSync(join(folder, "secrets/code_host_webhook_secret"), "utf8").trim();
+    const rotated = await done(shell(`NEW_SECRET=the-secret-of-today\n${code}`));
+    expect(rotated).toMatch(outputOf("docs/backup.md", "run: rotate"));
+    for (const secret of [before, "the-secret-of-today"]) {
+      const send = `skyhook send code_host package.published --secret ${secret}`;
+      expect(await done(shell(send))).toStartWith("200 accepted");
+    }
+  },
+
+  async "docs/operations.md run: import"({ shell }, code) {
+    // On days that are still to come.
+    const onDay = (text: string) => text.replaceAll("2026-12-0", "2099-12-0");
+    const [, head = "", moved = "", removed = ""] = onDay(code).split("\n");
+    const [columns, ...before] = [head, moved, removed].map((line) => line.split(",").slice(0, 10));
+    const rows = before.map((cells) => cells.with(4, "2099-12-01T18:25:00-05:00"));
+    if (columns === undefined || rows[1] === undefined) throw new Error("There are no two lines");
+    rows[1] = removed.split(",").slice(0, 10);
+    const plan = [columns, ...rows].map((cells) => cells.join(",")).join("\n");
+    await done(shell(`printf '%s\\n' '${plan.replaceAll("\n", "' '")}' | skyhook import -`));
+    expect(await done(shell(onDay(code)))).toMatch(outputOf("docs/operations.md", "run: import"));
+  },
+
+  async "docs/operations.md run: airports"({ shell, folder }, code) {
+    const plan =
+      "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
+      "SK2,Skyhook Air,XQA,LHR,2099-01-01T23:30:00Z,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
+    writeFileSync(join(folder, "flights.csv"), plan);
+    const { err } = await ended(shell("skyhook import flights.csv"));
+    expect(err).toContain("is not a known airport");
+    expect(await done(shell(code))).toContain("1 flight imported");
+  },
+
+  async "docs/sign-in.md run: console"({ shell, server }, code) {
+    const links = (await done(shell(code))).trim().split("\n");
+    const pages = links.map((link) => link.replace(/#code=.+$/, ""));
+    const own = `${server.url}/console`;
+    expect(pages).toEqual([own, own, own, "https://hooks.example.com/console"]);
+  },
+
+  async "docs/sign-in.md run: sessions"({ shell, server }, code) {
+    const [, signIn = ""] = (await done(shell("skyhook console"))).trim().split("#code=");
+    const opened = await fetch(`${server.url}/console/session`, {
+      ...post({ code: signIn }, { "x-skyhook-console": "1", origin: server.url }),
+    });
+    expect(opened.status).toBe(201);
+    const [id = ""] = /ses_[0-9a-f]{32}/.exec(await done(shell("skyhook sessions"))) ?? [];
+    const [example = ""] = /ses_[0-9a-f]{32}/.exec(code) ?? [];
+    await done(shell(code.replace(example, id)));
+    expect(await done(shell("skyhook sessions"))).not.toContain(id);
+  },
+
+  async "docs/sign-in.md run: explain"({ shell }, code) {
+    const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
+    const key = { ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" };
+    const issuer = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.json({ keys: [key] }),
+    });
+    taken.ends.push(() => issuer.stop(true));
+    const token = await new SignJWT({ sub: "ada", iss: "https://acme.eu.auth0.com/", aud: "api" })
+      .setProtectedHeader({ alg: "RS256", kid: "k", typ: "at+jwt" })
+      .setIssuedAt()
+      .setExpirationTime("1h")
+      .sign(privateKey);
+    const set = `export TOKEN=${token} JWKS_URL=${issuer.url.href} JWT_ISSUER=https://id.example.com`;
+    const { out, code: status } = await ended(shell(`${set}\n${code}`));
+    expect(out).toContain("✓  signature\n");
+    expect(out).toMatch(
+      /✗ {2}issuer +its iss is https:\/\/acme\.eu\.auth0\.com\/ +set JWT_ISSUER=https:\/\/acme\.eu\.auth0\.com\//,
+    );
+    expect(out).toContain("The server refuses this token.");
+    expect(status).toBe(1);
+  },
+
+  async "docs/backup.md run: backup"({ shell, folder }, code) {
+    const shown = outputOf("docs/backup.md", "run: backup");
     expect(await done(shell(code))).toMatch(shown);
     const day = new Date().toISOString().slice(0, 10);
     const backup = readFileSync(join(folder, `backups/skyhook-${day}.db`));
     expect(backup.subarray(0, 15).toString()).toBe("SQLite format 3");
   },
 
-  async "docs/operations.md run: restore"({ shell, folder, server }, code) {
+  async "docs/backup.md run: restore"({ shell, folder, server }, code) {
     expect(await deliverTo(server, 1)).toBe(200);
     const [file = ""] = /\/backups\/\S+/.exec(code) ?? [];
     await done(shell(`skyhook backup ${file}`));
     expect(await deliverTo(server, 2)).toBe(200);
     await server.stop();
-    const shown = outputOf("docs/operations.md", "run: restore");
+    const shown = outputOf("docs/backup.md", "run: restore");
     expect(await done(shell(code))).toMatch(shown);
     const again = await taken.start(folder);
     const events: unknown = await (await asOperator(again, "/v1/events")).json();
@@ -188,7 +266,7 @@ const blocks = pages
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
   // adding-a-provider.test.ts and operations.test.ts run these.
-  .filter(({ marker }) => !/^run: (?:provider|deploy|move)\b/.test(marker ?? ""))
+  .filter(({ marker }) => !/^run: (?:provider|deploy|move|rotate )/.test(marker ?? ""))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {

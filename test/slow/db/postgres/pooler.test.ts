@@ -19,7 +19,7 @@ import { skips } from "../../../support/skips.ts";
 const taken = resources();
 const missing = noOwnPostgres ?? noPooler;
 const limits = { poolSize: 5, connectTimeoutMs: 10_000, statementTimeoutMs: 10_000, retryMs: 0 };
-/** The line of docs/operations.md. */
+/** The line of docs/postgresql.md. */
 const ignoring =
   "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, idle_session_timeout";
 
