@@ -5,6 +5,7 @@ import { write } from "../../src/db/statement.ts";
 import { insertDeliveries } from "../../src/outbound/model/deliveries.sql.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { endsAfterEach } from "../support/ends.ts";
+import { listed } from "../support/operator.ts";
 import { deliveryRow, destinationNumber, notificationRow } from "../support/rows.ts";
 
 const ends = endsAfterEach();
@@ -41,6 +42,12 @@ function ofType(type: string, received: readonly Record<string, unknown>[]) {
   return [...new Map(alerts.map((body) => [body["timestamp"], body])).values()];
 }
 
+/** What a destination is sent, also what waits for it. */
+const titlesTo = async (app: TestApp, id: string) =>
+  (await listed(app, `/v1/destinations/${id}/deliveries?limit=100`, "admin")).map(({ title }) =>
+    String(title),
+  );
+
 /** The next sweep. The clock advances again if it did while a sweep ran, which set its timer afterwards. */
 async function sweep(app: TestApp, isDone: () => boolean): Promise<void> {
   for (let minutes = 1; !isDone(); minutes += 1) {
@@ -73,7 +80,9 @@ test("open circuits are announced once, and not to the destination that fails", 
       }),
     }),
   ]);
-  expect(ofType("circuit_open", failing.received)).toEqual([]);
+  const toFailing = await titlesTo(app, made.id);
+  expect(toFailing).toHaveLength(12);
+  expect(toFailing.filter((title) => title.startsWith("Destinations fail"))).toEqual([]);
   expect(ofType("circuit_open", ordinary.received)).toEqual([]);
 });
 
@@ -103,7 +112,7 @@ test("dead letters are announced when there are more of them", async () => {
   const { destinations } = app.services;
   const input = { name: "watching", url: watching.url, format: "json", alerts: true };
   await destinations.create(admin, input);
-  const silent = { name: "silent", url: receiver(200).url, format: "json" };
+  const silent = { name: "silent", url: receiver(200).url, format: "json", alerts: true };
   const { made } = await destinations.create(admin, silent);
   const destination = await destinationNumber(app.services.storage, made.id);
   const die = async (...numbers: readonly number[]) => {
@@ -125,6 +134,7 @@ test("dead letters are announced when there are more of them", async () => {
     "Notifications are dead-lettered: silent: 2 dead",
     "Notifications are dead-lettered: silent: 3 dead",
   ]);
+  expect(await titlesTo(app, made.id)).toEqual([]);
 });
 
 test("many rejected deliveries are one message", async () => {

@@ -22,11 +22,12 @@ const startSender = () => startApp({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
 /** Creates a destination and returns it. */
 async function create(app: TestApp, broker: Broker, url: string, fields: object = {}) {
   const body = { name: "target", format: "json", transport: broker.name, url, ...fields };
-  return jsonWith(await app.as("admin", "/v1/destinations", post(body)), 201);
+  const made = await jsonWith(await app.as("admin", "/v1/destinations", post(body)), 201);
+  return { id: String(made["id"]), secret: String(made["secret"]) };
 }
 
 /** Returns its newest delivery. */
-async function lastDelivery(app: TestApp, id: unknown): Promise<Record<string, unknown>> {
+async function lastDelivery(app: TestApp, id: string): Promise<Record<string, unknown>> {
   const { data } = await json(await app.as("admin", `/v1/destinations/${id}/deliveries`));
   return Object(Object(data)[0]);
 }
@@ -87,7 +88,7 @@ function brokerSuite(broker: Broker): void {
     const plain = await createAs("json");
     const cloud = await createAs("cloudevents");
     const original = await createAs("original");
-    const tested = app.as("admin", `/v1/destinations/${plain["id"]}/test`, { method: "POST" });
+    const tested = app.as("admin", `/v1/destinations/${plain.id}/test`, { method: "POST" });
     expect(await json(await tested)).toMatchObject({ delivered: true, error: null });
     // The consumer's library parses the body of any other JSON type.
     const headers = { "content-type": "application/json; charset=utf-8" };
@@ -101,12 +102,12 @@ function brokerSuite(broker: Broker): void {
     for (const { headers } of taken) expect(headers["x-team"]).toBe("ops");
     const [raw] = taken.filter(({ body }) => body === payload);
     if (raw === undefined) throw new Error("The original is not there");
-    requireSigned(raw, String(original["secret"]), "skyhook-");
+    requireSigned(raw, original.secret, "skyhook-");
     const names = Object.keys(raw.headers);
     expect(names.some((each) => /^(?:stripe|x-payment)-signature$/.test(each))).toBe(true);
     for (const message of taken.filter(({ body }) => body !== payload)) {
       const isCloud = "specversion" in JSON.parse(message.body);
-      requireSigned(message, String((isCloud ? cloud : plain)["secret"]));
+      requireSigned(message, (isCloud ? cloud : plain).secret);
       const attribute = message.headers["ce-type"] ?? message.headers["cloudEvents:type"];
       const hasBinding = broker.name === "rabbitmq" || broker.name === "nats";
       expect([isCloud, attribute !== undefined]).toEqual([isCloud, hasBinding && !isCloud]);

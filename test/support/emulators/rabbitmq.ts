@@ -8,6 +8,7 @@ interface Stored extends Taken {
 
 const [methodFrame, headerFrame, bodyFrame] = [1, 2, 3];
 const frameEnd = 0xce;
+const maxMessageBytes = 1_048_576;
 /** By class and number (https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf). */
 const methods = {
   connectionStart: 0x0a000a,
@@ -81,7 +82,7 @@ export async function rabbitmqEmulator(): Promise<Broker> {
     const send = (channel: number, method: number, ...parts: readonly Uint8Array[]) =>
       socket.write(frame(methodFrame, channel, u32(method), ...parts));
     const close = (channel: number, method: number, code: number, text: string) =>
-      send(channel, method, u16(code), short(text), u32(0));
+      send(channel, method, u16(code), short(text), u32(methods.publish));
     const answers: Readonly<Record<number, (channel: number, values: Values) => void>> = {
       [methods.connectionStartOk](channel, values) {
         values.long();
@@ -107,8 +108,13 @@ export async function rabbitmqEmulator(): Promise<Broker> {
       if (exchange !== "") {
         return close(channel, methods.channelClose, 404, `NOT_FOUND - no exchange '${exchange}'`);
       }
+      const body = Buffer.concat(bodies);
+      if (body.length > maxMessageBytes) {
+        const detail = `message size ${body.length} is larger than configured max size ${maxMessageBytes}`;
+        return close(channel, methods.channelClose, 406, `PRECONDITION_FAILED - ${detail}`);
+      }
       const queue = queues.get(key);
-      queue?.push(storedOf(head, Buffer.concat(bodies).toString()));
+      queue?.push(storedOf(head, body.toString()));
       if (queue === undefined) {
         send(channel, methods.return, u16(312), short("NO_ROUTE"), short(exchange), short(key));
         socket.write(frame(headerFrame, channel, head));

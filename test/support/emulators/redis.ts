@@ -3,27 +3,31 @@ import type { Broker, Taken } from "../brokers.ts";
 import { onBytes, sockets } from "./sockets.ts";
 
 /** As much of Redis as adds to streams (https://redis.io/docs/latest/develop/reference/protocol-spec). */
-export async function redisEmulator(): Promise<Broker> {
+export async function redisEmulator(password: string | null = null): Promise<Broker> {
   const streams = new Map<string, Taken[]>();
   const server = await sockets((socket) => {
+    let isKnown = password === null;
     onBytes(socket, (bytes) => {
       const command = commandAt(bytes);
       if (command === null) return 0;
-      socket.write(reply(command.parts));
+      isKnown ||= command.parts[0] === "AUTH" && command.parts.at(-1) === password;
+      socket.write(isKnown ? reply(command.parts) : "-NOAUTH Authentication required.\r\n");
       return command.length;
     });
   });
   const reply = ([name, key = "", ...rest]: readonly string[]) => {
-    if (name === "SELECT") return "+OK\r\n";
+    if (name === "SELECT" || name === "AUTH") return "+OK\r\n";
     if (name !== "XADD") return "-ERR unknown command\r\n";
     const entries = streams.get(key) ?? [];
     streams.set(key, entries);
+    const [trim, _, most] = rest;
     const fields = rest.slice(rest.indexOf("*") + 1);
     const pairs = fields.flatMap((field, index) =>
       index % 2 === 0 ? [[field, fields[index + 1] ?? ""] as const] : [],
     );
     const { body = "", ...headers } = Object.fromEntries(pairs);
     const id = `${entries.push({ body, headers })}-0`;
+    if (trim === "MAXLEN") entries.splice(0, entries.length - Number(most));
     return `$${id.length}\r\n${id}\r\n`;
   };
   return {

@@ -3,8 +3,8 @@ import { createServer, type Socket } from "node:net";
 /** A server in this process that can be ended like a killed one, and started again on its port. */
 export interface Sockets {
   readonly port: number;
-  kill(): Promise<void>;
-  start(): Promise<void>;
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
 }
 
 /** Serves each connection with `serve`. */

@@ -126,6 +126,48 @@ test("a connection that breaks while it rests costs no attempt [BROKER-3]", asyn
   fronted.stop();
 });
 
+test("a connection is closed after a minute without messages, and not before [BROKER-5]", async () => {
+  const confirms: (() => void)[] = [];
+  using redis = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket, bytes) {
+        const messages = bytes.toString().split("XADD").length - 1;
+        const confirm = () => void socket.write("$3\r\n0-1\r\n");
+        confirms.push(...Array.from({ length: messages }, () => confirm));
+      },
+    },
+  });
+  const fronted = await front("redis", redis.port);
+  const clock = manualClock();
+  const connection = connectionTo("redis", fronted.port, clock);
+  /** Sends messages at the same time. They are confirmed one after the other, with this time after each. */
+  const send = async (count: number, thenMs: number) => {
+    const sending = Array.from({ length: count }, () => connection.send(message, never));
+    await until(() => confirms.length === count);
+    for (const sent of sending) {
+      confirms.shift()?.();
+      await sent;
+      clock.advance(thenMs);
+    }
+  };
+  await send(2, 5_000);
+  clock.advance(49_000);
+  // A minute after the first message, and a minute after the second, there were others.
+  await send(1, 1_500);
+  await send(1, 5_000);
+  await send(1, 59_999);
+  expect(fronted.connections()).toEqual({ made: 1, open: 1 });
+  clock.advance(1);
+  await until(() => fronted.connections().open === 0);
+  await send(1, 0);
+  expect(fronted.connections().made).toBe(2);
+  connection.close();
+  await until(() => fronted.connections().open === 0);
+  fronted.stop();
+});
+
 test.each([
   [["$3\r\n0-1\r\n"], null],
   [["$15\r", "\n1764000000000-0\r\n"], null],
