@@ -16,6 +16,15 @@ const notIndexedIds = statementsOver({ events: eventsTable, words: eventWordsTab
       ),
 );
 
+const indexedPositions = statementsOver({ words: eventWordsTable })()((db, { words }) =>
+  db.select({ position: words.rowid }).from(words),
+);
+
+/** The positions whose words are in the index, also of events that do not exist. */
+export async function indexed(storage: Storage): Promise<readonly number[]> {
+  return (await storage.all(indexedPositions, {})).map(({ position }) => Number(position));
+}
+
 /** The ids of the events that a search does not find yet. */
 export async function notIndexed(storage: Storage): Promise<readonly string[]> {
   return (await storage.all(notIndexedIds, {})).map(({ id }) => id);

@@ -24,6 +24,7 @@ import {
   sentWrites,
 } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { indexed } from "../../support/search.ts";
 import { skips } from "../../support/skips.ts";
 
 const app = appPerTest();
@@ -72,8 +73,12 @@ describe("retention", () => {
       await store(4, 31, "delivered"),
       await store(5, 1, "delivered"),
     ];
+    // Has their words indexed, which can be names.
+    expect(await listed(app, "/v1/events?q=event")).toHaveLength(5);
     await untilDeleted(async () => (await ids()).length === 4);
     expect(await ids()).toEqual([fresh, older, pending, dead]);
+    const words = await indexed(app.services.storage);
+    expect(new Set(words)).toEqual(new Set([fresh, older, pending, dead].map(positionIn)));
     const body = async (id: string) =>
       (await json(await app.as("operator", `/v1/events/${id}`)))["body"];
     expect(await body(fresh)).toBe("{}");
