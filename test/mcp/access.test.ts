@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 
 import { tools } from "../../src/mcp/tools/tools.ts";
-import { json } from "../support/app.ts";
+import { json, startApp } from "../support/app.ts";
 import { agentAs, agentOf, rpcRequest } from "../support/mcp.ts";
-import { listed } from "../support/operator.ts";
+import { itemsOf, listed } from "../support/operator.ts";
 import { appForAll } from "../support/running-app.ts";
 
 const publicUrl = "https://hooks.example.com";
@@ -57,6 +57,11 @@ describe("/mcp", () => {
     expect(await statusOf("operator", "http://localhost:6274")).toBe(200);
   });
 
+  test("nothing may store what an agent reads", async () => {
+    const answer = await ask(rpcRequest({ token: await tokenOf("operator") }, "tools/list"));
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
   test("pages of listed origins may send what agents send", async () => {
     const origin = "https://inspector.example.com";
     const headers = { origin, "access-control-request-method": "POST" };
@@ -101,6 +106,21 @@ describe("/mcp", () => {
       });
     },
   );
+
+  test("names the identity provider whose tokens it accepts", async () => {
+    const JWT_ISSUER = "https://id.example.com";
+    await using other = await startApp({ JWKS_URL: `${JWT_ISSUER}/jwks`, JWT_ISSUER });
+    const answer = await other.fetch("/.well-known/oauth-protected-resource/mcp");
+    expect(await json(answer)).toMatchObject({ authorization_servers: [JWT_ISSUER] });
+  });
+
+  test("the resources are the pages of the docs, without decision records", async () => {
+    const agent = await agentAs(app);
+    const { result } = await agent.call("resources/list");
+    const uris = itemsOf(Object(result)["resources"]).map(({ uri }) => String(uri));
+    expect(uris).toContain("skyhook://docs/agents.md");
+    expect(uris.filter((uri) => !/^skyhook:\/\/docs\/[^/]+\.md$/.test(uri))).toEqual([]);
+  });
 
   test("a tool that was not allowed is not there, and hints are accurate", async () => {
     const namesFor = async (body: object) => {
@@ -176,8 +196,10 @@ describe("/mcp", () => {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    const post = (body: string) => app.fetch("/mcp", { method: "POST", headers, body });
+    const post = (body: string, more: Record<string, string> = {}) =>
+      app.fetch("/mcp", { method: "POST", headers: { ...headers, ...more }, body });
     expect((await post(JSON.stringify({ a: "x".repeat(70_000) }))).status).toBe(413);
+    expect((await post("{}", { "content-encoding": "gzip" })).status).toBe(415);
     for (const body of ["", "{", "[]", "null", '{"jsonrpc":"2.0"}']) {
       expect([body, (await post(body)).status]).toEqual([body, 400]);
     }
@@ -213,15 +235,20 @@ describe("/mcp", () => {
   });
 
   test("each call is in the audit list with the name of the client", async () => {
-    const agent = await agentAs(app, { client: "Ada's agent\n✓" });
+    const agent = await agentAs(app, { client: `Ada's agent\n✓${"x".repeat(200)}` });
     await agent.toolText("get_event", { id: "evt_0\nclient: Ada" });
     const [entry] = await listed(app, "/v1/audit?action=agent.called", "admin");
     expect(entry).toMatchObject({
       actor: "test-operator",
       action: "agent.called",
       subject: "test-operator",
-      detail: "tool: get_event\nclient: Ada's agent\nid: evt_0 client: Ada",
+      detail: `tool: get_event\nclient: Ada's agent${"x".repeat(89)}\nid: evt_0 client: Ada`,
     });
+    // What a person typed can be about anybody.
+    await agent.toolText("search_events", { q: "Lovelace", provider: "code_host" });
+    const [search] = await listed(app, "/v1/audit?action=agent.called", "admin");
+    expect(String(search?.["detail"])).toEndWith("\nprovider: code_host");
+    expect(String(search?.["detail"])).not.toContain("Lovelace");
   });
 
   test("an agent that calls without end stops itself only", async () => {

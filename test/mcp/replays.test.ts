@@ -47,9 +47,14 @@ test("does not show an agent which events about bookings a replay failed for, or
   await storage.atomically(write(insertEvent, webhook));
   const failure = { replayId, id: webhook.id, createdAt: event.createdAt, error: "Too deep" };
   await storage.atomically(write(insertReplayFailure, failure));
+  // It could have been about a booking.
+  const deleted = { ...failure, id: eventRow(2).id };
+  await storage.atomically(write(insertReplayFailure, deleted));
   const shown = await agent.tool("get_replay", { id });
   expect(shown).toMatchObject({ replay: { failed: 1 }, failures: { items: [{ id: webhook.id }] } });
-  for (const answer of [shown, await agent.tool("get_replay")]) {
+  const preview = await agent.tool("preview_replay", { from: "2020-01-01T00:00:00Z" });
+  expect(preview).toMatchObject({ untrusted: { newest: [{ id: webhook.id }] } });
+  for (const answer of [shown, preview, await agent.tool("get_replay")]) {
     expect(JSON.stringify(answer)).not.toMatch(new RegExp(`${String(eventId)}|${data.currency}`));
   }
 });

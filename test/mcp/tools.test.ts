@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { maxAnswerLength } from "../../src/mcp/answer.ts";
 import { tools } from "../../src/mcp/tools/tools.ts";
-import { json, sample, startApp, type TestApp, testSecret } from "../support/app.ts";
+import { json, jsonWith, sample, startApp, type TestApp, testSecret } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
 import { agentAs, type agentOf, pathsTo } from "../support/mcp.ts";
@@ -33,20 +33,25 @@ describe("tools of agents", () => {
   beforeAll(async () => {
     gateway = testGateway(() => new Response(marker, { status: 422, statusText: marker }));
     const url = `${gateway.env.OPERATOR_GATEWAY_URL}/hooks/private-path?key=private-query`;
-    app = await startApp({ ...gateway.env, OPERATOR_GATEWAY_URL: url, MCP_ALLOW: "writes,bodies" });
+    app = await startApp({
+      ...gateway.env,
+      OPERATOR_GATEWAY_URL: url,
+      MCP_ALLOW: "writes,bodies",
+      DESTINATIONS_ALLOW_PRIVATE: "true",
+    });
     const unsigned = { method: "POST", headers: { [marker]: marker }, body: "{}" };
     expect((await app.fetch("/webhooks/code_host", unsigned)).status).toBe(401);
     await app.fetch(`/webhooks/${marker}`, { method: "POST" });
-    const send = (event: string, number: number, secret = testSecret("code_host")) =>
-      app.deliver("code_host", JSON.stringify(body(number)), {
+    const send = (event: string, sent: object, secret = testSecret("code_host")) =>
+      app.deliver("code_host", JSON.stringify(sent), {
         secret,
         headers: { "x-github-event": event, "x-github-delivery": crypto.randomUUID() },
       });
     for (let number = 0; number < eventCount; number += 1) {
-      expect((await send("workflow_run", number)).status).toBe(200);
+      expect((await send("workflow_run", body(number))).status).toBe(200);
     }
-    expect((await send(marker, 99)).status).toBe(200);
-    expect((await send(marker, 99, "wrong secret")).status).toBe(401);
+    expect(await json(await send(marker, { zen: marker }))).toMatchObject({ status: "ignored" });
+    expect((await send(marker, body(99), "wrong secret")).status).toBe(401);
     const { id: flightId } = await addFlight(app);
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flightId)));
     expect(booked.status).toBe(201);
@@ -57,6 +62,18 @@ describe("tools of agents", () => {
     const isFailed = async () =>
       JSON.stringify(await timelineOf(app, eventId)).includes("HTTP 422");
     await untilLater(app, isFailed);
+    for (const [role, name] of [
+      ["admin", "of-operators"],
+      ["user", "of-a-user"],
+    ] as const) {
+      const unused = "http://127.0.0.1:1099/private-path?key=private-query";
+      const made = await app.as(
+        role,
+        "/v1/destinations",
+        post({ name, format: "json", url: unused }),
+      );
+      expect(made.status).toBe(201);
+    }
   });
   afterAll(async () => {
     await app.stop();
@@ -91,6 +108,34 @@ describe("tools of agents", () => {
       }
     },
   );
+
+  test("destinations are those of operators, each with its origin only", async () => {
+    const { items } = await agent.tool("list_destinations");
+    expect(itemsOf(items).map(({ name, url }) => [name, url])).toEqual(
+      expect.arrayContaining([
+        ["of-operators", "http://127.0.0.1:1099"],
+        ["operator-gateway", new URL(gateway.url).origin],
+      ]),
+    );
+    const { destinations } = await agent.tool("overview");
+    for (const found of [items, destinations].map(itemsOf)) {
+      expect(found.map(({ name }) => name)).not.toContain("of-a-user");
+    }
+  });
+
+  test("the type that a sender named is data, and links end at their origin", async () => {
+    const { items } = await agent.tool("search_events", { status: "ignored" });
+    const [ignored] = itemsOf(items);
+    expect(ignored).not.toHaveProperty("type");
+    expect(ignored).toMatchObject({ untrusted: { type: marker } });
+    const event = await agent.tool("get_event", { id: eventId });
+    expect(event).toMatchObject({ untrusted: { url: "https://example.com" } });
+  });
+
+  test("the status of one provider is that of one", async () => {
+    const { providers } = await agent.tool("provider_status", { provider: "code_host" });
+    expect(itemsOf(providers)).toMatchObject([{ provider: "code_host" }]);
+  });
 
   test("names of headers, which need no signature, are data", async () => {
     const { items } = await agent.tool("explain_rejection");
@@ -132,18 +177,36 @@ describe("tools of agents", () => {
     }
   });
 
+  /** Stores an event whose body has so many characters, and returns its id. */
+  async function bodyOf(length: number): Promise<unknown> {
+    const { headers, body: sent } = sample("task_tracker", "task.completed", app.clock);
+    const padded = (padding: string) => JSON.stringify({ ...sent, padding });
+    const text = padded("x".repeat(length - padded("").length));
+    return (await jsonWith(await app.deliver("task_tracker", text, { headers }), 200))["id"];
+  }
+
   test("a body is read in parts", async () => {
-    const parts: unknown[] = [];
+    const id = await bodyOf(16_000);
+    const parts: string[] = [];
     let offset: unknown = 0;
     while (offset !== undefined) {
-      const part = await agent.tool("get_body", { id: eventId, offset });
-      parts.push(Object(part["untrusted"])["body"]);
+      const part = await agent.tool("get_body", { id, offset });
+      parts.push(String(Object(part["untrusted"])["body"]));
       offset = part["nextOffset"];
     }
-    const { body: whole } = await json(await app.as("operator", `/v1/events/${eventId}`));
+    expect(parts.map(({ length }) => length)).toEqual([8_000, 8_000]);
+    const { body: whole } = await json(await app.as("operator", `/v1/events/${String(id)}`));
     expect(parts.join("")).toBe(String(whole));
     const [entry] = await listed(app, "/v1/audit?action=event.revealed", "admin");
-    expect(entry).toMatchObject({ subject: eventId });
+    expect(entry).toMatchObject({ subject: id });
+  });
+
+  test("a body over 256 KiB is not read", async () => {
+    const read = async (length: number) => agent.toolText("get_body", { id: await bodyOf(length) });
+    expect((await read(262_144)).isError).toBe(false);
+    expect((await read(262_145)).text).toBe(
+      "body-too-large: Agents read bodies of at most 262144 bytes",
+    );
   });
 
   test("a replay needs the count of its preview", async () => {
@@ -207,9 +270,9 @@ describe("tools of agents", () => {
       ids.push(...itemsOf(page["items"]).map(({ id }) => id));
       cursor = page["nextCursor"];
     } while (cursor !== undefined);
-    // The newest is about the booking.
-    const stored = (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
-    const [, ...visible] = stored;
-    expect(ids).toEqual(visible);
+    const stored = await listed(app, "/v1/events?limit=100");
+    const visible = stored.filter(({ provider }) => provider !== "bookings");
+    expect(visible.length).toBeLessThan(stored.length);
+    expect(ids).toEqual(visible.map(({ id }) => id));
   });
 });

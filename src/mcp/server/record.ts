@@ -10,7 +10,7 @@ const isReference = (name: string, value: unknown): value is string =>
  * database is full: then the log has the entry.
  */
 export async function recordCall(
-  { audit, storage, log }: AgentServices,
+  { audit, storage, log }: Pick<AgentServices, "audit" | "storage" | "log">,
   agent: Agent,
   { name, needs }: Pick<Tool, "name" | "needs">,
   given: Readonly<Record<string, unknown>>,
