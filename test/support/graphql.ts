@@ -29,11 +29,19 @@ export function postQuery(
   };
 }
 
-export function sendAs(app: TestApp, who: Asker, init: RequestInit): Promise<Response> {
-  if (who === null) return app.fetch("/graphql", init);
+export function fetchAs(
+  app: TestApp,
+  who: Asker,
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  if (who === null) return app.fetch(path, init);
   const [role, bearer] = typeof who === "string" ? [who, undefined] : who;
-  return app.as(role, "/graphql", init, bearer);
+  return app.as(role, path, init, bearer);
 }
+
+export const sendAs = (app: TestApp, who: Asker, init: RequestInit): Promise<Response> =>
+  fetchAs(app, who, "/graphql", init);
 
 /** Sends a query and returns the response, errors included. */
 export async function ask(

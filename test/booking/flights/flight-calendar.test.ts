@@ -6,7 +6,7 @@ import type { FlightPlan } from "../../../src/booking/model/flight.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { json, jsonWith } from "../../support/app.ts";
 import { addFlight } from "../../support/flights.ts";
-import { at, dataOf, listAt } from "../../support/graphql.ts";
+import { at } from "../../support/graphql.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { appPerTest } from "../../support/running-app.ts";
@@ -146,17 +146,6 @@ test.each([
   const { code, errors } = await jsonWith(await get("/calendar", query), 400);
   expect(code).toBe("invalid-parameter");
   expect(itemsOf(errors).map(({ parameter }) => parameter)).toEqual(parameters);
-});
-
-test("GraphQL returns the same calendar", async () => {
-  await leaving("SK1", "2026-12-01T12:00:00Z");
-  const fields = "days { date flightCount cheapest { flightId price { amount currency } } }";
-  const args =
-    'origin: "JFK", destination: "LHR", passengers: 2, cabinClass: economy, from: "2026-11-30", to: "2026-12-02"';
-  const data = await dataOf(app, null, `{ flightCalendar(${args}) { ${fields} } }`);
-  const party = { passengers: "2", cabinClass: "economy" };
-  const days = await daysOf({ ...party, from: "2026-11-30", to: "2026-12-02" });
-  expect(listAt(data, "flightCalendar", "days")).toEqual(days);
 });
 
 test("a calendar reads one day after the other, so that others take turns [API4-25]", async () => {
