@@ -4,8 +4,7 @@ import { join } from "node:path";
 import {
   buildSchema,
   type GraphQLArgument,
-  type GraphQLInputType,
-  type GraphQLOutputType,
+  type GraphQLType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -132,7 +131,7 @@ function restType(schema: Schema): string {
   return (format === undefined || plain.has(format) ? kind : format) + end;
 }
 
-function graphqlType(type: GraphQLInputType | GraphQLOutputType): string {
+function graphqlType(type: GraphQLType): string {
   if (isNonNullType(type)) return `${graphqlType(type.ofType)}!`;
   if (isListType(type)) return `[${graphqlType(type.ofType)}]`;
   if (isEnumType(type)) {
