@@ -16,6 +16,8 @@ test("the catalogue carries every file of its folder", () => {
   const names = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ""));
   expect(Object.keys(catalogueFiles).toSorted()).toEqual(names.toSorted());
   expect(names.length).toBeGreaterThanOrEqual(20);
+  const recorded = readdirSync(join(import.meta.dir, "../oracles/fixtures"));
+  expect(recorded.toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
 });
 
 describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {

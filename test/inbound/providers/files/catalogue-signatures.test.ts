@@ -1,17 +1,21 @@
 import { describe, expect, test } from "bun:test";
 
-import { valueAt } from "../../../../src/base/place.ts";
+import { exactText, lookup, oneOrMore, valueAt } from "../../../../src/base/place.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { fetchedKeys } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import {
   headerIn,
+  isTextScheme,
   isWeak,
   signaturePlaces,
+  type SignatureScheme,
+  signedUnder,
   signsUrl,
   toleranceOf,
 } from "../../../../src/inbound/signatures/scheme.ts";
+import { signature } from "../../../../src/inbound/signatures/sign.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
 import type { SignedRequest } from "../../../../src/inbound/signatures/signed-request.ts";
 import { type Recorded, recordedDeliveries, type RecordedDelivery } from "../oracles/recorded.ts";
@@ -56,6 +60,20 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
 
   test.each(recorded.deliveries)("accepts $title", async (delivery) => {
     expect(await verdict(delivery)).toBe("verified");
+  });
+
+  const isSecret = ["hmac", "shared-secret", "basic-auth"].includes(scheme.kind);
+  const repeatable = recorded.deliveries.filter(({ title }) => !otherUrl.test(title));
+  test.each(isSecret ? repeatable : [])("signs as the service did: $title", (delivery) => {
+    const { url, headers, at, body, secret = recorded.secret } = delivery;
+    const source = { headers: new Headers(headers), url, payload: () => JSON.parse(body) };
+    const place = signaturePlaces(scheme).find((each) => lookup(each)(source) !== undefined) ?? "";
+    const header = headerIn(place);
+    const own = header === null ? scheme : signedUnder(scheme, header);
+    const request = { method: "POST", url, headers, bytes: Buffer.from(body) };
+    const made = signature(withTimeAsSent(own), { secret }, request, Date.parse(at));
+    // In a list, there are others. WorkOS sends a space after the comma.
+    expect(exactText(lookup(place)(source))?.replace(", ", ",")).toContain(made.value);
   });
 
   test.each(recorded.deliveries)("rejects $title with a changed body", async (delivery) => {
@@ -145,6 +163,16 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     },
   );
 });
+
+/** Twilio signs the URL with or without its port. We sign it as it is. */
+const otherUrl = /port of its URL|standard port/;
+
+/** Signs the time of a header as text: services write it in several ways. */
+function withTimeAsSent(scheme: SignatureScheme): SignatureScheme {
+  const [place = ""] = isTextScheme(scheme) ? oneOrMore(scheme.timestamp?.from) : [];
+  if (headerIn(place) === null) return scheme;
+  return JSON.parse(JSON.stringify(scheme).replaceAll("{timestamp}", `{${place}}`));
+}
 
 /** A body that its signature does not cover, but that is still JSON or a form. */
 function alteredBody(name: string, body: string): string {

@@ -33,6 +33,6 @@ export interface RecordedDelivery {
 
 export function recordedDeliveries(provider: string): Recorded {
   const file = join(import.meta.dir, "fixtures", `${provider}.json`);
-  // Guarantee: the second opinion checks these fields of each file.
+  // Guarantee: the tests of the catalogue read these fields of each file.
   return JSON.parse(readFileSync(file, "utf8")) as Recorded;
 }
