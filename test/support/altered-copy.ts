@@ -6,11 +6,6 @@ import { removeFolder, temporaryFolder } from "./program.ts";
 /** A replacement in a file, whose path is from the top of the tree. The file has the text `from` once. */
 export type Change = readonly [file: string, from: string, to: string];
 
-/** A copy of the source tree, removed when it is disposed of. */
-interface AlteredCopy extends Disposable {
-  readonly folder: string;
-}
-
 export const root = join(import.meta.dir, "../..");
 
 /** What can be changed or run in a copy. The rest, such as `node_modules`, is linked. */
@@ -19,8 +14,8 @@ const copied = ["src", "test"];
 /** Without the vendors' packages, which one test installs into its folder. */
 export const isOwn = { recursive: true, filter: (path: string) => !path.endsWith("/node_modules") };
 
-/** Copies the tree with changes. Throws as `altered` does. */
-export function alteredCopy(changes: readonly Change[]): AlteredCopy {
+/** A copy of the tree with changes, removed when it is disposed of. Throws as `altered` does. */
+export function alteredCopy(changes: readonly Change[]) {
   const texts = altered(changes);
   const folder = temporaryFolder();
   try {

@@ -21,21 +21,10 @@ interface CollectedPost {
   readonly spans: readonly CollectedSpan[];
 }
 
-/** A collector of OTLP/HTTP in JSON, on a free port. The test decides its responses. */
-export interface TestCollector {
-  readonly url: string;
-  readonly posts: readonly CollectedPost[];
-  /** All accepted spans, in order of arrival. */
-  spans(): readonly CollectedSpan[];
-  stop(): Promise<void>;
-}
-
 const accepted = () => Response.json({});
 
-/** `answer` is called for each POST, with its number from 1. */
-export function testCollector(
-  answer: (number: number) => Response | Promise<Response> = accepted,
-): TestCollector {
+/** A collector of OTLP/HTTP in JSON, on a free port. `answer` is called for each POST, with its number from 1. */
+export function testCollector(answer: (number: number) => Response | Promise<Response> = accepted) {
   const posts: CollectedPost[] = [];
   const server = Bun.serve({
     port: 0,
@@ -53,10 +42,13 @@ export function testCollector(
   return {
     url: server.url.href.slice(0, -1),
     posts,
+    /** All accepted spans, in order of arrival. */
     spans: () => posts.flatMap((post) => post.spans),
     stop: () => server.stop(true),
   };
 }
+
+export type TestCollector = ReturnType<typeof testCollector>;
 
 interface KeyValue {
   readonly key: string;
@@ -74,8 +66,7 @@ interface ExportRequest {
   }[];
 }
 
-/** Throws if the body is not an `ExportTraceServiceRequest`. */
-/** Protobuf is not decoded. */
+/** Throws if the body is not an `ExportTraceServiceRequest`. Protobuf is not decoded. */
 function contentOf(body: string): Pick<CollectedPost, "resource" | "spans"> {
   if (!body.startsWith("{")) return { resource: {}, spans: [] };
   // Guarantee: missing parts throw below, and each test checks the content of the spans.

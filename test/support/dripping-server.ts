@@ -1,9 +1,3 @@
-/** A server that sends the head of its response byte by byte and never ends it. */
-interface DrippingServer {
-  readonly url: string;
-  stop(): void;
-}
-
 interface Connection {
   text: string;
   drip: Timer | null;
@@ -11,10 +5,13 @@ interface Connection {
 
 const dripMs = 200;
 
-/** `receive` is called for each request. Returns whether it is answered at once, with 200. */
+/**
+ * A server that sends the head of its response byte by byte and never ends it. `receive` is called for each request, and
+ * returns whether it is answered at once, with 200.
+ */
 export function drippingServer(
   receive: (path: string, body: string, headers: Readonly<Record<string, string>>) => boolean,
-): DrippingServer {
+) {
   const server = Bun.listen<Connection>({
     hostname: "127.0.0.1",
     port: 0,

@@ -11,17 +11,7 @@ export interface FeedMessage {
 }
 
 /** Reads an event stream on demand. */
-export interface FeedReader {
-  /** Returns the next line, without its line break. Throws at the end of the stream. */
-  line(): Promise<string>;
-  /** Returns the next message. Ignores comments and other fields. */
-  next(): Promise<FeedMessage>;
-  /** Reads the rest; true when the stream ends or fails. */
-  ended(): Promise<true>;
-  close(): Promise<void>;
-}
-
-export function readFeed(response: Response): FeedReader {
+export function readFeed(response: Response) {
   if (response.status !== 200 || response.body === null) {
     throw new Error(`The feed answered ${response.status}`);
   }
@@ -30,6 +20,7 @@ export function readFeed(response: Response): FeedReader {
   let lines: string[] = [];
   let rest = "";
 
+  /** Returns the next line, without its line break. Throws at the end of the stream. */
   async function line(): Promise<string> {
     for (;;) {
       const [first, ...others] = lines;
@@ -47,7 +38,8 @@ export function readFeed(response: Response): FeedReader {
 
   return {
     line,
-    async next() {
+    /** Returns the next message. Ignores comments and other fields. */
+    async next(): Promise<FeedMessage> {
       const fields = new Map<string, string>();
       for (;;) {
         const text = await line();
@@ -59,6 +51,7 @@ export function readFeed(response: Response): FeedReader {
       if (typeof data !== "object" || data === null) throw new Error("The data is not an object");
       return { id: fields.get("id") ?? "", event: fields.get("event") ?? "", data: { ...data } };
     },
+    /** Reads the rest; true when the stream ends or fails. */
     async ended() {
       try {
         while (!(await reader.read()).done);
@@ -76,6 +69,8 @@ export function readFeed(response: Response): FeedReader {
     },
   };
 }
+
+export type FeedReader = ReturnType<typeof readFeed>;
 
 /** Serves an app on a port until the test ends, with requests to one of its streams. */
 export async function serveStream(ends: (() => unknown)[], path: string) {

@@ -21,22 +21,8 @@ const beginnings = {
 } as const;
 export type FrontedName = keyof typeof beginnings;
 
-/** The address of a message system, where a stranger can take its place. */
-export interface Front {
-  readonly port: number;
-  /** Ends all connections. Null: the system is back. */
-  replace(stranger: Stranger | null): void;
-  /** All connections that were made, and those that are open. */
-  connections(): { readonly made: number; readonly open: number };
-  stop(): void;
-}
-
-/** `port`: of the system, on this machine. */
-export async function front(
-  name: FrontedName,
-  port: number,
-  first: Stranger | null = null,
-): Promise<Front> {
+/** The address of a message system, where a stranger can take its place. `port`: of the system, on this machine. */
+export async function front(name: FrontedName, port: number, first: Stranger | null = null) {
   let stranger = first;
   let made = 0;
   const open = new Set<Socket>();
@@ -88,10 +74,12 @@ export async function front(
   };
   return {
     port: address.port,
-    replace(by) {
+    /** Ends all connections. Null: the system is back. */
+    replace(by: Stranger | null) {
       stranger = by;
       end();
     },
+    /** All connections that were made, and those that are open. */
     connections: () => ({ made, open: open.size }),
     stop() {
       end();

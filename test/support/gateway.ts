@@ -9,19 +9,6 @@ export interface Received {
   readonly bytes: Uint8Array;
 }
 
-/** An operator gateway on a free port. The test decides its responses. */
-export interface TestGateway extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  /** The settings that make a server notify it. */
-  readonly env: ReturnType<typeof gatewayEnv>;
-  /** In order of arrival. */
-  readonly received: readonly Received[];
-  /** The maximum number of concurrent requests. */
-  readonly mostInFlight: () => number;
-  stop(): Promise<void>;
-}
-
 export const gatewaySecret = `whsec_${Buffer.from("a gateway key of thirty-two byte").toString("base64")}`;
 
 /** The settings that make a server notify the operator gateway at an address. */
@@ -30,12 +17,12 @@ export const gatewayEnv = (url: string) => ({
   OPERATOR_GATEWAY_SECRET: gatewaySecret,
 });
 
-/** `answer` is called for each request, with its number from 1. */
+/** An operator gateway on a free port. `answer` is called for each request, with its number from 1. */
 export function testGateway(
   answer: (number: number, received: Received) => Response | Promise<Response> = () =>
     new Response(),
   port = 0,
-): TestGateway {
+) {
   const received: Received[] = [];
   let inFlight = 0;
   let most = 0;
@@ -66,13 +53,18 @@ export function testGateway(
   return {
     url,
     port: server.port ?? 0,
+    /** The settings that make a server notify it. */
     env: gatewayEnv(url),
+    /** In order of arrival. */
     received,
+    /** The maximum number of concurrent requests. */
     mostInFlight: () => most,
     stop: () => server.stop(true),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
+
+export type TestGateway = ReturnType<typeof testGateway>;
 
 /** Never answers: the client has to time out, or the gateway to stop. */
 export const never = (): Promise<Response> => new Promise(() => {});

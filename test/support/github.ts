@@ -36,29 +36,6 @@ export interface FakeGithubOptions {
   readonly delayMs?: (number: number) => number;
 }
 
-/**
- * GitHub's part: it sends signed deliveries, and its REST API lists them, as documented at
- * https://docs.github.com/en/rest/repos/webhooks.
- */
-export interface FakeGithub {
-  readonly url: string;
-  readonly token: string;
-  readonly hook: string;
-  readonly log: readonly HookDelivery[];
-  /** The webhooks of the repository or organization. */
-  readonly hooks: Hook[];
-  /** The API requests so far, as `GET /path?query`. */
-  readonly requests: readonly string[];
-  /**
-   * Sends an event to `post`, which returns the status that GitHub receives, or null for none, and logs it.
-   * `deliveredAt`: now, unless given.
-   */
-  deliver(sent: Sent, post: Post, deliveredAt?: Date): Promise<HookDelivery>;
-  /** Sends a delivery again, as the button in GitHub's settings does. */
-  redeliver(delivery: HookDelivery, post: Post): Promise<HookDelivery>;
-  stop(): Promise<void>;
-}
-
 interface Hook {
   readonly id: number;
   readonly name: string;
@@ -80,6 +57,10 @@ export type Post = (body: string, headers: Record<string, string>) => Promise<nu
 export const hookDeliveryId = (number: number): string =>
   String(3_804_004_623_172_239_365n + BigInt(number));
 
+/**
+ * GitHub's part: it sends signed deliveries, and its REST API lists them, as documented at
+ * https://docs.github.com/en/rest/repos/webhooks.
+ */
 export function fakeGithub({
   now = Date.now,
   hook = "repos/acme/web/hooks/7",
@@ -89,7 +70,7 @@ export function fakeGithub({
   answer = () => undefined,
   maxPerPage = 100,
   delayMs = () => 0,
-}: FakeGithubOptions = {}): FakeGithub {
+}: FakeGithubOptions = {}) {
   const log: HookDelivery[] = [];
   const requests: string[] = [];
   const hooks: Hook[] = [];
@@ -243,14 +224,20 @@ export function fakeGithub({
     token,
     hook,
     log,
+    /** The webhooks of the repository or organization. */
     hooks,
+    /** The API requests so far, as `GET /path?query`. */
     requests,
-    deliver: (sent, post, at = new Date(now())) => send(sent, post, at, false),
-    redeliver: ({ guid, event, payload }, post) =>
+    /** Sends an event to `post`, which returns the status that GitHub receives, or null for none, and logs it. */
+    deliver: (sent: Sent, post: Post, at = new Date(now())) => send(sent, post, at, false),
+    /** Sends a delivery again, as the button in GitHub's settings does. */
+    redeliver: ({ guid, event, payload }: HookDelivery, post: Post) =>
       send({ guid, event, payload }, post, new Date(now()), true),
     stop: () => server.stop(true),
   };
 }
+
+export type FakeGithub = ReturnType<typeof fakeGithub>;
 
 function summary(delivery: HookDelivery) {
   const { id, guid, event, action, deliveredAt, isRedelivery, statusCode } = delivery;

@@ -3,28 +3,13 @@ import { expect } from "bun:test";
 import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
 
-import { providerOf } from "./app.ts";
+import { providerOf, until } from "./app.ts";
 import { secretOf } from "./cli.ts";
 import type { TestGateway } from "./gateway.ts";
 import { spawnSkyhook, type Surroundings } from "./program.ts";
 
 /** A running `skyhook listen` or `skyhook tail`. */
-export interface RunningCommand {
-  readonly out: () => string;
-  readonly err: () => string;
-  readonly exited: Promise<number>;
-  /** Resolves when the output on either stream contains a text. */
-  shows(text: string | RegExp, timeoutMs?: number): Promise<void>;
-  end(signal?: "SIGTERM" | "SIGKILL" | "SIGINT"): Promise<number>;
-  /** Stops the process as a computer that sleeps does, until `wake`. */
-  sleep(): void;
-  wake(): void;
-}
-
-export function runningCommand(
-  args: readonly string[],
-  surroundings: Surroundings,
-): RunningCommand {
+export function runningCommand(args: readonly string[], surroundings: Surroundings) {
   const child = spawnSkyhook(args, surroundings);
   let [out, err] = ["", ""];
   const collect = async (stream: ReadableStream<Uint8Array>, add: (text: string) => void) => {
@@ -37,27 +22,25 @@ export function runningCommand(
     out: () => out,
     err: () => err,
     exited: child.exited,
-    async shows(text, timeoutMs = 60_000) {
-      const deadline = performance.now() + timeoutMs;
-      const isShown = () => {
-        const all = out + err;
-        return typeof text === "string" ? all.includes(text) : text.test(all);
-      };
-      while (!isShown()) {
-        if (performance.now() > deadline) {
-          throw new Error(`Not shown in time: ${String(text)}\n${out}\n${err}`);
-        }
-        await Bun.sleep(10);
-      }
+    /** Resolves when the output on either stream contains a text. */
+    async shows(text: string | RegExp, timeoutMs = 60_000) {
+      const isShown = () =>
+        typeof text === "string" ? (out + err).includes(text) : text.test(out + err);
+      await until(isShown, timeoutMs).catch(() => {
+        throw new Error(`Not shown in time: ${String(text)}\n${out}\n${err}`);
+      });
     },
-    async end(signal = "SIGTERM") {
+    async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" = "SIGTERM") {
       child.kill(signal);
       return child.exited;
     },
+    /** Stops the process as a computer that sleeps does, until `wake`. */
     sleep: () => child.kill("SIGSTOP"),
     wake: () => child.kill("SIGCONT"),
   };
 }
+
+export type RunningCommand = ReturnType<typeof runningCommand>;
 
 /** Delivers a webhook of task_tracker to a server with `allSecrets`. */
 export async function deliverTask(

@@ -12,16 +12,10 @@ const haproxy = Bun.which("haproxy", { PATH: `${process.env["PATH"]}:/usr/sbin` 
 /** Why tests with a load balancer are skipped; null when they run. */
 export const noLoadBalancer = haproxy === null ? "haproxy is not installed" : null;
 
-export interface LoadBalancer {
-  readonly url: string;
-  /** Kills it. */
-  stop(): Promise<unknown>;
-}
-
 type Address = Pick<RunningServer, "url">;
 
 /** HAProxy with deploy/haproxy.cfg, on a free port in front of two running servers. */
-export async function loadBalancer(one: Address, two: Address): Promise<LoadBalancer> {
+export async function loadBalancer(one: Address, two: Address) {
   const listen = `127.0.0.1:${freePort()}`;
   const child = Bun.spawn([haproxy ?? "haproxy", "-db", "-f", config], {
     env: {
@@ -32,6 +26,7 @@ export async function loadBalancer(one: Address, two: Address): Promise<LoadBala
     stdout: "ignore",
     stderr: "ignore",
   });
+  /** Kills it. */
   const stop = () => {
     child.kill("SIGKILL");
     return child.exited;
@@ -51,3 +46,4 @@ export async function loadBalancer(one: Address, two: Address): Promise<LoadBala
   }
   return { url, stop };
 }
+export type LoadBalancer = Awaited<ReturnType<typeof loadBalancer>>;

@@ -1,16 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export interface MovableAddress {
-  readonly url: string;
-  /** Directs new connections to the server of that URL; open ones stay. */
-  moveTo(other: string): void;
-  /** Carries nothing more on open connections, which stay open, as after a cable is pulled. New ones work. */
-  goSilent(): void;
-  stop(): void;
-}
-
 /** An address that can be moved to another database server, like a DNS name or a virtual IP address. */
-export async function movableAddress(url: string): Promise<MovableAddress> {
+export async function movableAddress(url: string) {
   let target = new URL(url);
   const open = new Set<readonly [Socket, Socket]>();
   const proxy = createServer((client) => {
@@ -33,9 +24,11 @@ export async function movableAddress(url: string): Promise<MovableAddress> {
   through.port = String(port);
   return {
     url: through.href,
-    moveTo(other) {
+    /** Directs new connections to the server of that URL; open ones stay. */
+    moveTo(other: string) {
       target = new URL(other);
     },
+    /** Carries nothing more on open connections, which stay open, as after a cable is pulled. New ones work. */
     goSilent() {
       for (const [client, server] of open) {
         client.unpipe(server).pause();
@@ -48,3 +41,5 @@ export async function movableAddress(url: string): Promise<MovableAddress> {
     },
   };
 }
+
+export type MovableAddress = Awaited<ReturnType<typeof movableAddress>>;

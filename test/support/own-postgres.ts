@@ -9,28 +9,6 @@ import { freePort } from "./free-port.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 import { notInstalled } from "./skips.ts";
 
-/** A PostgreSQL server that a test may crash. */
-export interface OwnPostgres {
-  readonly url: string;
-  /** Stops the server immediately, without a checkpoint: commits are only in its write-ahead log. */
-  crash(): Promise<void>;
-  start(): Promise<void>;
-  /** Enables TLS with this certificate for new connections. */
-  useCertificate(certificate: Certificate): Promise<void>;
-  /** Adds a synchronous standby: from now on each commit waits for it. */
-  addStandby(): Promise<Standby>;
-  /** Stops the server and its standbys, and removes their data. */
-  end(): Promise<void>;
-}
-
-/** A standby, read-only until it is promoted. */
-interface Standby {
-  readonly url: string;
-  promote(): Promise<void>;
-  crash(): Promise<void>;
-  start(): Promise<void>;
-}
-
 const tools = toolsFolder();
 /** PostgreSQL does not run as root. */
 export const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
@@ -53,8 +31,8 @@ function toolsFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Creates a server in a new folder and starts it on a free port. `programs` is the folder of initdb and pg_ctl. */
-export async function ownPostgres(programs = tools ?? ""): Promise<OwnPostgres> {
+/** A server in a new folder, on a free port, that a test may crash. `programs` is the folder of initdb and pg_ctl. */
+export async function ownPostgres(programs = tools ?? "") {
   const folder = temporaryFolder();
   chmodSync(folder, 0o777);
   const primary = serverIn(folder, "server", programs);
@@ -66,7 +44,9 @@ export async function ownPostgres(programs = tools ?? ""): Promise<OwnPostgres> 
     url: primary.url,
     crash: primary.crash,
     start: primary.start,
-    useCertificate: (certificate) => useCertificate(primary, certificate),
+    /** Enables TLS with this certificate for new connections. */
+    useCertificate: (certificate: Certificate) => useCertificate(primary, certificate),
+    /** Adds a synchronous standby, read-only until it is promoted: from now on each commit waits for it. */
     async addStandby() {
       const standby = serverIn(folder, `standby-${standbys.length + 1}`, programs);
       const copied = ["-D", standby.data, "-d", primary.url, "--write-recovery-conf"];
@@ -76,6 +56,7 @@ export async function ownPostgres(programs = tools ?? ""): Promise<OwnPostgres> 
       await makeSynchronous(primary.url, standbys.length);
       return standby;
     },
+    /** Stops the server and its standbys, and removes their data. */
     async end() {
       // They may already be stopped.
       for (const server of [...standbys, primary]) await server.crash().catch(() => {});
@@ -83,6 +64,8 @@ export async function ownPostgres(programs = tools ?? ""): Promise<OwnPostgres> 
     },
   };
 }
+
+export type OwnPostgres = Awaited<ReturnType<typeof ownPostgres>>;
 
 /** A server with its data in `folder`. */
 function serverIn(folder: string, name: string, programs: string) {
@@ -97,6 +80,7 @@ function serverIn(folder: string, name: string, programs: string) {
     data,
     run,
     start: () => ctl("-o", options, "start"),
+    /** Stops it immediately, without a checkpoint: commits are only in its write-ahead log. */
     crash: () => ctl("-m", "immediate", "stop"),
     promote: () => ctl("promote"),
   };

@@ -1,17 +1,7 @@
-import { startApp, type TestApp } from "./app.ts";
-
-/** The whole service in this process, on a free port. */
-export interface ServedApp {
-  readonly app: TestApp;
-  /** Without a trailing slash. */
-  readonly url: string;
-  /** Of an admin. */
-  readonly token: string;
-  stop(): Promise<void>;
-}
+import { startApp } from "./app.ts";
 
 /** Serves an app, for commands and clients that need an address. Takes the arguments of `startApp`. */
-export async function serveApp(...args: Parameters<typeof startApp>): Promise<ServedApp> {
+export async function serveApp(...args: Parameters<typeof startApp>) {
   const app = await startApp(...args);
   const server = Bun.serve({
     port: 0,
@@ -20,7 +10,9 @@ export async function serveApp(...args: Parameters<typeof startApp>): Promise<Se
   });
   return {
     app,
+    /** Without a trailing slash. */
     url: server.url.origin,
+    /** Of an admin. */
     token: await app.services.tokens.mint({ id: "admin", roles: ["admin"] }, 3_600),
     async stop() {
       await server.stop(true);
@@ -28,3 +20,5 @@ export async function serveApp(...args: Parameters<typeof startApp>): Promise<Se
     },
   };
 }
+
+export type ServedApp = Awaited<ReturnType<typeof serveApp>>;

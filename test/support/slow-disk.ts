@@ -34,31 +34,12 @@ int fdatasync(int file) {
 `;
 
 /** A disk on which syncs can be stopped, for a server that starts with `env`. */
-interface SlowDisk {
-  readonly env: Readonly<Record<string, string>>;
-  stop(): void;
-  /** Whether a sync has been waiting since the last stop. */
-  isWaitedFor(): boolean;
-  resume(): void;
-}
-
-export function slowDisk(taken: ReturnType<typeof resources>): SlowDisk {
+export function slowDisk(taken: ReturnType<typeof resources>) {
   const folder = taken.newFolder();
-  const [code, library, gate] = [
-    join(folder, "sync.c"),
-    join(folder, "sync.so"),
-    join(folder, "gate"),
-  ];
-  writeFileSync(code, source);
-  const { success, stderr } = Bun.spawnSync([
-    "cc",
-    "-shared",
-    "-fPIC",
-    "-o",
-    library,
-    code,
-    "-ldl",
-  ]);
+  const [library, gate] = [join(folder, "sync.so"), join(folder, "gate")];
+  writeFileSync(join(folder, "sync.c"), source);
+  const command = ["cc", "-shared", "-fPIC", "-o", library, "sync.c", "-ldl"];
+  const { success, stderr } = Bun.spawnSync(command, { cwd: folder });
   if (!success) throw new Error(`cc: ${stderr.toString()}`);
   const resume = () => rmSync(gate, { force: true });
   taken.ends.push(resume);
@@ -68,6 +49,7 @@ export function slowDisk(taken: ReturnType<typeof resources>): SlowDisk {
       rmSync(`${gate}.waits`, { force: true });
       writeFileSync(gate, "");
     },
+    /** Whether a sync has been waiting since the last stop. */
     isWaitedFor: () => existsSync(`${gate}.waits`),
     resume,
   };

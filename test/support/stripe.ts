@@ -17,22 +17,10 @@ interface Endpoint {
   readonly secret: string;
 }
 
-export interface FakeStripe {
-  readonly url: string;
-  readonly token: string;
-  /** Newest first, as the API lists them. */
-  readonly events: StripeEvent[];
-  readonly endpoints: Endpoint[];
-  /** The API requests so far. */
-  readonly requests: readonly string[];
-  /** The headers of a delivery. */
-  headersOf(body: string, secret: string): Record<string, string>;
-  stop(): Promise<void>;
-}
-
 /** Stripe's list of events, as documented at https://docs.stripe.com/api/events/list. */
-export function fakeStripe(): FakeStripe {
+export function fakeStripe() {
   const token = "sk_test_events";
+  const { signature } = providerOf("payment_processor");
   const events: StripeEvent[] = [];
   const requests: string[] = [];
   const endpoints: Endpoint[] = [];
@@ -116,21 +104,21 @@ export function fakeStripe(): FakeStripe {
   return {
     url: server.url.origin,
     token,
+    /** Newest first, as the API lists them. */
     events,
     endpoints,
+    /** The API requests so far. */
     requests,
-    headersOf: (body, secret) => ({
+    /** The headers of a delivery. */
+    headersOf: (body: string, secret: string) => ({
       "content-type": "application/json; charset=utf-8",
-      "stripe-signature": sign(
-        providerOf("payment_processor").signature,
-        secret,
-        Buffer.from(body),
-        Date.now(),
-      ),
+      "stripe-signature": sign(signature, secret, Buffer.from(body), Date.now()),
     }),
     stop: () => server.stop(true),
   };
 }
+
+export type FakeStripe = ReturnType<typeof fakeStripe>;
 
 function failure(status: number, message: string): Response {
   return Response.json({ error: { type: "invalid_request_error", message } }, { status });
