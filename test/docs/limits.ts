@@ -99,20 +99,24 @@ export const unlistedGraphqlLimits = (): readonly string[] =>
     (key) => !limits.some(([, , file, name]) => file === graphql && name === key),
   );
 
-/** The value of a constant, as its file defines it, in the unit that its name ends with. */
+/** The value of a constant, in the unit that its name ends with. */
 export function valueOf(file: string, name: string): string {
-  const source = readFileSync(join(import.meta.dir, "../../src", file), "utf8");
-  const product = new RegExp(`\\b${name}(?: =|:) ([\\d_]+(?: \\* [\\d_]+)*)(?:[;,]|$)`, "m").exec(
-    source,
-  )?.[1];
-  if (product === undefined) throw new Error(`src/${file} has no number ${name}`);
-  const value = product
-    .split("*")
-    .reduce((sum, factor) => sum * Number(factor.replaceAll("_", "")), 1);
+  const value = numberOf(file, name);
   if (/bytes/i.test(name)) return bytesText(value);
   if (name.endsWith("Ms")) return timeText(value / 1_000);
   if (name.endsWith("Seconds")) return timeText(value);
   return value.toLocaleString("en");
+}
+
+/** A constant that is a number or a product of numbers, as its file defines it. */
+export function numberOf(file: string, name: string): number {
+  const source = readFileSync(join(import.meta.dir, "../../src", file), "utf8");
+  const pattern = `\\b${name}(?: =|:) ([\\d_]+(?: \\* [\\d_]+)*)(?:[;,]|$)`;
+  const product = new RegExp(pattern, "m").exec(source)?.[1];
+  if (product === undefined) throw new Error(`src/${file} has no number ${name}`);
+  return product
+    .split("*")
+    .reduce((value, factor) => value * Number(factor.replaceAll("_", "")), 1);
 }
 
 const bytesText = (bytes: number) =>

@@ -20,8 +20,10 @@ import {
   searchFlights,
 } from "./flights.sql.ts";
 
-/** What searches cost, in fields of a response (see `Admit`). A day of a calendar reads all of its flights. */
-const [fieldsOfFlight, fieldsOfDay] = [15, 250];
+/** What a flight of a search costs, in fields of a response (see `Admit`). */
+const fieldsOfFlight = 15;
+/** The same for a day of a calendar, which reads all of its flights. */
+const fieldsOfDay = 250;
 
 /** Public: these functions need no authenticated caller. Searches call `admit` before they read. */
 export interface Flights {

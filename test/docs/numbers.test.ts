@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+
+import { allAirports, zonesInUse } from "../../src/booking/flights/airports.ts";
+import { settings } from "../../src/config/settings.ts";
+import { delaysIn } from "../../src/outbound/model/retry-delays.ts";
+
+import { numberOf, valueOf } from "./limits.ts";
+import { page } from "./markdown.ts";
+
+const limiter = "identity/limiter.ts";
+const flights = "booking/flights/flights.ts";
+const rejections = "inbound/rejections/rejections.ts";
+
+const kept = [valueOf(rejections, "keptPerProvider"), valueOf(rejections, "maxKeptBytesOfAll")];
+const linkMinutes = inWords(numberOf("identity/auth/console-codes.ts", "codeTtlSeconds") / 60);
+const ahead = valueOf("inbound/signatures/signed-time.ts", "maxAheadSeconds");
+const offsetRows = valueOf("base/page.ts", "maxOffsetRows");
+const sessionHours = numberOf("identity/sessions/sessions.ts", "sessionSeconds") / 3_600;
+const attempts = delaysIn(null).length + 1;
+
+/** How often what costs so many fields fits into the work that an address may cause without a token. */
+const inBudget = (fields: number) =>
+  Math.floor(numberOf(limiter, "maxFields") / fields).toLocaleString("en");
+const perFlight = numberOf(flights, "fieldsOfFlight") * 20;
+const perDay = numberOf(flights, "fieldsOfDay");
+const perSearch = numberOf("web/rest/docs.rest.ts", "searchFields");
+
+/** What pages say with numbers, which are those of the code. Generated tables are not here. */
+const said: readonly (readonly [file: string, text: string])[] = [
+  ["api", `every day, ${valueOf("booking/flights/flight-search.ts", "maxCalendarDays")} at most`],
+  ["api", `larger values count as ${valueOf("base/page.ts", "maxLimit")} `],
+  ["api", `for up to ${offsetRows} rows`],
+  ["guarantees", `ends at ${offsetRows} rows`],
+  ["api", `in ${inWords(numberOf(limiter, "workSeconds"))} seconds`],
+  ["api", `with the default \`limit\` of 20 | ${inBudget(perFlight)} |`],
+  ["api", `a day of a price calendar | ${inBudget(perDay)} |`],
+  ["api", `a search of the documentation | ${inBudget(perSearch)} |`],
+  ["api", `${inBudget(1)} fields of responses`],
+  ["api", `\`totalCount\` is ${valueOf("web/graphql/builder.ts", "countFields")} `],
+  ["guarantees", `After ${inWords(attempts)} attempts`],
+  ["operations", `up to ${valueOf("inbound/providers/code_host.ts", "maxBodyBytes")}, or`],
+  ["operations", `a heartbeat every ${valueOf("web/rest/sse.ts", "heartbeatMs")} `],
+  ["operations", `knows ${Array.from(allAirports()).length.toLocaleString("en")} airports`],
+  ["operations", `(tzdata ${zonesInUse().version})`],
+  ["operations", `${kept.join(" per provider and ")} in all`],
+  ["operations", `${valueOf("telemetry/log-output.ts", "maxBufferedBytes")} of lines waits`],
+  ["operations", `if it is ${ahead} off`],
+  ["security", `more than ${ahead} ahead`],
+  ["security", `within ${linkMinutes} minutes`],
+  ["security", `for ${sessionHours} hours at most`],
+  ["sign-in", `within ${linkMinutes} minutes`],
+  ["sign-in", `A session lasts ${inWords(sessionHours)} hours`],
+  ["postgresql", `${valueOf(limiter, "maxFailures")} a minute per address |`],
+  ["postgresql", `With the defaults of both (${settings.databasePoolSize.default} and 100)`],
+];
+
+function inWords(value: number): string {
+  return { 2: "two", 7: "seven", 10: "ten", 12: "twelve" }[value] ?? String(value);
+}
+
+test.each(said)("docs/%s.md says what the code does: %s", (file, text) => {
+  expect(page(`docs/${file}.md`)).toContain(text);
+});
