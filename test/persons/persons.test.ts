@@ -3,14 +3,18 @@ import { describe, expect, test } from "bun:test";
 import type { Context } from "../../src/base/context.ts";
 import { sha256 } from "../../src/base/crypto.ts";
 import { nextTurn } from "../../src/base/own-turn.ts";
+import { personalDataOpener } from "../../src/booking/personal-data/personal-data.ts";
 import { copies } from "../../src/cli/host/copy-tables.sql.ts";
 import { write as storageWrite } from "../../src/db/statement.ts";
 import { insertErasure } from "../../src/identity/users/erasures.sql.ts";
 import type { User } from "../../src/identity/users/user.ts";
+import { exportRows } from "../../src/persons/export-person.ts";
 import * as finding from "../../src/persons/found-persons.sql.ts";
 import { json, jsonWith } from "../support/app.ts";
 import { bookingCalls, bookingsPath } from "../support/bookings.ts";
+import { failure } from "../support/failure.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
+import { contextOf } from "../support/operator.ts";
 import { planOnSqlite } from "../support/plans.ts";
 import { appPerTest } from "../support/running-app.ts";
 
@@ -42,6 +46,9 @@ async function person(): Promise<{
   const { user } = await app.services.users.ensureUser({ name, email });
   const departureTime = new Date(app.clock.now() + 2 * hourMs);
   const { id } = await addFlight(app, { departureTime });
+  // Before the bookings, whose events it receives.
+  const destination = { name: "mine", format: "json", url: "https://192.0.2.1/" };
+  await jsonWith(await app.as("user", "/v1/destinations", post(destination), user.id), 201);
   const send = (body: object, who: string, key: string) =>
     app.as("user", bookingsPath, post(body, { "idempotency-key": key }), who);
   const body = bookingBody(id);
@@ -52,8 +59,6 @@ async function person(): Promise<{
     await send({ ...body, passengers: [passenger(3), travellers[0]] }, "bo", "other"),
   );
   await json(await send({ ...body, passengers: [passenger(4)], contactEmail: email }, "bo", "for"));
-  const destination = { name: "mine", format: "json", url: "https://192.0.2.1/" };
-  await jsonWith(await app.as("user", "/v1/destinations", post(destination), user.id), 201);
   return { user, own: own["bookingId"], other: other["bookingId"] };
 }
 
@@ -67,6 +72,19 @@ async function everything(): Promise<string> {
       typeof value === "object" && value !== null && "data" in value && "type" in value;
     return isBytes && Array.isArray(value.data) ? Buffer.from(value.data).toString() : value;
   });
+}
+
+/** The rows of others, as text: those without the person. */
+async function rowsOfOthers({ id }: User, ...bookings: readonly unknown[]): Promise<string[]> {
+  const kept = copies.filter(({ name }) => !/^(?:deliveries|notifications|leases)$/.test(name));
+  const rows = await Promise.all(
+    kept.map(async ({ name, pages }) => {
+      const all = await app.services.storage.all(pages.first, { limit: 1_000 });
+      return all.map((row) => `${name} ${JSON.stringify(row)}`);
+    }),
+  );
+  const own = [id, ...canaries, ...bookings.map(String)];
+  return rows.flat().filter((row) => !own.some((text) => row.includes(text)));
 }
 
 const found = (text: string) => canaries.filter((canary) => text.includes(canary));
@@ -132,6 +150,23 @@ describe("an export", () => {
     expect(impostor).toMatchObject({ data: {} });
   });
 
+  test("says if there is more than it has, and has what can be read without a key", async () => {
+    const { user } = await person();
+    const { storage } = app.services;
+    const options = { isRevealed: true, onlyActor: null, seal: personalDataOpener([]) };
+    const whom = { email, ids: [user.id] };
+    for (const [maxRows, isComplete] of [
+      [3, true],
+      [2, false],
+    ] as const) {
+      const exported = await exportRows(storage, whom, { ...options, maxRows });
+      expect(exported.isComplete).toBe(isComplete);
+      const { passengers = [] } = exported.rows;
+      expect(passengers).toHaveLength(maxRows);
+      expect(passengers[0]).toMatchObject({ dateOfBirth: null, passportNumber: null });
+    }
+  });
+
   test("needs a person", async () => {
     const problem = await jsonWith(
       await app.as("admin", "/v1/persons/export", post({ person: "" })),
@@ -176,6 +211,8 @@ describe("an erasure", () => {
     const before = await totals();
     expect(found(await everything())).toEqual(canaries);
     app.clock.advance(3 * hourMs);
+    const others = await rowsOfOthers(user, own);
+    expect(others.length).toBeGreaterThan(5);
     const erasure = await app.services.persons.erase(admin, email);
     expect(erasure.erased).toEqual({
       bookings: 2,
@@ -188,6 +225,8 @@ describe("an erasure", () => {
     const text = await everything();
     expect(found(text)).toEqual([]);
     expect(text).not.toContain(user.id);
+    // All that is not theirs is as before, such as the events of others.
+    expect(await rowsOfOthers(user, own)).toEqual(expect.arrayContaining(others));
     expect(await totals()).toEqual(before);
     expect(await json(await app.as("admin", `${bookingsPath}/${String(own)}`))).toMatchObject({
       totalPrice: 999,
@@ -280,13 +319,35 @@ describe("an erasure", () => {
     expect(await everything()).not.toMatch(/root-2|"ada@example\.com/);
   });
 
-  test("of the name of who runs commands lets that name run others", async () => {
-    const operator: Context = { ...admin, actor: { id: "cli:alice", roles: ["admin"] } };
-    await app.services.persons.export(operator, "nobody@example.com");
-    expect(await app.services.persons.erase(operator, "cli:alice")).toEqual({
-      erased: { audit: 1 },
-    });
-    await app.services.persons.export(operator, "nobody@example.com");
+  test.each(["cli:alice", "console:admin:Alice"])(
+    "of the name %s, which has no token, lets others use that name",
+    async (id) => {
+      const operator: Context = { ...admin, actor: { id, roles: ["admin"] } };
+      await app.services.persons.export(operator, "nobody@example.com");
+      expect(await app.services.persons.erase(operator, id)).toEqual({ erased: { audit: 1 } });
+      await app.services.persons.export(operator, "nobody@example.com");
+    },
+  );
+
+  test.each([
+    ["who has a hold", { hold: true }, true],
+    ["who is only the contact", { contactEmail: email }, true],
+    ["who travels", { passengers: [passenger(3), travellers[0]] }, true],
+    ["whose seat was cancelled", { passengers: [passenger(3), travellers[0]] }, false],
+  ] as const)("of a person %s waits for open bookings only", async (who, fields, isOpen) => {
+    const { id } = await addFlight(app);
+    const request = post({ ...bookingBody(id), ...fields });
+    const { bookingId } = await json(await app.as("user", bookingsPath, request, "bo"));
+    const path = `${bookingsPath}/${String(bookingId)}`;
+    if (!isOpen) {
+      const part = await app.as("user", `${path}/cancellation`, post({ passengers: [2] }), "bo");
+      const { id: change } = await json(part);
+      const confirmed = { method: "POST" };
+      await app.as("user", `${path}/changes/${String(change)}/confirm`, confirmed, "bo");
+    }
+    const person = who === "who has a hold" ? "bo" : email;
+    const erased = await app.as("admin", "/v1/persons/erase", inBody(person));
+    expect(erased.status).toBe(isOpen ? 409 : 200);
   });
 
   test("ends the tokens of the user, who may register again", async () => {
@@ -308,6 +369,8 @@ describe("an erasure", () => {
       const made = await json(await book(id, 1, {}, "sub-of-ada"));
       await cancel(made["bookingId"], "sub-of-ada");
     }
+    const { data } = await app.services.persons.export(admin, "sub-of-ada");
+    expect(data.bookings).toHaveLength(205);
     const { erased } = await app.services.persons.erase(admin, "sub-of-ada");
     expect(erased).toMatchObject({ bookings: 205, passengers: 205 });
     expect((await app.as("user", bookingsPath, {}, "sub-of-ada")).status).toBe(401);
@@ -404,6 +467,15 @@ describe("to find a person", () => {
       createdAt: null,
     });
     expect(await read("nobody@example.com")).toMatchObject({ name: null, bookings: [] });
+  });
+
+  test("and to export or erase one is for admins, whoever calls", async () => {
+    const { persons } = app.services;
+    const operator = contextOf("op", "operator");
+    const calls = [persons.find, persons.read, persons.export, persons.erase] as const;
+    for (const call of calls) {
+      expect(await failure(call(operator, email))).toMatchObject({ code: "insufficient-scope" });
+    }
   });
 
   test("is for admins, and refuses what is no text", async () => {

@@ -13,7 +13,7 @@ const holdMs = 20 * 60_000;
 const app = appForAll();
 afterEach(() => expectHolds(app));
 const { get } = bookingCalls(app);
-const { call, offerPart, offerFlight, confirm } = changeCalls(app);
+const { call, offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "OL");
 
 test("an offer can be confirmed until it ends, and not at its very end", async () => {
@@ -76,6 +76,20 @@ test("a booking can have a hundred offers, and shows the last twenty", async () 
   const shown = itemsOf((await json(await get(id)))["changes"]).map((each) => each["id"]);
   expect(shown).toEqual(made.slice(-20).toReversed());
   await jsonWith(await confirm(id, made.at(-1)), 200);
+});
+
+test("a booking has no changes of another, whoever owns both", async () => {
+  const [one, other] = [await booked(await flightIn(100), 1), await booked(await flightIn(100), 1)];
+  const { id: change } = await json(await offerPart(one.id, [1]));
+  const path = `${other.id}/changes/${String(change)}`;
+  for (const response of [
+    await call(path),
+    await confirm(other.id, change),
+    await withdraw(other.id, change),
+  ]) {
+    expect(await jsonWith(response, 404)).toMatchObject({ code: "not-found" });
+  }
+  await jsonWith(await confirm(one.id, change), 200);
 });
 
 test("a cancelled passenger is not corrected, and their passport may be another's", async () => {
