@@ -6,6 +6,7 @@ import type { PersonalData } from "../../../src/booking/model/booking.ts";
 import {
   maskedPassport,
   personalDataSeal,
+  requestHashKeys,
 } from "../../../src/booking/personal-data/personal-data.ts";
 import { json, startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -32,6 +33,15 @@ describe("the encryption of personal data", () => {
     expect(() => old.open({ ...place, sealed: rotated.seal(place, data) })).toThrow(
       /^booking bk_1 is encrypted with key [0-9a-f]{8}, which is missing: restore it as PERSONAL_DATA_KEY_PREVIOUS /,
     );
+  });
+
+  test("does not share its keys with hashes of requests", () => {
+    const ring = [key(1), key(2)] as const;
+    const hex = (keys: readonly Uint8Array[]) =>
+      keys.map((each) => Buffer.from(each).toString("hex"));
+    const derived = hex(requestHashKeys(ring));
+    expect(derived).toEqual(hex(requestHashKeys(ring)));
+    expect(new Set([...derived, ...hex(ring)]).size).toBe(4);
   });
 
   test("does not decrypt for another booking or passenger, or after a changed bit [API3-6]", () => {
