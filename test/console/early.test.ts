@@ -18,4 +18,8 @@ test("an early response is taken once, and not after somebody else has signed in
   expect(takeEarly("v1/providers", "GET")).toBeUndefined();
   expect(takeEarly("v1/auth/session", "POST")).toBeUndefined();
   expect(takeEarly("v1/issues", "GET")).toBeUndefined();
+  // Nor when it is out of date.
+  globalThis.earlyResponses = new Map([["v1/issues", early]]);
+  now.mockReturnValue(20_001);
+  expect(takeEarly("v1/issues", "GET")).toBeUndefined();
 });

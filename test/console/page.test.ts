@@ -56,7 +56,12 @@ describe("copy as cURL", () => {
         for (const body of bodies) {
           const command = curlOf(server.url.origin, {
             provider: "code_host",
-            headers: { "x-note": "it's $(touch hacked)", host: "elsewhere", "content-length": "1" },
+            headers: {
+              "x-note": "it's $(touch hacked)",
+              "x-escape": "\u001b[201~",
+              host: "elsewhere",
+              "content-length": "1",
+            },
             body,
             bodyEncoding: "utf-8",
           });
