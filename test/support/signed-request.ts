@@ -35,7 +35,7 @@ export function signedRequest(
 ) {
   const given = typeof content === "object" ? () => content : content;
   const sample = typeof given === "string" ? provider.samples[given] : given;
-  if (sample === undefined) throw new Error(`${provider.id} has no sample ${String(content)}`);
+  if (sample === undefined) throw new Error(`${provider.id} has no such sample`);
   const fresh = { id: crypto.randomUUID(), now: new Date(clock.now()) };
   const path = `/webhooks/${provider.id}`;
   const options = { signedAtMs: clock.now() + seconds * 1_000, url: publicUrl + path };

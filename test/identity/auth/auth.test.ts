@@ -27,14 +27,12 @@ beforeEach(async () => {
 });
 
 describe("POST /v1/auth/token", () => {
+  const empty = { client_id: "", client_secret: "" };
   const requests: [string, () => RequestInit][] = [
     ["a form", () => form({ ...grant, client_id: id, client_secret: secret })],
     ["JSON", () => post({ ...grant, client_id: id, client_secret: secret })],
     ["HTTP Basic and a form", () => form(grant, basic(id, secret))],
-    [
-      "HTTP Basic and empty parameters",
-      () => form({ ...grant, client_id: "", client_secret: "" }, basic(id, secret)),
-    ],
+    ["HTTP Basic and empty parameters", () => form({ ...grant, ...empty }, basic(id, secret))],
     ["HTTP Basic and JSON", () => post(grant, basic(id, secret))],
   ];
 
@@ -107,92 +105,53 @@ describe("POST /v1/auth/token rejects", () => {
     expect(await ask(id, `${secret} `)).toBe(answer);
   });
 
-  test.each([
-    [
-      "another grant",
-      () => form({ grant_type: "password", client_id: id, client_secret: secret }),
-      400,
-      "unsupported_grant_type",
-    ],
-    ["no grant", () => form({ client_id: id, client_secret: secret }), 400, "invalid_request"],
-    [
-      "an empty secret",
-      () => form({ ...grant, client_id: id, client_secret: "" }),
-      400,
-      "invalid_request",
-    ],
-    ["an empty grant", () => form({ grant_type: "", client_id: id }), 400, "invalid_request"],
-    ["no client", () => form(grant), 400, "invalid_request"],
-    ["no secret", () => form({ ...grant, client_id: id }), 400, "invalid_request"],
+  const text = { method: "POST", body: "x", headers: { "content-type": "text/plain" } };
+  /** A grant in the body, with other members or other text. */
+  const asForm = (fields: Record<string, string>) => () =>
+    form({ ...grant, client_id: id, client_secret: secret, ...fields });
+  const asJson = (members: string) => () =>
+    post(`{"grant_type":"client_credentials","client_secret":"${secret}",${members}}`);
+  const repeated = () => `${new URLSearchParams(grant).toString()}&client_id=x&client_id=${id}`;
+
+  test.each<[string, () => RequestInit, (string | null)?, number?]>([
+    ["another grant", asForm({ grant_type: "password" }), "unsupported_grant_type"],
+    ["no grant", () => form({ client_id: id, client_secret: secret })],
+    ["an empty secret", asForm({ client_secret: "" })],
+    ["an empty grant", () => form({ grant_type: "", client_id: id })],
+    ["no client", () => form(grant)],
+    ["no secret", () => form({ ...grant, client_id: id })],
     [
       "JSON values of the wrong types",
       () => post({ ...grant, client_id: 7, client_secret: [secret] }),
-      400,
-      "invalid_request",
     ],
     [
       "a repeated parameter",
-      () => ({
-        ...form({}),
-        body: `grant_type=client_credentials&client_id=x&client_id=${id}&client_secret=${secret}`,
-      }),
-      400,
-      "invalid_request",
+      () => ({ ...form({}), body: `${repeated()}&client_secret=${secret}` }),
     ],
-    [
-      "a repeated member",
-      () =>
-        post(
-          `{"grant_type":"client_credentials","client_id":"x","client_id":"${id}","client_secret":"${secret}"}`,
-        ),
-      400,
-      "invalid_request",
-    ],
+    ["a repeated member", () => asJson(`"client_id":"x","client_id":"${id}"`)()],
     [
       "a repeated member of which one is no text",
-      () =>
-        post(
-          `{"grant_type":"client_credentials","client_id":"${id}","client_id":7,"client_secret":"${secret}"}`,
-        ),
-      400,
-      "invalid_request",
+      () => asJson(`"client_id":"${id}","client_id":7`)(),
     ],
     [
       "a secret in the header and in the body",
       () => form({ ...grant, client_secret: secret }, basic(id, secret)),
-      400,
-      "invalid_request",
     ],
     [
       "another client in the header than in the body",
       () => form({ ...grant, client_id: "x" }, basic(id, secret)),
-      400,
-      "invalid_request",
     ],
-    ["invalid JSON", () => post("{"), 400, "invalid_request"],
-    ["JSON that is not an object", () => post("[]"), 400, "invalid_request"],
-    ["null", () => post("null"), 400, "invalid_request"],
-    [
-      "a plain text body",
-      () => ({ method: "POST", body: "x", headers: { "content-type": "text/plain" } }),
-      415,
-      undefined,
-    ],
-    [
-      "a body that is too large",
-      () => form({ ...grant, client_id: "x".repeat(20_000) }),
-      413,
-      undefined,
-    ],
-  ] as [string, () => RequestInit, number, string | undefined][])(
-    "%s",
-    async (_, init, status, oauth) => {
-      const response = await app.fetch(path, init());
-      expect(response.status).toBe(status);
-      expect(response.headers.get("content-type")).toBe("application/problem+json");
-      expect((await json(response))["error"]).toBe(oauth);
-    },
-  );
+    ["invalid JSON", () => post("{")],
+    ["JSON that is not an object", () => post("[]")],
+    ["null", () => post("null")],
+    ["a plain text body", () => text, null, 415],
+    ["a body that is too large", asForm({ client_id: "x".repeat(20_000) }), null, 413],
+  ])("%s", async (_, init, oauth = "invalid_request", status = 400) => {
+    const response = await app.fetch(path, init());
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect((await json(response))["error"]).toBe(oauth ?? undefined);
+  });
 
   test.each([
     ["the grant", {}, ["/grant_type"]],

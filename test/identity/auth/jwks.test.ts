@@ -52,13 +52,14 @@ class IdentityProvider {
   }
 
   async #published(): Promise<object[]> {
-    const jwkOf = async (key: { alg: string; shownKid: string; pair: GenerateKeyPairResult }) => ({
-      ...(await exportJWK(key.pair.publicKey)),
-      ...(key.shownKid !== "" && { kid: key.shownKid }),
-      alg: key.alg,
-      use: "sig",
-    });
-    return Promise.all([...this.#keys.values()].map(jwkOf));
+    return Promise.all(
+      Array.from(this.#keys.values(), async ({ alg, shownKid, pair }) => ({
+        ...(await exportJWK(pair.publicKey)),
+        ...(shownKid !== "" && { kid: shownKid }),
+        alg,
+        use: "sig",
+      })),
+    );
   }
 
   stop(): Promise<void> {
@@ -198,49 +199,36 @@ describe("a token", () => {
     expect((await other.fetch("/v1/events", { headers })).status).toBe(status);
   });
 
+  const claiming = (claims: object) => () => token("k1", "ES256", claims);
+  const typed = (typ: unknown) => () => token("k1", "ES256", {}, { typ });
+  /** Seconds from now. */
+  const at = (seconds: number) => Math.floor(app.clock.now() / 1_000) + seconds;
+  const byOther = async (kid: string) =>
+    token(kid, "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey);
+  const byText = (key: string) => token("k1", "HS256", {}, {}, Buffer.from(key));
+  const publicKey = async () => JSON.stringify(await exportJWK(provider.keyOf("k1").publicKey));
   const bad: [string, () => Promise<string>][] = [
     [
       "issued by Skyhook itself",
       () => app.services.tokens.mint({ id: "u1", roles: ["admin"] }, 60),
     ],
-    ["from another issuer", () => token("k1", "ES256", { iss: "https://evil.example.com/" })],
-    ["without an issuer", () => token("k1", "ES256", { iss: undefined })],
-    ["for another audience", () => token("k1", "ES256", { aud: "https://other.example.com" })],
-    ["of another type", () => token("k1", "ES256", {}, { typ: "logout+jwt" })],
-    ["whose type is no text", () => token("k1", "ES256", {}, { typ: 5 })],
-    ["whose type is null", () => token("k1", "ES256", {}, { typ: null })],
-    ["that reports a logout", () => token("k1", "ES256", { events: {} })],
-    [
-      "that has expired",
-      () => token("k1", "ES256", { exp: Math.floor(app.clock.now() / 1_000) - 31 }),
-    ],
-    ["that never expires", () => token("k1", "ES256", { exp: undefined })],
-    [
-      "that is not yet valid",
-      () => token("k1", "ES256", { nbf: Math.floor(app.clock.now() / 1_000) + 60 }),
-    ],
-    ["without a subject", () => token("k1", "ES256", { sub: undefined })],
-    ["with a subject of 256 characters", () => token("k1", "ES256", { sub: "s".repeat(256) })],
-    ["with a subject that PostgreSQL cannot store", () => token("k1", "ES256", { sub: "a\0b" })],
-    [
-      "signed with an unknown key",
-      async () => token("k9", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
-    ],
-    [
-      "signed with another key under a known key id",
-      async () => token("k1", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
-    ],
-    [
-      "signed with HS256 and the public key",
-      async () => {
-        const jwk = JSON.stringify(await exportJWK(provider.keyOf("k1").publicKey));
-        return token("k1", "HS256", {}, {}, Buffer.from(jwk));
-      },
-    ],
-    [
-      "signed with HS256 and JWT_SECRET",
-      () => token("k1", "HS256", {}, {}, Buffer.from("a test key of thirty-two bytes!!")),
-    ],
+    ["from another issuer", claiming({ iss: "https://evil.example.com/" })],
+    ["without an issuer", claiming({ iss: undefined })],
+    ["for another audience", claiming({ aud: "https://other.example.com" })],
+    ["of another type", typed("logout+jwt")],
+    ["whose type is no text", typed(5)],
+    ["whose type is null", typed(null)],
+    ["that reports a logout", claiming({ events: {} })],
+    ["that has expired", () => claiming({ exp: at(-31) })()],
+    ["that never expires", claiming({ exp: undefined })],
+    ["that is not yet valid", () => claiming({ nbf: at(60) })()],
+    ["without a subject", claiming({ sub: undefined })],
+    ["with a subject of 256 characters", claiming({ sub: "s".repeat(256) })],
+    ["with a subject that PostgreSQL cannot store", claiming({ sub: "a\0b" })],
+    ["signed with an unknown key", () => byOther("k9")],
+    ["signed with another key under a known key id", () => byOther("k1")],
+    ["signed with HS256 and the public key", async () => byText(await publicKey())],
+    ["signed with HS256 and JWT_SECRET", () => byText("a test key of thirty-two bytes!!")],
     [
       "signed with an unsupported algorithm",
       async () => {

@@ -41,11 +41,11 @@ interface Attempt {
 }
 
 /** Begins a sign-in and lets the issuer answer. */
-async function begun(query = "", at = app): Promise<Attempt> {
+async function begun(query = "", at = app, by = issuer): Promise<Attempt> {
   const started = await at.fetch(`${startPath}${query}`);
   expect(started.status).toBe(302);
   const location = started.headers.get("location") ?? "";
-  expect(location).toStartWith(`${issuer.url}/authorize?`);
+  expect(location).toStartWith(`${by.url}/authorize?`);
   const answer = await fetch(location, { redirect: "manual" });
   const back = new URL(answer.headers.get("location") ?? "");
   expect(back.origin).toBe(publicUrl);
@@ -193,7 +193,7 @@ describe("sign-in by OpenID Connect", () => {
     ["no nonce", () => ({ nonce: undefined })],
     ["another audience", () => ({ aud: "other-client" })],
     [
-      "several audiences and another authorized party",
+      "several audiences, for another party",
       () => ({ aud: [issuer.clientId, "other"], azp: "other" }),
     ],
     ["another issuer", () => ({ iss: "https://evil.example" })],
@@ -455,57 +455,44 @@ describe("an issuer that fails", () => {
   });
 });
 
-describe("without OIDC_ISSUER", () => {
-  test("sign-in by OpenID Connect is not found, and the console shows no button", async () => {
-    const plain = await startApp();
-    for (const path of [startPath, "/console/oidc/callback?code=x&state=y"]) {
-      expect((await plain.fetch(path)).status).toBe(404);
-    }
-    expect(await (await plain.fetch("/console")).text()).not.toContain("data-issuer");
-    await plain.stop();
-    const { host } = new URL(issuer.url);
-    expect(await (await app.fetch("/console")).text()).toContain(`data-issuer="${host}"`);
-  });
+test("without OIDC_ISSUER sign-in by OpenID Connect is not found, and the console shows no button", async () => {
+  const plain = await startApp();
+  for (const path of [startPath, "/console/oidc/callback?code=x&state=y"]) {
+    expect((await plain.fetch(path)).status).toBe(404);
+  }
+  expect(await (await plain.fetch("/console")).text()).not.toContain("data-issuer");
+  await plain.stop();
+  const { host } = new URL(issuer.url);
+  expect(await (await app.fetch("/console")).text()).toContain(`data-issuer="${host}"`);
 });
 
-describe("an issuer with endpoints on another host", () => {
-  test("signs in, and gets the code there", async () => {
-    await using split = await startIssuer(() => app.clock.now(), "127.0.0.1", { split: true });
-    await using there = await startApp(issuerSettings(split, publicUrl), app.clock);
-    const started = await there.fetch(startPath);
-    const location = started.headers.get("location") ?? "";
-    const answer = await fetch(location, { redirect: "manual" });
-    const back = new URL(answer.headers.get("location") ?? "");
-    const attempt = { cookie: cookiesOf(started), callback: back.pathname + back.search };
-    expect((await finish(attempt, {}, there)).status).toBe(302);
-    expect(split.requests.map((each) => each.replace(/:\d+/, ""))).toEqual([
-      "/.well-known/openid-configuration",
-      "/authorize",
-      "http://localhost/token",
-      "http://localhost/jwks",
-    ]);
-  });
+test("an issuer with endpoints on another host signs in, and gets the code there", async () => {
+  await using split = await startIssuer(() => app.clock.now(), "127.0.0.1", { split: true });
+  await using there = await startApp(issuerSettings(split, publicUrl), app.clock);
+  const attempt = await begun("", there, split);
+  expect((await finish(attempt, {}, there)).status).toBe(302);
+  expect(split.requests.map((each) => each.replace(/:\d+/, ""))).toEqual([
+    "/.well-known/openid-configuration",
+    "/authorize",
+    "http://localhost/token",
+    "http://localhost/jwks",
+  ]);
 });
 
 describe.skipIf(skips(noManyConnections))("instances on one database", () => {
   test("end a sign-in that another one began, once", async () => {
     await using database = await postgresDatabase();
     const settings = { ...issuerSettings(issuer, publicUrl), DATABASE_URL: database.url };
-    const first = await startApp(settings, app.clock);
-    const second = await startApp(settings, app.clock);
-    try {
-      const attempt = await begun("", first);
-      const all = await Promise.all([first, second].map((each) => finish(attempt, {}, each)));
-      expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([302, 401]);
-      await expectRejected(await finish(attempt, {}, first), 401, "invalid-token");
-      const opened = all.find(({ status }) => status === 302);
-      const headers = { cookie: opened === undefined ? "" : cookiesOf(opened) };
-      for (const each of [first, second]) {
-        expect((await each.fetch("/v1/auth/session", { headers })).status).toBe(200);
-      }
-    } finally {
-      await first.stop();
-      await second.stop();
+    await using first = await startApp(settings, app.clock);
+    await using second = await startApp(settings, app.clock);
+    const attempt = await begun("", first);
+    const all = await Promise.all([first, second].map((each) => finish(attempt, {}, each)));
+    expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([302, 401]);
+    await expectRejected(await finish(attempt, {}, first), 401, "invalid-token");
+    const opened = all.find(({ status }) => status === 302);
+    const headers = { cookie: opened === undefined ? "" : cookiesOf(opened) };
+    for (const each of [first, second]) {
+      expect((await each.fetch("/v1/auth/session", { headers })).status).toBe(200);
     }
   });
 });

@@ -90,15 +90,40 @@ function ofSendgrid(): Explained {
 }
 
 /** A body whose MAC differs between base64 and its URL-safe form. */
-const textOfUrlSafe =
+const urlSafe =
   Array.from({ length: 99 }, (_, n) => `{"n":${n}}`).find((body) => /[+/]/.test(mac(body))) ?? "";
 
 const right = mac(text);
+const sha1 = mac(text, { by: "sha1", as: "hex" });
 const old = mac(text, { key: current.previous });
 const pretty = JSON.stringify(JSON.parse(text), null, 2);
 const only = (secret: string) => ({ secrets: { current: secret, previous: null } });
 /** A header that signs a time with the body. */
 const timed = (seconds: number) => `t=${seconds},v1=${mac(`${seconds}.${text}`, { as: "hex" })}`;
+
+/** Without a check of the signature, or with one that says so much. */
+const rejectedFor = (
+  reason: RejectedRequest["reason"],
+  { header = right, id = tasks, ...fields }: Given & { header?: string | null; id?: string } = {},
+): Explained => [id, header, text, { reason, ...fields }];
+/** Signed by a scheme of the catalogue. */
+const signedBy = (
+  service: string,
+  header: string,
+  reason: RejectedRequest["reason"],
+): Explained => [tasks, header, text, { reason }, schemeOf(service)];
+/** Signed with the bytes that a text encodes, while `secret` is the text. */
+const decoded = (key: string, encoding: "hex" | "base64", secret = key): Explained => [
+  tasks,
+  mac(text, { key: Buffer.from(key, encoding) }),
+  text,
+  only(secret),
+];
+const tooOld = { id: payments, header: timed(1_000), receivedAtMs: 5_000_400 };
+const tooLarge = { bytes: null, bodyBytes: 6 * 2 ** 20 };
+const ofPython = '{"name": "Gr\\u00f6\\u00dfe", "path": "a/b", "items": [1, 2], "none": null}';
+const ofPhp = '{"name":"Gr\\u00f6\\u00dfe","path":"a\\/b","items":[1,2],"none":null}';
+const [escapes, spaced] = ['{"a":1.0,"b":"\\u00f6"}', '{ "a": 1.0, "b": "\\u00f6" }'];
 
 /** At least one row per cause: the expected cause, a label, and the delivery. */
 const rows: readonly (readonly [string, string, ...Explained])[] = [
@@ -113,115 +138,43 @@ const rows: readonly (readonly [string, string, ...Explained])[] = [
   ["line-endings-changed", "to CRLF", tasks, mac("{\n}"), "{\r\n}"],
   ["line-endings-changed", "to LF", tasks, mac("{\r\n}"), "{\n}"],
   ["body-reformatted", "compact before", tasks, right, pretty],
-  [
-    "body-reformatted",
-    "numbers and escapes as sent",
-    tasks,
-    mac('{"a":1.0,"b":"\\u00f6"}'),
-    '{ "a": 1.0, "b": "\\u00f6" }',
-  ],
+  ["body-reformatted", "numbers and escapes as sent", tasks, mac(escapes), spaced],
   ["body-reformatted", "indented before", tasks, mac(pretty)],
-  [
-    "body-reformatted",
-    "as Python prints",
-    tasks,
-    mac('{"name": "Gr\\u00f6\\u00dfe", "path": "a/b", "items": [1, 2], "none": null}'),
-  ],
-  [
-    "body-reformatted",
-    "as PHP prints",
-    tasks,
-    mac('{"name":"Gr\\u00f6\\u00dfe","path":"a\\/b","items":[1,2],"none":null}'),
-  ],
+  ["body-reformatted", "as Python prints", tasks, mac(ofPython)],
+  ["body-reformatted", "as PHP prints", tasks, mac(ofPhp)],
   ["hex-for-base64", "right", tasks, mac(text, { as: "hex" })],
   ["hex-for-base64", "wrong", tasks, mac("other", { as: "hex" })],
   ["base64-for-hex", "right", deploys, mac(text, { by: "sha1" })],
   ["base64-for-hex", "after a prefix", code, `sha256=${right}`],
-  ["upper-case-hex", "right", deploys, mac(text, { by: "sha1", as: "hex" }).toUpperCase()],
+  ["upper-case-hex", "right", deploys, sha1.toUpperCase()],
   ["missing-prefix", "right", code, mac(text, { as: "hex" })],
   ["missing-prefix", "wrong", code, mac("other", { as: "hex" })],
+  ["malformed-signature", "base64url", tasks, mac(urlSafe, { as: "base64url" }), urlSafe],
   [
     "malformed-signature",
-    "base64url",
-    tasks,
-    mac(textOfUrlSafe, { as: "base64url" }),
-    textOfUrlSafe,
+    "of no length",
+    ...rejectedFor("malformed-signature", { header: "00ff" }),
   ],
-  ["malformed-signature", "of no length", tasks, "00ff", text, { reason: "malformed-signature" }],
   ["other-algorithm", "SHA-256 for SHA-1", deploys, mac(text, { as: "hex" })],
-  [
-    "other-algorithm",
-    "SHA-1 under its own prefix",
-    code,
-    `sha1=${mac(text, { by: "sha1", as: "hex" })}`,
-  ],
+  ["other-algorithm", "SHA-1 under its own prefix", code, `sha1=${sha1}`],
   ["other-algorithm", "SHA-512", tasks, mac(text, { by: "sha512" })],
   ["other-algorithm", "over compact JSON", inbox, right, pretty],
   ["secret-white-space", "here", tasks, right, text, only(` ${secret}\n`)],
   ["secret-white-space", "there", tasks, mac(text, { key: `${secret}\n` })],
-  [
-    "secret-encoding",
-    "hex",
-    tasks,
-    mac(text, { key: Buffer.from("00112233445566ff", "hex") }),
-    text,
-    only("00112233445566ff"),
-  ],
-  [
-    "secret-encoding",
-    "base64",
-    tasks,
-    mac(text, { key: Buffer.from("c2VjcmV0+/8=", "base64") }),
-    text,
-    only("c2VjcmV0+/8="),
-  ],
-  [
-    "secret-encoding",
-    "whsec_",
-    tasks,
-    mac(text, { key: Buffer.from("c2VjcmV0", "base64") }),
-    text,
-    only("whsec_c2VjcmV0"),
-  ],
+  ["secret-encoding", "hex", ...decoded("00112233445566ff", "hex")],
+  ["secret-encoding", "base64", ...decoded("c2VjcmV0+/8=", "base64")],
+  ["secret-encoding", "whsec_", ...decoded("c2VjcmV0", "base64", "whsec_c2VjcmV0")],
   ["secret-of-another-provider", "current", tasks, mac(text, { key: "not this" })],
   ["secret-of-another-provider", "previous", tasks, mac(text, { key: "but this one" })],
-  [
-    "stale-timestamp",
-    "too old",
-    payments,
-    timed(1_000),
-    text,
-    { reason: "stale-timestamp", receivedAtMs: 5_000_400 },
-  ],
-  ["missing-signature", "none", tasks, null, text, { reason: "missing-signature" }],
-  ["several-signatures", "two", tasks, `${right}, x`, text, { reason: "several-signatures" }],
+  ["stale-timestamp", "too old", ...rejectedFor("stale-timestamp", tooOld)],
+  ["missing-signature", "none", ...rejectedFor("missing-signature", { header: null })],
+  ["several-signatures", "two", ...rejectedFor("several-signatures", { header: `${right}, x` })],
   ["missing-timestamp", "none", payments, "v1=00", text, { reason: "missing-timestamp" }],
   ["unsupported-scheme", "another kind", inbox, "x", text, { reason: "unsupported-scheme" }],
-  [
-    "body-too-large",
-    "6 MiB",
-    tasks,
-    right,
-    text,
-    { reason: "body-too-large", bytes: null, bodyBytes: 6 * 2 ** 20 },
-  ],
-  ["too-many-items", "6,000 events", tasks, right, text, { reason: "too-many-items" }],
-  [
-    "unsupported-encoding",
-    "gzip",
-    tasks,
-    right,
-    text,
-    { reason: "unsupported-encoding", bytes: null },
-  ],
-  [
-    "unknown-provider",
-    "no provider",
-    tasks,
-    right,
-    text,
-    { reason: "unknown-provider", bytes: null },
-  ],
+  ["body-too-large", "6 MiB", ...rejectedFor("body-too-large", tooLarge)],
+  ["too-many-items", "6,000 events", ...rejectedFor("too-many-items")],
+  ["unsupported-encoding", "gzip", ...rejectedFor("unsupported-encoding", { bytes: null })],
+  ["unknown-provider", "no provider", ...rejectedFor("unknown-provider", { bytes: null })],
   ["no-secret", "none now", tasks, right, text, { secrets: null }],
   ["body-not-kept", "too large", tasks, right, text, { bytes: null }],
   ["url-changed", "another host", ...ofSquare("https://hooks.example.com/webhooks/square")],
@@ -230,21 +183,9 @@ const rows: readonly (readonly [string, string, ...Explained])[] = [
   [
     "missing-signed-value",
     "no id",
-    tasks,
-    "v1,a",
-    text,
-    { reason: "missing-signed-value" },
-    schemeOf("standard_webhooks"),
+    ...signedBy("standard_webhooks", "v1,a", "missing-signed-value"),
   ],
-  [
-    "untrusted-key",
-    "another host",
-    tasks,
-    "a",
-    text,
-    { reason: "untrusted-key" },
-    schemeOf("paypal"),
-  ],
+  ["untrusted-key", "another host", ...signedBy("paypal", "a", "untrusted-key")],
   ["trailing-newline-added", "to what a public key verifies", ...ofSendgrid()],
   ["unknown", "another secret", tasks, mac(text, { key: "who knows" })],
   ["unknown", "another body", tasks, mac("another body")],

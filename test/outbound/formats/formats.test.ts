@@ -55,6 +55,14 @@ const bodyOf = (format: HttpFormat, changes: Partial<Rendering["notification"]> 
 const strict = <Fields extends Record<string, TSchema>>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
 const textUpTo = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const plainText = (maxLength: number) =>
+  strict({
+    type: Type.Literal("plain_text"),
+    text: textUpTo(maxLength),
+    emoji: Type.Boolean(),
+  });
+const oneOf = (...names: readonly string[]) => Type.Union(names.map((name) => Type.Literal(name)));
+const incident = { routing_key: Type.String(), dedup_key: textUpTo(255) };
 const link = Type.String({ pattern: "^https?://", maxLength: 3_000 });
 
 /** The documented shape of each service, as far as it is used. The sources are named in the formats. */
@@ -66,31 +74,13 @@ const shapes = {
         fallback: Type.String(),
         blocks: Type.Array(
           Type.Union([
-            strict({
-              type: Type.Literal("header"),
-              text: strict({
-                type: Type.Literal("plain_text"),
-                text: textUpTo(150),
-                emoji: Type.Boolean(),
-              }),
-            }),
-            strict({
-              type: Type.Literal("section"),
-              text: strict({
-                type: Type.Literal("plain_text"),
-                text: textUpTo(3_000),
-                emoji: Type.Boolean(),
-              }),
-            }),
+            strict({ type: Type.Literal("header"), text: plainText(150) }),
+            strict({ type: Type.Literal("section"), text: plainText(3_000) }),
             strict({
               type: Type.Literal("context"),
               elements: Type.Array(
                 Type.Union([
-                  strict({
-                    type: Type.Literal("plain_text"),
-                    text: textUpTo(3_000),
-                    emoji: Type.Boolean(),
-                  }),
+                  plainText(3_000),
                   // The only text that Slack formats: a link without a free part.
                   strict({
                     type: Type.Literal("mrkdwn"),
@@ -137,12 +127,8 @@ const shapes = {
                   type: Type.Literal("TextRun"),
                   text: Type.String({ minLength: 1 }),
                   weight: Type.Optional(Type.Literal("bolder")),
-                  size: Type.Optional(Type.Union([Type.Literal("medium"), Type.Literal("small")])),
-                  color: Type.Optional(
-                    Type.Union(
-                      ["default", "good", "warning", "attention"].map((name) => Type.Literal(name)),
-                    ),
-                  ),
+                  size: Type.Optional(oneOf("medium", "small")),
+                  color: Type.Optional(oneOf("default", "good", "warning", "attention")),
                   isSubtle: Type.Optional(Type.Boolean()),
                 }),
               ]),
@@ -158,23 +144,16 @@ const shapes = {
     ]),
   }),
   pagerduty: Type.Union([
+    strict({ ...incident, event_action: Type.Literal("resolve") }),
     strict({
-      routing_key: Type.String(),
-      dedup_key: textUpTo(255),
-      event_action: Type.Literal("resolve"),
-    }),
-    strict({
-      routing_key: Type.String(),
-      dedup_key: textUpTo(255),
+      ...incident,
       event_action: Type.Literal("trigger"),
       client: Type.String(),
       links: Type.Optional(Type.Tuple([strict({ href: link, text: Type.String() })])),
       payload: strict({
         summary: textUpTo(1_024),
         source: textUpTo(255),
-        severity: Type.Union(
-          ["critical", "error", "warning", "info"].map((name) => Type.Literal(name)),
-        ),
+        severity: oneOf("critical", "error", "warning", "info"),
         timestamp: Type.String(),
         class: Type.String(),
         custom_details: Type.Record(Type.String(), Type.Unknown()),

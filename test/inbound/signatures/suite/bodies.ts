@@ -31,37 +31,35 @@ export function bodyRows(): readonly Row[] {
   ];
 }
 
+/** Signs one body, and sends another. */
+const sends =
+  (by: Signer) =>
+  (signed: string | Uint8Array, sent: string | Uint8Array): Attempt => {
+    const bytes = (body: string | Uint8Array) => (typeof body === "string" ? utf8(body) : body);
+    return { body: bytes(sent), header: by.header(bytes(signed)) };
+  };
+
 export function changedBodyRows(by: Signer): readonly Row[] {
-  const signedThenSent = (signed: Uint8Array, body: Uint8Array): Attempt => ({
-    body,
-    header: by.header(signed),
-  });
+  const sent = sends(by);
   const wrong = by.coversBody ? "wrong-signature" : "current";
+  const lastFlipped = flipped(plain, plain.length - 1);
   const replaced = utf8(new TextDecoder().decode(invalidUtf8));
   return [
-    ["one bit of the first byte flipped", wrong, signedThenSent(plain, flipped(plain, 0))],
-    [
-      "one bit of the last byte flipped",
-      wrong,
-      signedThenSent(plain, flipped(plain, plain.length - 1)),
-    ],
-    ["last byte removed", wrong, signedThenSent(plain, plain.subarray(0, -1))],
-    ["body removed", wrong, signedThenSent(plain, new Uint8Array())],
-    ["body added to the signature of an empty one", wrong, signedThenSent(new Uint8Array(), plain)],
-    ["NUL added", wrong, signedThenSent(plain, joined(plain, Uint8Array.of(0)))],
+    ["one bit of the first byte flipped", wrong, sent(plain, flipped(plain, 0))],
+    ["one bit of the last byte flipped", wrong, sent(plain, lastFlipped)],
+    ["last byte removed", wrong, sent(plain, plain.subarray(0, -1))],
+    ["body removed", wrong, sent(plain, new Uint8Array())],
+    ["body added to the signature of an empty one", wrong, sent(new Uint8Array(), plain)],
+    ["NUL added", wrong, sent(plain, joined(plain, Uint8Array.of(0)))],
     // Compact JSON has no white space outside strings.
-    [
-      "newline added",
-      by.compacts ? "current" : wrong,
-      signedThenSent(plain, joined(plain, utf8("\n"))),
-    ],
-    ["newline removed", wrong, signedThenSent(joined(plain, utf8("\n")), plain)],
-    ["LF changed to CRLF", wrong, signedThenSent(utf8("{\n}"), utf8("{\r\n}"))],
-    ["byte order mark added", wrong, signedThenSent(plain, joined(byteOrderMark, plain))],
-    ["byte order mark removed", wrong, signedThenSent(joined(byteOrderMark, plain), plain)],
-    ["invalid UTF-8 replaced by U+FFFD", wrong, signedThenSent(invalidUtf8, replaced)],
-    ["U+FFFD replaced by invalid UTF-8", wrong, signedThenSent(replaced, invalidUtf8)],
-    ["\u00e9 decomposed", wrong, signedThenSent(utf8('"\u00e9"'), utf8('"e\u0301"'))],
+    ["newline added", by.compacts ? "current" : wrong, sent(plain, joined(plain, utf8("\n")))],
+    ["newline removed", wrong, sent(joined(plain, utf8("\n")), plain)],
+    ["LF changed to CRLF", wrong, sent("{\n}", "{\r\n}")],
+    ["byte order mark added", wrong, sent(plain, joined(byteOrderMark, plain))],
+    ["byte order mark removed", wrong, sent(joined(byteOrderMark, plain), plain)],
+    ["invalid UTF-8 replaced by U+FFFD", wrong, sent(invalidUtf8, replaced)],
+    ["U+FFFD replaced by invalid UTF-8", wrong, sent(replaced, invalidUtf8)],
+    ["\u00e9 decomposed", wrong, sent('"\u00e9"', '"e\u0301"')],
   ];
 }
 
@@ -75,17 +73,14 @@ const fragile = [
 export function rawOnlyRows(by: Signer): readonly Row[] {
   const compact = '{"a":[1,{"b":"c d"}]}';
   const pretty = JSON.stringify(JSON.parse(compact), null, 2);
-  const signedThenSent = (signed: string, sent: string): Attempt => ({
-    body: utf8(sent),
-    header: by.header(utf8(signed)),
-  });
+  const sent = sends(by);
   const wrong = by.coversBody ? "wrong-signature" : "current";
   return [
-    ["compact, signed pretty-printed", wrong, signedThenSent(pretty, compact)],
-    ["pretty-printed, signed compact", wrong, signedThenSent(compact, pretty)],
+    ["compact, signed pretty-printed", wrong, sent(pretty, compact)],
+    ["pretty-printed, signed compact", wrong, sent(compact, pretty)],
     ...fragile.flatMap((token): readonly Row[] => [
-      [`${token} as sent`, "current", signedThenSent(token, token)],
-      [`${token} parsed and stringified`, wrong, signedThenSent(printedAgain(token), token)],
+      [`${token} as sent`, "current", sent(token, token)],
+      [`${token} parsed and stringified`, wrong, sent(printedAgain(token), token)],
     ]),
   ];
 }
@@ -94,63 +89,44 @@ export function compactRows(by: Signer): readonly Row[] {
   const compact = '{"a":[1,{"b":"c d"},[],{}],"e":true}';
   const value: unknown = JSON.parse(compact);
   const pretty = JSON.stringify(value, null, 2);
-  const signedThenSent = (signed: string, sent: string): Attempt => ({
-    body: utf8(sent),
-    header: by.header(utf8(signed)),
-  });
+  const sent = sends(by);
   const old = { header: by.header(utf8(compact), { secret: yesterday }), body: utf8(pretty) };
   const wrong = "wrong-signature";
   return [
-    ["pretty-printed, signed compact", "current", signedThenSent(compact, pretty)],
+    ["pretty-printed, signed compact", "current", sent(compact, pretty)],
     [
       "tabs and CRLF, signed compact",
       "current",
-      signedThenSent(compact, `\t${pretty.replaceAll("\n", "\r\n\t")}\r\n`),
+      sent(compact, `\t${pretty.replaceAll("\n", "\r\n\t")}\r\n`),
     ],
-    ["pretty-printed, signed as sent", "current", signedThenSent(pretty, pretty)],
+    ["pretty-printed, signed as sent", "current", sent(pretty, pretty)],
     [
       "pretty-printed, signed compact with the previous secret",
       "previous",
       { ...old, secrets: by.secrets(today, yesterday) },
     ],
-    ["compact, signed pretty-printed", wrong, signedThenSent(pretty, compact)],
+    ["compact, signed pretty-printed", wrong, sent(pretty, compact)],
     [
       "pretty-printed, signed with another indentation",
       wrong,
-      signedThenSent(JSON.stringify(value, null, 1), pretty),
+      sent(JSON.stringify(value, null, 1), pretty),
     ],
-    ["space in a string removed", wrong, signedThenSent(compact, pretty.replace("c d", "cd"))],
-    ["space in a string added", wrong, signedThenSent(compact, pretty.replace("c d", "c  d"))],
-    [
-      "space in a string changed to a tab",
-      wrong,
-      signedThenSent(compact, pretty.replace("c d", "c\td")),
-    ],
-    ["space in a key added", wrong, signedThenSent(compact, pretty.replace('"e"', '"e "'))],
-    ["space after an escaped quote removed", wrong, signedThenSent('"\\" x"', '"\\"x"')],
-    ["white space that JSON does not allow", wrong, signedThenSent("[1,2]", "[1,\f\v2]")],
-    ["a no-break space", wrong, signedThenSent("[1,2]", "[1,\u00a02]")],
-    [
-      "byte order mark, signed with it",
-      "current",
-      signedThenSent(`\ufeff${compact}`, `\ufeff${pretty}`),
-    ],
-    ["byte order mark, signed without", wrong, signedThenSent(compact, `\ufeff${pretty}`)],
+    ["space in a string removed", wrong, sent(compact, pretty.replace("c d", "cd"))],
+    ["space in a string added", wrong, sent(compact, pretty.replace("c d", "c  d"))],
+    ["space in a string changed to a tab", wrong, sent(compact, pretty.replace("c d", "c\td"))],
+    ["space in a key added", wrong, sent(compact, pretty.replace('"e"', '"e "'))],
+    ["space after an escaped quote removed", wrong, sent('"\\" x"', '"\\"x"')],
+    ["white space that JSON does not allow", wrong, sent("[1,2]", "[1,\f\v2]")],
+    ["a no-break space", wrong, sent("[1,2]", "[1,\u00a02]")],
+    ["byte order mark, signed with it", "current", sent(`\ufeff${compact}`, `\ufeff${pretty}`)],
+    ["byte order mark, signed without", wrong, sent(compact, `\ufeff${pretty}`)],
     ...fragile.flatMap((token): readonly Row[] => [
-      [`${token} as sent`, "current", signedThenSent(`{"v":${token}}`, `{ "v" : ${token} }`)],
-      [
-        `${token} parsed and stringified`,
-        wrong,
-        signedThenSent(printedAgain(token), ` ${token}\n`),
-      ],
+      [`${token} as sent`, "current", sent(`{"v":${token}}`, `{ "v" : ${token} }`)],
+      [`${token} parsed and stringified`, wrong, sent(printedAgain(token), ` ${token}\n`)],
     ]),
     ...awkwardStrings.map((text): Row => {
-      const sent = `{ ${text} : ${text} , "b" : [ ${text} ] }`;
-      return [
-        `${text} as sent`,
-        "current",
-        signedThenSent(`{${text}:${text},"b":[${text}]}`, sent),
-      ];
+      const spaced = `{ ${text} : ${text} , "b" : [ ${text} ] }`;
+      return [`${text} as sent`, "current", sent(`{${text}:${text},"b":[${text}]}`, spaced)];
     }),
   ];
 }
