@@ -1,5 +1,6 @@
 import { json, jsonWith, sample, type TestApp } from "./app.ts";
-import { bookingBody, post } from "./flights.ts";
+import { bookingsPath, eventsAbout } from "./bookings.ts";
+import { addFlight, bookingBody, post } from "./flights.ts";
 
 export interface Money {
   readonly amount?: unknown;
@@ -59,6 +60,33 @@ export function payer(app: TestApp): (type: string, money: Money) => Promise<str
     number += 1;
     const body = paymentEvent(app, number, type, money);
     return String((await jsonWith(await app.deliver("payment_processor", body), 200))["id"]);
+  };
+}
+
+/** Payments of bookings on flights whose numbers start with `airline`, and what they do. */
+export function paymentsOf(app: TestApp, airline: string) {
+  let number = 0;
+  const send = payer(app);
+  const read = async (id: string) => json(await app.as("admin", `${bookingsPath}/${id}`));
+  const event = async (type: string, money: Money) =>
+    json(await app.as("operator", `/v1/events/${await send(type, money)}`));
+  const events = (id: string) => eventsAbout(app, `booking/${id}`);
+  return {
+    send,
+    read,
+    /** Delivers an event and reads it. */
+    event,
+    effect: async (type: string, money: Money) => (await event(type, money))["effect"],
+    /** The events about a booking, oldest first. */
+    events,
+    typesOf: async (id: string) => (await events(id)).map(({ type }) => type).join(" "),
+    /** A hold of a seat on a new flight, and an id for its payment. */
+    hold: async () => {
+      number += 1;
+      const { id: flight } = await addFlight(app, { flightNumber: `${airline}${number}` });
+      return { id: await holdSeat(app, flight), flight, payment: `pi_${airline}_${number}` };
+    },
+    cancel: (id: string) => app.as("user", `${bookingsPath}/${id}`, { method: "DELETE" }),
   };
 }
 

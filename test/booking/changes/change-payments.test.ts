@@ -7,20 +7,17 @@ import { bookingCalls, changeCalls, flightBookings } from "../../support/booking
 import { changeFlight, type FlightImport } from "../../support/flight-changes.ts";
 import { seatsLeft } from "../../support/flights.ts";
 import { expectHolds } from "../../support/holds.ts";
-import { type Money, payer } from "../../support/payments.ts";
+import { paymentsOf } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
 const app = appForAll();
 afterEach(() => expectHolds(app));
 const { get, cancel } = bookingCalls(app);
-const deliver = payer(app);
+const { event: pay } = paymentsOf(app, "RA");
 const { offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "RA");
 
-async function pay(type: string, money: Money) {
-  return json(await app.as("operator", `/v1/events/${await deliver(type, money)}`));
-}
 const paid = (booking: string, amount: number, payment: string) =>
   pay("payment_intent.succeeded", { booking, amount, payment });
 

@@ -12,7 +12,7 @@ import { bookingBody, passenger, post, seatsLeft } from "../../support/flights.t
 import { dataOf } from "../../support/graphql.ts";
 import { expectHolds } from "../../support/holds.ts";
 import { untilLater } from "../../support/notifying.ts";
-import { type Money, payer } from "../../support/payments.ts";
+import { paymentsOf } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const hourMs = 3_600_000;
@@ -22,11 +22,7 @@ afterEach(() => expectHolds(app));
 const { get, cancel } = bookingCalls(app);
 const { call, offerPart, offerFlight, confirm, withdraw } = changeCalls(app);
 const { flightIn, booked } = flightBookings(app, "CH");
-const deliver = payer(app);
-
-async function pay(type: string, money: Money) {
-  return json(await app.as("operator", `/v1/events/${await deliver(type, money)}`));
-}
+const { event: pay } = paymentsOf(app, "CH");
 
 const eventsOf = (id: string) => eventsAbout(app, `booking/${id}`);
 

@@ -2,31 +2,12 @@ import { describe, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
 import { bookingsPath as path, eventsAbout } from "../../support/bookings.ts";
-import { addFlight } from "../../support/flights.ts";
 import { untilLater } from "../../support/notifying.ts";
-import { holdSeat, type Money, payer } from "../../support/payments.ts";
+import { paymentsOf } from "../../support/payments.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const app = appForAll();
-const send = payer(app);
-
-let number = 0;
-
-async function hold() {
-  number += 1;
-  const { id: flight } = await addFlight(app, { flightNumber: `CO${number}` });
-  const id = await holdSeat(app, flight);
-  const { reference } = await read(id);
-  return { id, reference: String(reference), payment: `pi_co_${number}` };
-}
-
-const read = async (id: string) => json(await app.as("admin", `${path}/${id}`));
-
-/** Delivers an event and returns its effect. */
-async function effect(type: string, money: Money): Promise<unknown> {
-  const id = await send(type, money);
-  return (await json(await app.as("operator", `/v1/events/${id}`)))["effect"];
-}
+const { send, read, effect, events, typesOf, hold, cancel } = paymentsOf(app, "CO");
 
 const completed = "checkout.session.completed";
 const succeeded = "checkout.session.async_payment_succeeded";
@@ -47,13 +28,11 @@ describe("a Checkout session", () => {
     ["lower case", (name: string) => ({ more: { client_reference_id: name.toLowerCase() } })],
     ["groups", (name: string) => ({ booking: ` ${name.slice(0, 3)}-${name.slice(3)} ` })],
   ] as const)("confirms the hold that it names by %s", async (_, naming) => {
-    for (const by of ["id", "reference"] as const) {
-      const booked = await hold();
-      const { payment } = booked;
-      expect(await effect(completed, { payment, ...naming(booked[by]) })).toBe(
-        `confirmed ${booked.id}`,
-      );
-      expect(await read(booked.id)).toMatchObject({ status: "confirmed" });
+    for (const by of ["id", "reference"]) {
+      const { id, payment } = await hold();
+      const name = by === "id" ? id : String((await read(id))["reference"]);
+      expect(await effect(completed, { payment, ...naming(name) })).toBe(`confirmed ${id}`);
+      expect(await read(id)).toMatchObject({ status: "confirmed" });
     }
   });
 
@@ -69,8 +48,8 @@ describe("a Checkout session", () => {
       status: "confirmed",
       payments: [{ status: "confirmed", amount: 499.5 }],
     });
-    await app.as("user", `${path}/${id}`, { method: "DELETE" });
-    expect((await eventsAbout(app, `booking/${id}`)).at(-1)).toMatchObject({
+    await cancel(id);
+    expect((await events(id)).at(-1)).toMatchObject({
       url: `http://localhost:3111/console#/bookings/${id}`,
       data: {
         refundDue: 499.5,
@@ -201,6 +180,3 @@ describe("a payment that names no booking", () => {
   const holds = async () =>
     Object(await json(await app.as("admin", `${path}?status=held`)))["data"].length;
 });
-
-const typesOf = async (id: string) =>
-  (await eventsAbout(app, `booking/${id}`)).map(({ type }) => type).join(" ");
