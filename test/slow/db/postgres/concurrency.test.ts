@@ -59,14 +59,7 @@ const seat = {
 describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   async function openTwo(given = limits) {
     await shared.empty();
-    const open = () => openStorage(schema, shared.url, given);
-    const storages = [await open(), await open()] as const;
-    return {
-      storages,
-      async [Symbol.asyncDispose]() {
-        await Promise.all(storages.map((storage) => storage.close()));
-      },
-    };
+    return [await shared.open(given), await shared.open(given)] as const;
   }
 
   test("instances that start together on an empty database create its schema once", async () => {
@@ -83,8 +76,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("the feed waits for a number whose transaction is open, and skips one that was rolled back", async () => {
-    await using both = await openTwo();
-    const [storage] = both.storages;
+    const [storage] = await openTwo();
     const read = async (seq: number) => {
       const [row] = await storage.all(newestNotification, {});
       const until = row?.position ?? 0;
@@ -94,11 +86,8 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     const titles = (...numbers: number[]) => numbers.map((n) => notificationRow(n).title);
     /** The position of a notification. */
     const seqOf = async (n: number) => {
-      const rows = await storage.all(feedAfter, {
-        seq: 0,
-        until: Number.MAX_SAFE_INTEGER,
-        limit: 10,
-      });
+      const all = { seq: 0, until: Number.MAX_SAFE_INTEGER, limit: 10 };
+      const rows = await storage.all(feedAfter, all);
       return rows.find(({ title }) => title === notificationRow(n).title)?.seq ?? 0;
     };
     const insert = (n: number) =>
@@ -131,23 +120,19 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("an erasure waits for what is written in the name of the user, which waits for no other such write", async () => {
-    await using both = await openTwo();
-    const [writer, eraser] = both.storages;
+    const [writer, eraser] = await openTwo();
     await writer.atomically(write(insertFlight, flightRow(1)));
-    await using other = new SQL(shared.url, { max: 1 });
-    await other.unsafe("begin; update flights set seats_available = seats_available");
+    await using other = await shared.begun("update flights set seats_available = seats_available");
     const ctx = { actor: { id: "ada", roles: [] } };
     const order: string[] = [];
     const done = (name: string) => () => order.push(name);
     const writing = writer
       .atomically(write(giveSeatsBack, { id: 1, seats: 0, revision: 0 }), notErased(ctx))
       .then(done("written"));
-    const waiting = async (kind: string) =>
-      shared.run(`select 1 from pg_locks where locktype = '${kind}' and not granted`);
-    await until(async () => (await waiting("transactionid")).length > 0);
+    await shared.locksAwaited(1, "locktype = 'transactionid'");
     await eraser.atomically(notErased(ctx)).then(done("written beside it"));
     const erasing = erasures(eraser, systemClock).add(["ada"]).then(done("erased"));
-    await until(async () => (await waiting("advisory")).length > 0);
+    await shared.locksAwaited(1, "locktype = 'advisory'");
     await other.unsafe("commit");
     await Promise.all([writing, erasing]);
     expect(order).toEqual(["written beside it", "written", "erased"]);
@@ -157,8 +142,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("the stream of events waits for a number whose transaction is open", async () => {
-    await using both = await openTwo();
-    const [storage] = both.storages;
+    const [storage] = await openTwo();
     const read = async () => {
       const [row] = await storage.all(newestPosition, {});
       const range = { seq: 0, until: row?.position ?? 0, limit: 10 };
@@ -166,8 +150,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     };
     const [one, two, three] = [eventRow(1), eventRow(2), eventRow(3)];
     await storage.atomically(write(insertEvent, one));
-    await using late = new SQL(shared.url, { max: 1 });
-    await late.unsafe("begin");
+    await using late = await shared.begun();
     await late.unsafe(
       `insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
        values (reserve_positions(1, array[$1::bigint]), $2, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 'Late', '{}', 0, 0)`,
@@ -180,8 +163,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("concurrent claims lease each notification once", async () => {
-    await using both = await openTwo();
-    const [one, other] = both.storages;
+    const [one, other] = await openTwo();
     const notes = Array.from({ length: 40 }, (_, n) =>
       write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
     );
@@ -197,15 +179,14 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("a claim skips what another instance is claiming, without waiting for it", async () => {
-    await using both = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
-    const [storage] = both.storages;
+    const [storage] = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
     const notes = [1, 2].map((n) => notificationRow(n));
     const deliveries = notes.map((note) => deliveryRow(note));
     await storage.atomically(write(insertDeliveries, { deliveries }));
     const [first = 0, second = 0] = notes.map(({ position }) => position.position);
-    await using other = new SQL(shared.url, { max: 1 });
-    await other.unsafe("begin");
-    await other.unsafe(`update deliveries set leased_until = 1 where notification = ${first}`);
+    await using other = await shared.begun(
+      `update deliveries set leased_until = 1 where notification = ${first}`,
+    );
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
     const leasedUntil = new Date(now.getTime() + 30_000);
     const lease = { destination: 1, now, leasedUntil, limit: 10 };
@@ -215,8 +196,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("transactions that lock the same rows in opposite orders all succeed", async () => {
-    await using both = await openTwo();
-    const [one, other] = both.storages;
+    const [one, other] = await openTwo();
     const rows = [eventRow(1), eventRow(2)];
     await one.atomically(...rows.map((row) => write(insertEvent, row)));
     const there = rows.map(({ id }) => write(countDuplicate, { id }));
@@ -229,23 +209,17 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("transactions that sell seats of the same flights in opposite orders do not deadlock", async () => {
-    await using both = await openTwo({ ...limits, retryMs: 0 });
-    const [one, other] = both.storages;
+    const [one, other] = await openTwo({ ...limits, retryMs: 0 });
     const flights = [1, 2, 3];
     await one.atomically(...flights.map((number) => write(insertFlight, flightRow(number))));
     const none = new AppError("no-seats", "No seats are left");
     const sales = flights.map((id) => write(takeSeats, { ...seat, id }, none));
-    await using holder = new SQL(shared.url, { max: 1 });
-    await holder.unsafe("begin");
     // Neither gets past the second flight before both have begun.
-    await holder.unsafe("select pg_advisory_xact_lock('flights'::regclass::oid::int4, 2)");
+    await using holder = await shared.begun(
+      "select pg_advisory_xact_lock('flights'::regclass::oid::int4, 2)",
+    );
     const sold = Promise.all([one.atomically(...sales), other.atomically(...sales.toReversed())]);
-    await until(async () => {
-      const waiting = await shared.run(
-        "select from pg_locks where locktype = 'advisory' and classid = 'flights'::regclass::oid and not granted",
-      );
-      return waiting.length === 2;
-    });
+    await shared.locksAwaited(2, "locktype = 'advisory' and classid = 'flights'::regclass::oid");
     await holder.unsafe("rollback");
     await sold;
     const [flight] = await one.all(flightById, { id: 1 });
@@ -255,8 +229,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   test.each([true, false])(
     "a hold and the release of another that share a commit follow each other (the hold first: %p)",
     async (isHoldFirst) => {
-      await using both = await openTwo();
-      const [storage] = both.storages;
+      const [storage] = await openTwo();
       await storage.atomically(write(insertFlight, { ...flightRow(1), seats: 4 }));
       const now = new Date(Date.UTC(2026, 10, 21));
       const hold = async (number: number) => {
@@ -324,32 +297,23 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       "dst_2",
     ],
   ])("transactions that %s in opposite orders do not deadlock", async (_, table, writes, id) => {
-    await using both = await openTwo({ ...limits, retryMs: 0 });
-    const [one, other] = both.storages;
-    await using holder = new SQL(shared.url, { max: 1 });
-    await holder.unsafe("begin");
+    const [one, other] = await openTwo({ ...limits, retryMs: 0 });
     const held = `'${table}'::regclass::oid`;
-    await holder.unsafe(`select pg_advisory_xact_lock(${held}::int4, ${Bun.hash.crc32(id) | 0})`);
+    await using holder = await shared.begun(
+      `select pg_advisory_xact_lock(${held}::int4, ${Bun.hash.crc32(id) | 0})`,
+    );
     const done = Promise.all([
       one.atomically(...writes.flat()),
       other.atomically(...writes.toReversed().flat()),
     ]);
-    await until(async () => {
-      const waiting = await shared.run(
-        `select from pg_locks where locktype = 'advisory' and classid = ${held} and not granted`,
-      );
-      return waiting.length === 2;
-    });
+    await shared.locksAwaited(2, `locktype = 'advisory' and classid = ${held}`);
     await holder.unsafe("rollback");
     await done;
   });
 
   test("any number of reads that wait for a lock do not delay writes", async () => {
-    await using both = await openTwo();
-    const [storage] = both.storages;
-    await using other = new SQL(shared.url, { max: 1 });
-    await other.unsafe("begin");
-    await other.unsafe("lock table users in access exclusive mode");
+    const [storage] = await openTwo();
+    await using other = await shared.begun("lock table users in access exclusive mode");
     let waiting = 10;
     const reads = Array.from({ length: waiting }, async () => {
       await storage.all(usersByIds, { ids: ["nobody"] });
@@ -362,8 +326,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   });
 
   test("keeps all acknowledged transactions when connections are terminated, and reconnects [PG-2]", async () => {
-    await using both = await openTwo();
-    const [storage] = both.storages;
+    const [storage] = await openTwo();
     const acknowledged = new Set<number>();
     let refused = 0;
     let cut = 0;
@@ -399,10 +362,21 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
     return rows.length > 0;
   };
   const openWithEvent = async () => {
-    const storage = await shared.openEmpty();
+    await shared.empty();
+    const storage = await shared.open();
     await storage.atomically(write(insertEvent, eventRow(1)));
     return storage;
   };
+  /** The storage, where `happens` comes between the reading of events to index and their words. */
+  const withinIndexing = (storage: Storage, happens: () => Promise<unknown>): Storage => ({
+    ...storage,
+    async all(statement, values) {
+      const rows = await storage.all(statement, values);
+      const asked: unknown = statement;
+      if (asked === eventsToIndex) await happens();
+      return rows;
+    },
+  });
   const change = (title: string) => `update events set title = '${title}', changes = changes + 1`;
 
   test.each([
@@ -410,73 +384,46 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
     ["while it is indexed", true],
   ])("%s is found by its new words", async (_, isIndexing) => {
     const storage = await openWithEvent();
-    await using other = new SQL(shared.url, { max: 1 });
-    await other.unsafe(`begin; ${change("changed")}`);
+    await using other = await shared.begun(change("changed"));
     if (isIndexing) await indexEvents(storage);
     await other.unsafe("commit");
     expect(await notIndexed(storage)).toHaveLength(1);
     await indexEvents(storage);
     expect([await isFound("changed"), await isFound("event")]).toEqual([true, false]);
-    await storage.close();
   });
 
   test("is indexed again when it changed after its words were made", async () => {
     const storage = await openWithEvent();
-    const changes: Storage = {
-      ...storage,
-      async all(statement, values) {
-        const rows = await storage.all(statement, values);
-        const asked: unknown = statement;
-        if (asked === eventsToIndex) await shared.run(change("changed"));
-        return rows;
-      },
-    };
-    await indexEvents(changes);
+    await indexEvents(withinIndexing(storage, () => shared.run(change("changed"))));
     expect(await shared.run("select words from event_words")).toEqual([]);
     await indexEvents(storage);
     expect(
       await shared.run("select words @@ 'changed'::tsquery as found from event_words"),
     ).toEqual([{ found: true }]);
-    await storage.close();
   });
 
   test("is not up to date by its former words while the next change commits", async () => {
     const storage = await openWithEvent();
     await indexEvents(storage);
     await shared.run(change("former"));
-    await using other = new SQL(shared.url, { max: 1 });
-    await other.unsafe(`begin; ${change("changed")}`);
+    await using other = await shared.begun(change("changed"));
     const indexed = indexEvents(storage);
-    await until(async () => {
-      const waiting = await shared.run("select from pg_locks where not granted");
-      return waiting.length > 0;
-    });
+    await shared.locksAwaited(1);
     await other.unsafe("commit");
     await indexed;
     expect(await notIndexed(storage)).toHaveLength(1);
     await indexEvents(storage);
     expect([await isFound("changed"), await isFound("former")]).toEqual([true, false]);
     expect(await notIndexed(storage)).toEqual([]);
-    await storage.close();
   });
 
   test("keeps its words when two instances index it again", async () => {
     const storage = await openWithEvent();
     await indexEvents(storage);
     await shared.run(change("changed"));
-    const late: Storage = {
-      ...storage,
-      async all(statement, values) {
-        const rows = await storage.all(statement, values);
-        const asked: unknown = statement;
-        // Another instance indexes the same change first.
-        if (asked === eventsToIndex) await indexEvents(storage);
-        return rows;
-      },
-    };
-    await indexEvents(late);
+    // Another instance indexes the same change first.
+    await indexEvents(withinIndexing(storage, () => indexEvents(storage)));
     expect(await isFound("changed")).toBe(true);
-    await storage.close();
   });
 
   test("leaves no words after retention has deleted it", async () => {
@@ -493,6 +440,5 @@ describe.skipIf(skips(noManyConnections))("postgres: an event that changes", () 
     });
     await task.stop();
     expect(await isFound("event")).toBe(false);
-    await storage.close();
   });
 });

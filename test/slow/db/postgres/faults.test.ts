@@ -14,27 +14,23 @@ import { limits, sharedDatabase } from "./shared-database.ts";
 
 const shared = sharedDatabase();
 
-describe("postgres: a server without disk space", () => {
-  test("fails empty transactions too, until a timeout or a successful write [PG-9]", async () => {
-    const storage = await shared.openEmpty();
-    await storage.atomically();
-    await shared.run(
-      "create function full_disk() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100'; end $$",
-    );
-    await shared.run(
-      "create trigger full_disk before insert on events execute function full_disk()",
-    );
-    const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
-    try {
-      expect(await failure(insert())).toMatchObject({ code: "unavailable" });
-      expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
-    } finally {
-      await shared.run("drop function full_disk cascade");
-    }
-    await insert();
-    await storage.atomically();
-    await storage.close();
-  });
+test("postgres: a server without disk space fails empty transactions too, until a timeout or a successful write [PG-9]", async () => {
+  const storage = await shared.openEmpty();
+  await storage.atomically();
+  await shared.run(
+    "create function full_disk() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100'; end $$",
+  );
+  await shared.run("create trigger full_disk before insert on events execute function full_disk()");
+  const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
+  try {
+    expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+    expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+  } finally {
+    await shared.run("drop function full_disk cascade");
+  }
+  await insert();
+  await storage.atomically();
+  await storage.close();
 });
 
 describe.skipIf(skips(noManyConnections))(

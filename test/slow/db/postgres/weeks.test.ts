@@ -24,7 +24,7 @@ import { textOf } from "../../../support/plans.ts";
 import { type EventRow, eventRow, notificationRow, sentWrites } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
-import { limits, sharedDatabase } from "./shared-database.ts";
+import { sharedDatabase } from "./shared-database.ts";
 
 const shared = sharedDatabase();
 const weekMs = 7 * 86_400_000;
@@ -43,7 +43,8 @@ const partitions = async (parent: string) =>
 
 /** Opens the database, without events and partitions. */
 async function opened(): Promise<Storage> {
-  const storage = await shared.openEmpty();
+  await shared.empty();
+  const storage = await shared.open();
   for (const parent of ["events", "event_words", "event_keys"]) {
     for (const name of await partitions(parent)) await shared.run(`drop table ${String(name)}`);
   }
@@ -57,8 +58,8 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
   ])(
     "two instances that receive the same keys when %s begins store each once",
     async (_, first) => {
-      await opened().then((storage) => storage.close());
-      const storages = await Promise.all([1, 2].map(() => openStorage(schema, shared.url, limits)));
+      await opened();
+      const storages = [await shared.open(), await shared.open()];
       const keys = Array.from({ length: 300 }, (_, number) => number);
       const hash = (number: number) => Buffer.from(String(number).padStart(16, "0"));
       // A clock of one instance is ahead: its first event crosses the boundary while the other stores before it.
@@ -89,7 +90,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect(
         await storage?.all(firstWithHash, { provider: "task_tracker", bodyHash: hash(2) }),
       ).toHaveLength(1);
-      await Promise.all(storages.map((each) => each.close()));
     },
   );
 
@@ -107,8 +107,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
         `select make_week(week) from generate_series(${generation - 1}, ${generation}) as week`,
       );
       const atMs = generation * weekMs;
-      await using client = new SQL(shared.url, { max: 1 });
-      await client.unsafe("begin");
+      await using client = await shared.begun();
       const times = [atMs + from, ...(to === 0 ? [] : [atMs + to])];
       const [{ first }] = await client.unsafe("select reserve_positions(2, $1) as first", [times]);
       const event = row(1, atMs);
@@ -126,7 +125,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await client.unsafe(end);
       const results = await Promise.all(others);
       expect(results.map(([result]) => result.changes)).toEqual([changes, 1]);
-      await storage.close();
     },
   );
 
@@ -140,7 +138,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect([await insert(atMs + 2), await insert(atMs + 3)]).toEqual([1, 0]);
       await shared.run("delete from events");
     }
-    await storage.close();
   });
 
   test("a copy makes the weeks of its events, and takes their keys", async () => {
@@ -158,7 +155,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       );
       expect(changes).toBe(0);
     }
-    await Promise.all([source.close(), target.close()]);
+    await source.close();
   });
 
   test("a partition that cannot be made makes the database unavailable until it can", async () => {
@@ -181,7 +178,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       { tail: 2 },
     ]);
     expect(await partitions("events")).toContain(name);
-    await storage.close();
   });
 
   describe("retention", () => {
@@ -189,7 +185,8 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
     const now = (week + 20) * weekMs;
     const expired = new Date((week + 1) * weekMs);
     /** Stores events of the week, and a newer one. */
-    async function stored(storage: Storage): Promise<void> {
+    async function stored(): Promise<Storage> {
+      const storage = await opened();
       const at = (number: number, fields = {}) =>
         eventRow(number, { place: new Place(week * weekMs + number, number), ...fields });
       const [delivered, pending, holder, ignored] = [at(1), at(2), at(3), at(5)];
@@ -210,6 +207,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       );
       await storage.atomically(write(insertEvent, row(6, now)));
       await indexEvents(storage);
+      return storage;
     }
     const left = async (table: string, column: string) =>
       (
@@ -226,8 +224,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       );
 
     test("keeps what is undelivered and bodies that others need, and drops the week once they are delivered", async () => {
-      const storage = await opened();
-      await stored(storage);
+      const storage = await stored();
       const deleteEvents = deleting(storage);
       await deleteEvents(expired, now);
       expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
@@ -252,16 +249,12 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect(await left("events", "position")).toEqual([1, 6]);
       expect(await partitions("events")).not.toContain("events_20261126");
       expect(await shared.run("select from deliveries")).toEqual([]);
-      await storage.close();
     });
 
     test("gives up while a transaction reads the week, and webhooks are stored meanwhile", async () => {
-      const storage = await opened();
-      await stored(storage);
+      const storage = await stored();
       const deleteEvents = deleting(storage);
-      await using reader = new SQL(shared.url, { max: 1 });
-      await reader.unsafe("begin");
-      await reader.unsafe("select from events_20261126");
+      await using reader = await shared.begun("select from events_20261126");
       const [changes] = await Promise.all([
         Promise.all(
           Array.from({ length: 20 }, async (_, index) => {
@@ -278,17 +271,14 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await reader.unsafe("commit");
       await deleteEvents(expired, now);
       expect(await left("events", "position")).not.toContain(1);
-      await storage.close();
     });
 
     test("keeps all if too many events must be kept once it has its lock", async () => {
-      const storage = await opened();
-      await stored(storage);
+      const storage = await stored();
       const sweep = "sweep_week(integer, integer, bigint)";
       await shared.run(`alter function ${sweep} set lock_timeout = '10s'`);
-      await using client = new SQL(shared.url, { max: 1 });
       await using sweeper = new SQL(shared.url, { max: 1 });
-      await client.unsafe("begin; update events set duplicates = 1 where tail = 5").simple();
+      await using client = await shared.begun("update events set duplicates = 1 where tail = 5");
       const first = firstPositionAt(week * weekMs);
       await client.unsafe(`insert into notifications (position, event, title, text, severity)
         select ${first} + 9999, position, '', '', 'info' from events where tail = 5`);
@@ -305,12 +295,10 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect(await sweeping).toEqual([{ kept: 5, swept: false }]);
       expect(await left("events", "position")).toEqual([1, 2, 3, 4, 5, 6]);
       await shared.run(`alter function ${sweep} set lock_timeout = '100ms'`);
-      await storage.close();
     });
 
     test("deletes one by one where too many events must be kept", async () => {
-      const storage = await opened();
-      await stored(storage);
+      const storage = await stored();
       const first = firstPositionAt(week * weekMs);
       await shared.run(
         `insert into notifications (position, event, title, text, severity)
@@ -319,7 +307,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       await deleting(storage)(expired, now);
       expect(await left("events", "position")).toEqual([2, 3, 4, 6]);
       expect(await readWeeks(storage, 90)).toMatchObject({ last: null });
-      await storage.close();
     });
 
     test("drops a generation of keys with its last week, and makes the weeks to come", async () => {
@@ -343,7 +330,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       expect(again.changes).toBe(1);
       const ahead = await shared.run("select max(week)::int as week from event_weeks() as week");
       expect(ahead).toEqual([{ week: Math.floor((atMs + 104 * 86_400_000) / weekMs) }]);
-      await storage.close();
     });
   });
 
@@ -363,7 +349,6 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
       level: "odd",
       detail: expect.stringContaining("the next was due on"),
     });
-    await storage.close();
     const app = await startApp({ DATABASE_URL: shared.url });
     try {
       const text = await (await app.fetch("/metrics")).text();
