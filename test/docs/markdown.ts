@@ -40,13 +40,14 @@ export function commandsOf(file: string, marker: string): string {
   return block.code;
 }
 
-/** What a page shows as the output of a command, as a pattern: `…` matches the rest of a line. */
+/** What a page shows as the output of a command, as a pattern: `…` matches a part of a line, alone on its line any lines. */
 export function outputOf(file: string, marker: string): RegExp {
   const [, rest = ""] = page(file).split(`<!-- ${marker} -->`);
   const output = /^\n```sh\n.*?^```\n\n```text\n(.*?)^```$/ms.exec(rest)?.[1];
   if (output === undefined) throw new Error(`${file} shows no output of ${marker}`);
   const escaped = output.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(escaped.replaceAll("…", ".*"));
+  const anyLines = String.raw`(?:.*\n)*?.*`;
+  return new RegExp(escaped.replaceAll(/^…$/gm, anyLines).replaceAll("…", ".*"));
 }
 
 /** All that stands between back-ticks, in lines and in blocks. */

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { at } from "../../src/base/payload.ts";
 import { until } from "../support/app.ts";
 import { gatewaySecret, testGateway } from "../support/gateway.ts";
 import { deliverTo } from "../support/load.ts";
 import { resources } from "../support/resources.ts";
+
+import { page } from "./markdown.ts";
 
 // docs/examples/operator-gateway.ts as a process of its own, told by a server of its own.
 
@@ -32,10 +34,16 @@ afterAll(async () => {
   await gateway.exited;
 });
 
-/** The CloudEvent that docs/webhooks.md shows. */
+/** The CloudEvent that docs/events.md shows: what wraps the data, and the data of the other format. */
 function documented(): unknown {
-  const page = readFileSync(join(root, "docs/webhooks.md"), "utf8");
-  return JSON.parse(/<!-- example -->\n```json\n(.*?)```/s.exec(page)?.[1] ?? "");
+  const [message, envelope] = ["message", "envelope"].map((name): unknown =>
+    JSON.parse(
+      new RegExp(`<!-- ${name} -->\n+\`\`\`json\n(.*?)\`\`\``, "s").exec(
+        page("docs/events.md"),
+      )?.[1] ?? "",
+    ),
+  );
+  return { ...Object(envelope), data: at(message, "data") };
 }
 
 /** The names of all fields, but for those that a provider's payload brings. */

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
-import { ownEventTypes } from "../../src/booking/events/event-types.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
@@ -104,7 +103,7 @@ const codes = new Set([
   "LIMIT_EXCEEDED",
   "NOT_ACCEPTABLE",
 ]);
-/** What a reader of docs/webhooks.md makes. */
+/** What a reader of CONTRIBUTING.md makes. */
 const isToBeMade = (file: string): boolean => /\/status_page(?:\.samples)?\.ts$/.test(file);
 
 test("docs/architecture.md names files that exist", () => {
@@ -146,6 +145,7 @@ test.each(generatedParts())("$file has what the code says of $name", (part) => {
   expect(text, "run `bun run docs` to update it").toBe(withPart(text, part));
 });
 
+<<<<<<< HEAD
 test("docs/security.md has every GraphQL limit", () => {
   expect(unlistedGraphqlLimits()).toEqual([]);
 });
@@ -160,6 +160,8 @@ test("docs/webhooks.md lists every event of every provider, and those of booking
   expect(listed).toEqual([...events, ...ofBookings]);
 });
 
+=======
+>>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
 test("CONTRIBUTING.md has the test command of the README", () => {
   const [contributing, readme] = ["CONTRIBUTING.md", "README.md"].map((file) =>
     commandsOf(file, "command: test"),

@@ -83,28 +83,48 @@ export function catalogueTable(): string {
   const rows = Object.entries(catalogueFiles).map(([name, text]) => {
     const file = readProviderFile(`${name}.yaml`, text);
     const service = `[${file.displayName}](${file.docs})`;
-    const scheme = schemeName(file.signature);
-    return `| \`${name}\` | ${service} | ${scheme} | ${file.checkedWith} |`;
+    const { signature, checkedWith = "" } = file;
+    const scheme = schemeName(signature);
+    const shown = checkedWith.replaceAll(saidOnce, "").replaceAll(/^\. |\.$/g, "");
+    return `| \`${name}\` | ${service} | ${scheme} | ${shown} |`;
   });
   const head = ["| name | service | signature | checked with |", "| --- | --- | --- | --- |"];
   return [...head, ...rows].join("\n");
 }
+
+/** What the page says of all files, or the scheme's "(weaker)" of its own. */
+const saidOnce =
+  /^the formula in [^;,]+'s documentation(?=[;.]|$)|; not tried against [^;]+?(?=\. |$)| ?Weaker: [^:]+ sends the (?:secret|password)(?: token)? itself and signs nothing\./g;
+
+/** What the deliveries of a provider without a signed id are identified by. */
+const traits = {
+  unsigned: "an unsigned id",
+  none: "no id",
+  time: "a signed time that counts",
+  name: "an unsigned name that counts",
+  retry: "members that a retry may change",
+} as const;
+
+type Trait = keyof typeof traits;
 
 /** What identifies the deliveries of each provider: a table of docs/providers.md. */
 export function identityTable(): string {
   const files = Object.entries(catalogueFiles).map(([id, text]) =>
     fileProvider(id, `${id}.yaml`, readProviderFile(`${id}.yaml`, text)),
   );
-  const head = [
-    "| provider | id | time | name | a retry may change |",
-    "| --- | --- | --- | --- | --- |",
-  ];
-  return [...head, ...[...catalogue, ...files].map(identityRow)].join("\n");
+  const known = [...catalogue, ...files].map((provider) => ({
+    name: `\`${provider.id}\``,
+    has: traitsOf(provider),
+  }));
+  const rows = Object.entries(traits).map(([trait, text]) => {
+    const names = known.filter(({ has }) => has.some((each) => each === trait));
+    return `| ${text} | ${names.map(({ name }) => name).join(" ")} |`;
+  });
+  return ["| a delivery has | providers |", "| --- | --- |", ...rows].join("\n");
 }
 
-function identityRow(provider: Provider): string {
-  const { id, deliveryIdIsSigned, signature, itemsIn, retryChanges = [] } = provider;
-  const each = itemsIn === undefined ? "" : " in each item";
+function traitsOf(provider: Provider): readonly Trait[] {
+  const { id, deliveryIdIsSigned, signature, retryChanges = [] } = provider;
   const [sample] = Object.values(provider.samples);
   if (sample === undefined) throw new Error(`${id} has no sample`);
   const { headers, body } = sample({ id: crypto.randomUUID(), now: new Date() });
@@ -113,15 +133,13 @@ function identityRow(provider: Provider): string {
   const asJson = { ...provider, payload: "json" } as const;
   const [event] = interpret(asJson, { bytes }, (name) => sent.get(name)) ?? [];
   const { deliveryId = null, unsignedName } = event ?? {};
-  if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed${each} | | | |`;
+  if (deliveryId !== null && deliveryIdIsSigned) return [];
+  const found: Trait[] = [deliveryId === null ? "none" : "unsigned"];
   const time = isTextScheme(signature) ? signature.timestamp : toleranceOf(signature);
-  const cells = [
-    (deliveryId === null ? "none" : "unsigned") + each,
-    (time ?? null) === null || provider.retryChangesTime === true ? "" : "yes",
-    unsignedName === undefined ? "" : "yes",
-    retryChanges.map((place) => `\`${place}\``).join(", "),
-  ];
-  return `| \`${id}\` |${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`;
+  if ((time ?? null) !== null && provider.retryChangesTime !== true) found.push("time");
+  if (unsignedName !== undefined) found.push("name");
+  if (retryChanges.length > 0) found.push("retry");
+  return found;
 }
 
 /** The changes of a booking's status: a table of docs/payments.md. */

@@ -17,7 +17,7 @@ export interface Sent<Value = unknown> {
 
 /**
  * Describes one external service: how it signs, how to interpret its payloads and what to notify operators
- * of. To add a service, write one of these; see docs/webhooks.md.
+ * of. To add a service, write one of these; see CONTRIBUTING.md.
  */
 export interface Provider {
   /** The name in the URL, in the environment and in every event: lower-case letters and `_`. */

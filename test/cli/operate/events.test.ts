@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
+import { at } from "../../../src/base/payload.ts";
+import { ownEventTypes } from "../../../src/booking/events/event-types.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { json } from "../../support/app.ts";
 import { commandLine } from "../../support/cli.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
@@ -121,4 +124,18 @@ test("skyhook events reports what it cannot read", async () => {
     code: 1,
     err: "skyhook: The server answers 403 insufficient-scope: This requires the role operator or admin. Set OPERATOR_TOKEN to a valid operator's token.\n",
   });
+});
+
+test("skyhook events types lists every event of every provider, and Skyhook's own", async () => {
+  const { out } = await skyhook(["events", "types", "--json"]);
+  const lines = out.trimEnd().split("\n");
+  const shown = lines.map((line): unknown => JSON.parse(line));
+  const types = [
+    ...catalogue.flatMap(({ id, samples }) => Object.keys(samples).map((type) => `${id}.${type}`)),
+    ...ownEventTypes.map((type) => `bookings.${type}`),
+  ];
+  expect(types.length).toBeGreaterThan(40);
+  const isShown = (type: string) =>
+    shown.some((each) => at(each, "name") === type && Array.isArray(at(each, "data")));
+  expect(types.filter((type) => !isShown(type))).toEqual([]);
 });

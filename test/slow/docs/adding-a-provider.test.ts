@@ -8,7 +8,8 @@ import { isOwn } from "../../support/altered-copy.ts";
 import { ended, plainEnvironment } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
-const page = readFileSync(join(root, "docs/webhooks.md"), "utf8");
+const guide = "CONTRIBUTING.md";
+const page = readFileSync(join(root, guide), "utf8");
 const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
 
 /** What the program, its tests and the pages they read are made of. */
@@ -44,7 +45,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 
-describe("docs/webhooks.md#add-a-provider", () => {
+describe("CONTRIBUTING.md#add-a-provider-in-typescript", () => {
   test("adds a provider by one file, one fixture and one line", () => {
     expect(blocks.map(({ file }) => file)).toEqual([
       "src/inbound/providers/status_page.samples.ts",
@@ -58,7 +59,7 @@ describe("docs/webhooks.md#add-a-provider", () => {
   });
 
   test("gives the command that generates the other files", async () => {
-    const child = shell(commandsOf("docs/webhooks.md", "run: provider docs"), 0);
+    const child = shell(commandsOf(guide, "run: provider docs"), 0);
     expect(await child.exited).toBe(0);
     const files = ["docs/operations.md", "deploy/skyhook.service", "docs/webhooks.md"];
     for (const file of files)
@@ -80,7 +81,7 @@ describe("docs/webhooks.md#add-a-provider", () => {
 
   test("gives commands that show it at work", async () => {
     const [start, send] = ["run: provider start", "run: provider send"].map((marker) =>
-      commandsOf("docs/webhooks.md", marker),
+      commandsOf(guide, marker),
     );
     const variables = start?.split("\n").filter((line) => line.startsWith("export ")) ?? [];
     const server = shell(start?.replace("bun start", "exec bun start") ?? "", 0);

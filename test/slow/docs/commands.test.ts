@@ -1,68 +1,27 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
 import { at } from "../../../src/base/payload.ts";
-import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
+import { commandBlocks, outputOf, pages } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../../support/load.ts";
-import { ended, type RunningServer, runSkyhook } from "../../support/program.ts";
+import type { RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+
+import { done, machine, type Trials } from "./machine.ts";
+import { receiving } from "./receiving.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
 
 const taken = resources();
 
-/** A reader's machine: a folder, and a server that runs in it with one flight to sell. */
-interface Machine {
-  readonly folder: string;
-  readonly server: RunningServer;
-  /** Starts commands in a shell; the server's address and `/backups` become the machine's own. */
-  readonly shell: (commands: string) => Bun.Subprocess<"ignore", "pipe", "pipe">;
-}
+const trials: Trials = {
+  ...receiving,
 
-async function machine(): Promise<Machine> {
-  const folder = taken.newFolder();
-  for (const name of ["bin", "backups"]) mkdirSync(join(folder, name));
-  const program = `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/main.ts")}" "$@"\n`;
-  writeFileSync(join(folder, "bin/skyhook"), program);
-  chmodSync(join(folder, "bin/skyhook"), 0o755);
-  const plan =
-    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
-    "SK1,Skyhook Air,JFK,LHR,2099-01-01T23:30:00-05:00,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
-  await runSkyhook(["import", "-"], { cwd: folder, input: plan });
-  await runSkyhook(["secrets", "init"], { cwd: folder });
-  const server = await taken.start(folder);
-  return {
-    folder,
-    server,
-    shell(commands) {
-      const own = commands
-        .replaceAll(/(?:http:\/\/)?localhost:3111/g, server.url)
-        .replaceAll("/backups/", `${folder}/backups/`);
-      const child = Bun.spawn(["bash", "-ec", own], {
-        cwd: folder,
-        env: { ...server.env, PATH: `${folder}/bin:${process.env["PATH"]}` },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      taken.ends.push(() => child.kill());
-      return child;
-    },
-  };
-}
-
-/** Runs commands to their end; what they printed. Throws when they fail. */
-async function done(child: ReturnType<Machine["shell"]>): Promise<string> {
-  const { out, err, code } = await ended(child);
-  if (code !== 0) throw new Error(`${out}${err}`);
-  return out;
-}
-
-/** What has to come of each block, by its page and marker. */
-const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<void>>> = {
   async "docs/api.md run: token"({ shell, server }, code) {
     const token = (await done(shell(`${code}echo "$TOKEN"`))).trim();
     const headers = { authorization: `Bearer ${token}` };
@@ -96,6 +55,7 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     }, 15_000);
   },
 
+<<<<<<< HEAD
   async "docs/webhooks.md run: send"({ shell }, code) {
     expect(await shell(code).stdout.text()).toMatch(
       /^200 accepted evt_.*^401 invalid-signature: /ms,
@@ -231,6 +191,10 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
 
   async "docs/backup.md run: backup"({ shell, folder }, code) {
     const shown = outputOf("docs/backup.md", "run: backup");
+=======
+  async "docs/operations.md run: backup"({ shell, folder }, code) {
+    const shown = outputOf("docs/operations.md", "run: backup");
+>>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
     expect(await done(shell(code))).toMatch(shown);
     const day = new Date().toISOString().slice(0, 10);
     const backup = readFileSync(join(folder, `backups/skyhook-${day}.db`));
@@ -265,12 +229,17 @@ const blocks = pages
   .filter(({ file }) => file !== "README.md")
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
+<<<<<<< HEAD
   // adding-a-provider.test.ts and operations.test.ts run these.
   .filter(({ marker }) => !/^run: (?:provider|deploy|move|rotate )/.test(marker ?? ""))
+=======
+  // adding-a-provider.test.ts, tasks.test.ts and operations.test.ts run these.
+  .filter(({ marker }) => !/^run: (?:provider|stripe|deploy|move)\b/.test(marker ?? ""))
+>>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {
   const trial = trials[name];
   if (trial === undefined) throw new Error("Nobody runs this one: say what has to come of it");
-  await trial(await machine(), code);
+  await trial(await machine(taken), code);
 });
