@@ -83,7 +83,7 @@ describe("tools of agents", () => {
   const inputs = (): Readonly<Record<string, object>> => ({
     search_events: { limit: 100 },
     get_event: { id: eventId },
-    get_destination: { destination: "operator-gateway", limit: 100 },
+    get_destination: { destination: "operator-gateway", status: "retrying" },
     preview_replay: { from: "2020-01-01T00:00:00Z" },
     search_docs: { q: "secret" },
     get_body: { id: eventId },
@@ -156,6 +156,11 @@ describe("tools of agents", () => {
     for (const name of ["search_events", "get_event", "get_destination", "get_body"]) {
       const { text } = await agent.toolText(name, { ...inputs()[name] });
       expect([name, text.includes(marker)]).toEqual([name, true]);
+    }
+    for (const name of ["get_event", "get_destination"]) {
+      const { text } = await agent.toolText(name, { ...inputs()[name] });
+      const places = pathsTo(marker, JSON.parse(text));
+      expect(places.filter((place) => place.endsWith("untrusted.lastError"))).not.toEqual([]);
     }
   });
 

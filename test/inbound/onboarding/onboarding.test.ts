@@ -168,8 +168,11 @@ describe("adding a provider", () => {
     });
     mkdirSync(secretsDir, { recursive: true });
     writeFileSync(join(secretsDir, "slack_webhook_secret"), secret);
-    const both = await problemOf(await add({ catalogue: "slack", secret: "another one" }));
-    expect(both).toMatchObject({ status: 422, errors: [{ pointer: "/secret" }] });
+    const both = await problemOf(
+      await add({ catalogue: "slack", secret: "another secret of Slack" }),
+    );
+    const said = expect.stringContaining("already stored");
+    expect(both).toMatchObject({ status: 422, detail: said, errors: [{ pointer: "/secret" }] });
     expect(await json(await add({ catalogue: "slack" }))).toMatchObject({ hasSecret: true });
     expect(await delivered("slack", secret, "message")).toBe(200);
   });
@@ -425,6 +428,8 @@ describe("a second replacement", () => {
     await put("slack", first);
     app.clock.advance(1_000);
     expect(await delivered("slack", first.secret, "message")).toBe(200);
+    const { verifiedAt } = await json(await app.as("admin", `${path}/slack`));
+    expect(Date.parse(String(verifiedAt))).toBe(app.clock.now());
     await put("slack", second);
     expect(await delivered("slack", first.secret, "message")).toBe(200);
     expect(await delivered("slack", secret, "message")).toBe(401);

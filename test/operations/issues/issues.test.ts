@@ -218,6 +218,10 @@ describe("issues", () => {
     const refused = await act(first?.["id"], "retry");
     expect(refused.status).toBe(400);
     expect(String((await json(refused))["detail"])).toContain("Sending is suspended");
+    // A probe fails: the same issue, with another count.
+    app.clock.advance(30_000);
+    await until(async () => (await found())[0]?.["cause"] !== first?.["cause"]);
+    expect((await found())[0]?.["id"]).toBe(first?.["id"]);
   });
 
   test("are for operators", async () => {

@@ -54,6 +54,19 @@ test("shows an answer without characters that change the line", async () => {
   expect((await toLoopback(url, request, never)).text).toBe("a b c d e");
 });
 
+test("reads the beginning of an answer without end", async () => {
+  const chunk = new Uint8Array(16_384).fill(97);
+  await using server = serving(() => {
+    const endless = new ReadableStream({ pull: (stream) => stream.enqueue(chunk) });
+    return new Response(endless, { status: 500 });
+  });
+  // Without timers, only the size ends it.
+  const clock = { now: () => 0, after: () => () => {} };
+  const post = poster({ clock, addressesOf: async () => ["127.0.0.1"] });
+  const answer = await post(new URL(`http://a.invalid:${server.port}/`), request, never);
+  expect(answer.text).toBe("a".repeat(200));
+});
+
 test("gives up after ten seconds, also while resolving", async () => {
   const timers = new Set<() => void>();
   const clock = {
