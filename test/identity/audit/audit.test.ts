@@ -8,6 +8,7 @@ import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { reveals } from "../../../src/identity/audit/reveals.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, startApp, until } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
 import { post } from "../../support/flights.ts";
 import { contextOf, listed } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
@@ -235,6 +236,22 @@ test("the audit list says who read the body of an event or of a rejected deliver
   app.clock.advance(1_000);
   await app.as("operator", event, {}, "ada");
   expect(await revealed()).toHaveLength(4);
+});
+
+test("what changed is cut after 2,000 characters, and only admins read it", async () => {
+  await using app = await startApp();
+  const { audit, storage } = app.services;
+  const ctx = contextOf("ada", "operator");
+  await storage.atomically(audit.entry(ctx, "issue.muted", "iss_1", "x".repeat(3_000)));
+  const [entry] = await audit.of(contextOf("root", "admin"), "issue.muted", ["iss_1"]);
+  expect(entry?.detail).toHaveLength(2_000);
+  const page = { limit: 1, withTotal: false, direction: "forward", cursor: null } as const;
+  for (const read of [
+    async () => audit.list(ctx, page),
+    async () => audit.of(ctx, "issue.muted", ["iss_1"]),
+  ]) {
+    expect(await failure(read())).toMatchObject({ code: "insufficient-scope" });
+  }
 });
 
 const taken = resources();
