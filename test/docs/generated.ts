@@ -17,6 +17,7 @@ import {
   identityTable,
   personalDataTable,
   providerTable,
+  recordTable,
   settingsTable,
   toolTable,
   transitionTable,
@@ -35,6 +36,7 @@ const results = readFileSync(join(import.meta.dir, "../../bench/RESULTS.md"), "u
 
 export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/settings.md", name: "settings", text: settingsTable() },
+  { file: "docs/decisions/README.md", name: "records", text: recordTable() },
   { file: "docs/security.md", name: "limits", text: limitTable() },
   { file: "docs/operations.md", name: "sizing", text: sizingTable(results) },
   { file: "docs/operations.md", name: "million", text: millionTable(results) },

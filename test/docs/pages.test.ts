@@ -106,13 +106,12 @@ const codes = new Set([
 /** What a reader of CONTRIBUTING.md makes. */
 const isToBeMade = (file: string): boolean => /\/status_page(?:\.samples)?\.ts$/.test(file);
 
-test("docs/architecture.md names files that exist", () => {
-  const files = [...new Bun.Glob("{src,test}/**/*.ts").scanSync(root)];
-  const used = named(
-    page("docs/architecture.md"),
-    /(?<![\w.<>*/-])([\w-][\w/-]*(?:\.\w+)?\.ts)\b/g,
-  );
-  expect(used.length).toBeGreaterThan(40);
+test("architecture.md and the decision records name files that exist", () => {
+  const files = [...new Bun.Glob("{src,test}/**/*.{ts,tsx}").scanSync(root)];
+  const used = pages
+    .filter(({ file }) => /^docs\/(?:architecture|decisions\/.*)\.md$/.test(file))
+    .flatMap(({ text }) => named(text, /(?<![\w.<>*/-])([\w-][\w/-]*(?:\.\w+)?\.tsx?)\b/g));
+  expect(used.length).toBeGreaterThan(100);
   expect(used.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
 });
 

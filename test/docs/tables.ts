@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+
 import { transitions } from "../../src/booking/model/booking-state.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
@@ -18,6 +20,8 @@ import {
 import { tools } from "../../src/mcp/tools/tools.ts";
 import { type LinkedTable, linkedTables } from "../../src/persons/links.ts";
 import { tables as allTables } from "../../src/schema/schema.ts";
+
+import { pages } from "./markdown.ts";
 
 /** The table of settings in docs/settings.md. */
 export function settingsTable(): string {
@@ -173,4 +177,15 @@ export function personalDataTable(): string {
   return [head, head.map(() => "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
+}
+
+/** Number, title and status of each record: the index of docs/decisions/. */
+export function recordTable(): string {
+  const records = pages.filter(({ file }) => /^docs\/decisions\/\d/.test(file));
+  const rows = records.map(({ file, text }) => {
+    const [, number, title, status] = /^# (\d+)\. (.+)\n\n\*Status:\* (.+)\n/.exec(text) ?? [];
+    if (status === undefined) throw new Error(`${file} has no number, title and status`);
+    return `| [${number}](${basename(file)}) | ${title} | ${status} |`;
+  });
+  return ["| record | choice | status |", "| --- | --- | --- |", ...rows].join("\n");
 }
