@@ -17,7 +17,7 @@ const counts: Readonly<Record<string, number>> = {
   API9: 3,
   API10: 13,
   TIME: 3,
-  BROKER: 4,
+  BROKER: 5,
   CLIENT: 11,
   CLOCK: 13,
   DB: 23,

@@ -37,12 +37,13 @@ export async function reloadServer(
     const now = serverOf(file);
     if ((now?.reloads ?? 0) <= reloads) continue;
     const unused = providers
-      .map((id) => secretPlaces(id, secretsDir).current.variable)
-      .filter((variable) => now?.overriding?.includes(variable));
-    if (unused.length === 0)
+      .map((id) => secretPlaces(id, secretsDir))
+      .find(({ current }) => now?.overriding?.includes(current.variable));
+    if (unused === undefined)
       return `The running server (process ${pid}) has loaded its secrets again.`;
+    const { current, previous } = unused;
     throw new Error(
-      `Stored, but not used: unset ${unused.join(", ")}. The environment of the running server (process ${pid}) overrides the file: remove the variable there, also from an EnvironmentFile or env_file, and restart the server.`,
+      `Stored, but not used: unset ${current.variable}. The environment of the running server (process ${pid}) overrides the file. Write the value of the variable to ${previous.file}, so that it stays accepted, remove the variable, also from an EnvironmentFile or env_file, and restart the server.`,
     );
   }
   return `The running server (process ${pid}) has not loaded its secrets again: see its log.`;

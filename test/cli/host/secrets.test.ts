@@ -101,6 +101,7 @@ describe("skyhook secrets init", () => {
     const { code, err } = await set("code_host");
     expect(code).toBe(1);
     expect(err).toContain(`Stored, but not used: unset ${variable}.`);
+    expect(err).toContain("code_host_webhook_secret_previous, so that it stays accepted");
     expect((await set("task_tracker")).out).toContain("has loaded its secrets again.");
     await server.stop();
   });
