@@ -149,16 +149,17 @@ const trials: Trials = {
   async "docs/sign-in.md run: console"({ shell, server }, code) {
     const links = (await done(shell(code))).trim().split("\n");
     const pages = links.map((link) => link.replace(/#code=.+$/, ""));
-    const own = `${server.url}/console`;
+    const own = `http://localhost:${new URL(server.url).port}/console`;
     expect(pages).toEqual([own, own, own, "https://hooks.example.com/console"]);
   },
 
   async "docs/sign-in.md run: sessions"({ shell, server }, code) {
     const [, signIn = ""] = (await done(shell("skyhook console"))).trim().split("#code=");
-    const opened = await fetch(`${server.url}/console/session`, {
-      ...post({ code: signIn }, { "x-skyhook-console": "1", origin: server.url }),
-    });
-    expect(opened.status).toBe(201);
+    const opened = await fetch(
+      `${server.url}/v1/auth/session`,
+      post({ code: signIn }, { "x-skyhook-console": "1" }),
+    );
+    expect(opened.status).toBe(200);
     const [id = ""] = /ses_[0-9a-f]{32}/.exec(await done(shell("skyhook sessions"))) ?? [];
     const [example = ""] = /ses_[0-9a-f]{32}/.exec(code) ?? [];
     await done(shell(code.replace(example, id)));

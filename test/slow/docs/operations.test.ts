@@ -80,45 +80,52 @@ describe("operating", () => {
     );
   });
 
-  test.skipIf(skips(noManyConnections))("a database moves", async () => {
-    ran.add("move");
-    await using database = await postgresDatabase();
-    const { run, start } = workplace({ CODE_HOST_WEBHOOK_SECRET: testSecret("code_host") });
-    const token = (await run("skyhook token --email ada@example.com --role operator")).trim();
-    const url = "postgres://skyhook@localhost:5432/skyhook";
-    expect(commands("move")).toContain(url);
-    const out = await run(commands("move").replace(url, `'${database.url}'`));
-    expect(out).toMatch(outputOf("docs/postgresql.md", "run: move"));
-    expect(out).toContain("is writable");
-    expect(await database.run("select email from users")).toEqual([{ email: "ada@example.com" }]);
+  test.skipIf(skips(noManyConnections))(
+    "a database moves",
+    async () => {
+      ran.add("move");
+      await using database = await postgresDatabase();
+      const settings = { CODE_HOST_WEBHOOK_SECRET: testSecret("code_host") };
+      const { folder, run, start } = workplace(settings);
+      // Makes the keys that move, too.
+      await (await taken.serve({ cwd: folder, env: settings })).stop();
+      const token = (await run("skyhook token --email ada@example.com --role operator")).trim();
+      const url = "postgres://skyhook@localhost:5432/skyhook";
+      expect(commands("move")).toContain(url);
+      const out = await run(commands("move").replace(url, `'${database.url}'`));
+      expect(out).toMatch(outputOf("docs/postgresql.md", "run: move"));
+      expect(out).toContain("is writable");
+      expect(await database.run("select email from users")).toEqual([{ email: "ada@example.com" }]);
 
-    ran.add("move and start");
-    const env = { DATABASE_URL: database.url, PORT: "0", LOG_FORMAT: "json" };
-    const server = start(commands("move and start"), env);
-    let log = "";
-    void (async () => {
-      for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) log += text;
-    })();
-    await until(() => outputOf("docs/postgresql.md", "run: move and start").test(log), 20_000);
-    const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
-    taken.ends.push(() => server.kill());
-    const [, address = ""] = /serves on (http:\S+?)\/?"/.exec(log) ?? [];
-    // Signed with the key of before.
-    const headers = { authorization: `Bearer ${token}` };
-    expect((await fetch(`${address}/v1/events`, { headers })).status).toBe(200);
-    process.kill(pid, "SIGTERM");
-    await server.exited;
+      ran.add("move and start");
+      const env = { DATABASE_URL: database.url, PORT: "0", LOG_FORMAT: "json" };
+      const server = start(commands("move and start"), env);
+      let log = "";
+      void (async () => {
+        for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) log += text;
+      })();
+      await until(() => outputOf("docs/postgresql.md", "run: move and start").test(log), 30_000);
+      const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
+      taken.ends.push(() => server.kill());
+      const [, address = ""] = /serves on (http:\S+?)\/?"/.exec(log) ?? [];
+      // Signed with the key of before.
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await fetch(`${address}/v1/events`, { headers })).status).toBe(200);
+      process.kill(pid, "SIGTERM");
+      await server.exited;
 
-    ran.add("move back");
-    const back = await run(`DATABASE_URL='${database.url}'\n${commands("move back")}`);
-    expect(back).toMatch(/users +1 /);
-    expect(back).toContain("data/skyhook.db has the current schema and is writable");
-    // In a shell that goes on after a failure, too: now there are rows.
-    const again = `set +e\n${commands("move").replace(url, `'${database.url}'`)}`;
-    expect(await failure(run(again))).toMatchObject({
-      message: expect.stringContaining("is not empty (it has users)"),
-    });
-  });
+      ran.add("move back");
+      const back = await run(`DATABASE_URL='${database.url}'\n${commands("move back")}`);
+      expect(back).toMatch(/users +1 /);
+      expect(back).toContain("data/skyhook.db has the current schema and is writable");
+      // In a shell that goes on after a failure, too: now there are rows.
+      const again = `set +e\n${commands("move").replace(url, `'${database.url}'`)}`;
+      expect(await failure(run(again))).toMatchObject({
+        message: expect.stringContaining("is not empty (it has users)"),
+      });
+    },
+    90_000,
+  );
 
   /** Whether a server accepts deliveries that are signed with a secret. */
   const accepts = async ({ run }: ReturnType<typeof workplace>, port: string, secret: string) =>
@@ -147,10 +154,10 @@ describe("operating", () => {
     };
     const before = await service();
     expect(await accepts(place, before.env.PORT, "the-secret-of-before")).toBe(true);
-    onPath("systemctl", 'echo "$@" >> systemctl.log');
+    onPath("systemctl", `echo "$@" >> "${folder}/systemctl.log"`);
     const own = commands("rotate under systemd").replace("/etc/credstore", store);
     await run(own, { NEW_SECRET: "the-secret-of-today" });
-    expect(readFileSync(join(store, "..", "systemctl.log"), "utf8")).toBe("restart skyhook\n");
+    expect(readFileSync(join(folder, "systemctl.log"), "utf8")).toBe("restart skyhook\n");
     // Without the restart, nothing has changed.
     expect(await accepts(place, before.env.PORT, "the-secret-of-today")).toBe(false);
     await before.stop();
