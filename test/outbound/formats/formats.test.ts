@@ -71,7 +71,8 @@ const shapes = {
     attachments: Type.Tuple([
       strict({
         color: Type.String({ pattern: "^#[0-9a-f]{6}$" }),
-        fallback: Type.String(),
+        // Slack reads controls in it, such as mentions.
+        fallback: Type.String({ pattern: "^[^<>]*$" }),
         blocks: Type.Array(
           Type.Union([
             strict({ type: Type.Literal("header"), text: plainText(150) }),
@@ -233,14 +234,27 @@ describe.each(shaped)("%s", (name) => {
     expect(requireShape(name, bodyOf(name, { severity }))).toBeDefined();
   });
 
+  const requireAccepted = (any: Rendering) => {
+    const { body } = httpFormats[name](any);
+    requireShape(name, JSON.parse(body));
+    expect(body.isWellFormed()).toBe(true);
+    if (name === "teams") expect(Buffer.byteLength(body)).toBeLessThan(28_000);
+  };
+
   test("keeps the documented shape and limits, whatever the payload holds", () => {
-    forAll(100, [hostileRendering], (any) => {
-      const { body } = httpFormats[name](any);
-      requireShape(name, JSON.parse(body));
-      expect(body.isWellFormed()).toBe(true);
-      if (name === "teams") expect(Buffer.byteLength(body)).toBeLessThan(28_000);
-    });
+    forAll(100, [hostileRendering], requireAccepted);
   });
+
+  // With pairs of code units at either place, one of them at the limit.
+  test.each(["…", "\u{1f600}", "x\u{1f600}", "<!channel>", " "])(
+    "shortens a text of %j",
+    (part) => {
+      const text = part.repeat(6_000);
+      const notification = { ...rendering.notification, title: text, text };
+      const event = { ...rendering.event, actor: text, subject: text };
+      requireAccepted({ ...rendering, notification, event });
+    },
+  );
 });
 
 test("Discord formats nothing of the text", () => {

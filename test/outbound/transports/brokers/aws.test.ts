@@ -40,23 +40,17 @@ async function sent(
   return { request: taken, error };
 }
 
-const answered = (status: number, text = "", headers = {}) =>
-  new Response(text, { status, headers });
-
-describe("the error of an answer", () => {
+describe("the error of an answer says what to do next", () => {
   test.each([
-    ["s3", () => answered(413), { status: 413, isFinal: true }],
-    ["s3", () => answered(400, "<Code>EntityTooLarge</Code>"), { isFinal: true }],
-    ["s3", () => answered(404), { status: 404, isFinal: false }],
-    ["s3", () => answered(301), { status: 301, isFinal: false }],
-    [
-      "s3",
-      () => answered(503, "", { "retry-after": "7" }),
-      { isFinal: false, retryAfterMs: 7_000 },
-    ],
-    ["sqs", () => answered(400, '{"__type":"InvalidMessageContents"}'), { isFinal: true }],
-    ["sqs", () => answered(200, "<h1>It works!</h1>"), { status: null, isFinal: false }],
-  ] as const)("of %s says what to do next: %p", async (name, answer, expected) => {
+    ["s3", 413, "", { status: 413, isFinal: true }],
+    ["s3", 400, "<Code>EntityTooLarge</Code>", { isFinal: true }],
+    ["s3", 404, "", { status: 404, isFinal: false }],
+    ["s3", 301, "", { status: 301, isFinal: false }],
+    ["s3", 503, "", { isFinal: false, retryAfterMs: 7_000 }],
+    ["sqs", 400, '{"__type":"InvalidMessageContents"}', { isFinal: true }],
+    ["sqs", 200, "<h1>It works!</h1>", { status: null, isFinal: false }],
+  ] as const)("%s %d %s", async (name, status, text, expected) => {
+    const answer = () => new Response(text, { status, headers: { "retry-after": "7" } });
     expect((await sent(name, {}, answer)).error).toMatchObject(expected);
   });
 });
@@ -86,7 +80,7 @@ describe("sqs", () => {
     ["order-7", "order-7"],
     ["Zoë", expect.stringMatching(/^[\da-f]{64}$/)],
     ["x".repeat(129), expect.stringMatching(/^[\da-f]{64}$/)],
-  ])("has a group for each order key: %p", async (orderKey, group) => {
+  ])("the group of the order key %s", async (orderKey, group) => {
     const { request } = await sent("sqs", { orderKey });
     expect(JSON.parse(request?.text ?? "")).toMatchObject({
       MessageGroupId: group,
