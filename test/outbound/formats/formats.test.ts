@@ -251,7 +251,7 @@ describe.each(shaped)("%s", (name) => {
     (part) => {
       const text = part.repeat(6_000);
       const notification = { ...rendering.notification, title: text, text };
-      const event = { ...rendering.event, actor: text, subject: text };
+      const event = { ...rendering.event, actor: text, subject: part.repeat(300) };
       requireAccepted({ ...rendering, notification, event });
     },
   );
