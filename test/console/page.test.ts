@@ -108,6 +108,9 @@ describe("formatted JSON", () => {
       const tree = jsonTree(text);
       expect(tree === null ? null : textOf(tree)).toBe(pretty(text));
     });
+    const nested = (depth: number) => `${"[1,".repeat(depth)}2${"]".repeat(depth)}`;
+    expect(jsonTree(nested(maxDepth))).not.toBeNull();
+    expect(jsonTree(nested(maxDepth + 1))).toBeNull();
     expect(jsonTree("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
     expect(jsonTree(`[${"1,".repeat(30_000)}2]`)).toBeNull();
   });
