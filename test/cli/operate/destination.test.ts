@@ -1,102 +1,70 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 
-import { until } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { commandLine } from "../../support/cli.ts";
+import { post } from "../../support/flights.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
+import { serving } from "../../support/serving.ts";
+import { transcripts } from "../../support/transcript.ts";
 
 const { skyhook, newFolder } = commandLine();
 
 let served: ServedApp;
-let status = 200;
-const target = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  fetch: () => new Response(null, { status }),
-});
-beforeAll(async () => {
+let status: number;
+const target = serving(() => new Response(null, { status }));
+beforeEach(async () => {
+  status = 200;
   served = await serveApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 });
-afterAll(async () => {
-  await served.stop();
-  await target.stop(true);
+afterEach(() => served.stop());
+afterAll(() => target[Symbol.asyncDispose]());
+
+const env = () => ({ ADMIN_TOKEN: served.token, HOOK: "http://127.0.0.1:1099/hunter2" });
+const create = (name: string, url: string, bearer: string) =>
+  served.app.as("user", "/v1/destinations", post({ name, format: "json", url }), bearer);
+
+transcripts(import.meta.dir, "destinations.txt", async () => ({
+  cwd: newFolder(),
+  env: env(),
+  names: {
+    SERVER: served.url,
+    TARGET: target.url.origin,
+    OPERATOR: await served.app.services.tokens.mint({ id: "ada", roles: ["operator"] }, 3_600),
+  },
+  never: /hunter2/,
+}));
+
+transcripts(import.meta.dir, "apply.txt", async () => {
+  const { id } = await json(await create("hers", target.url.href, "ada"));
+  return {
+    cwd: newFolder(),
+    env: env(),
+    names: { SERVER: served.url, HERS: String(id) },
+    never: /hunter2/,
+  };
 });
 
-test("skyhook destination adds, lists, tests, pauses and removes a destination", async () => {
-  const cwd = newFolder();
-  const run = (...args: string[]) =>
-    skyhook(["destination", ...args, "--server", served.url], {
-      cwd,
-      env: { ADMIN_TOKEN: served.token },
-    });
+const run = (...args: string[]) =>
+  skyhook(["destination", ...args, "--server", served.url], { cwd: newFolder(), env: env() });
 
-  expect((await run()).err).toContain("No destinations found.");
-  const to = `http://127.0.0.1:${target.port}/hunter2`;
-  const added = await run("add", "deploys", "--url", to, "--filter", 'event.severity == "error"');
-  expect(added).toMatchObject({
-    code: 0,
-    err: "Store the secret now: it cannot be shown again.\n",
-  });
-  expect(added.out).toMatch(/created deploys \(dst_[0-9a-f]{32}\)\nsecret=whsec_.{44}\nTest it: /);
-  expect((await run()).out).toMatch(
-    /deploys +json +http +active +- +0 +event\.severity == "error" +http:/,
-  );
-
-  expect((await run("test", "deploys")).out).toMatch(/delivered to deploys \(HTTP 200, \d+ ms\)/);
+test("skyhook destination shows a failed test, and until when it is suspended", async () => {
+  await run("add", "failing", "--url", target.url.href);
   status = 500;
-  expect(await run("test", "deploys")).toMatchObject({
+  expect(await run("test", "failing")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("deploys did not accept the test: HTTP 500"),
+    err: expect.stringContaining("failing did not accept the test: HTTP 500"),
   });
-  expect((await run("pause", "deploys")).out).toBe("paused deploys\n");
-  expect((await run("deploys")).out).toContain('"state": "paused"');
-  expect((await run("resume", "deploys")).out).toBe("resumed deploys\n");
-  expect((await run("rotate", "deploys")).out).toMatch(/^secret=whsec_/);
-  expect((await run("retry", "deploys")).out).toBe("0 deliveries will be sent again\n");
   await Promise.all(
     Array.from({ length: 10 }, () => served.app.deliverSample("deploy_platform", "deploy.error")),
   );
   await until(async () => (await run()).out.match(/active +\d{4}-/) !== null);
-  expect((await run("remove", "deploys")).out).toBe("removed deploys\n");
-  expect(await run("deploys")).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("There is no destination deploys"),
-  });
-  const shown = [added.out.replace(to, ""), (await run()).out].join("");
-  expect(shown).not.toContain("hunter2");
 });
 
-test("skyhook destination add does not create a destination of the person behind OPERATOR_TOKEN", async () => {
-  const { tokens } = served.app.services;
-  const operator = await tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
-  const to = `http://127.0.0.1:${target.port}/`;
-  expect(
-    await skyhook(["destination", "add", "mine", "--url", to, "--server", served.url], {
-      cwd: newFolder(),
-      env: { OPERATOR_TOKEN: operator },
-    }),
-  ).toMatchObject({ code: 1, err: expect.stringContaining("set ADMIN_TOKEN to an admin's token") });
-});
-
-test("skyhook destination add names what is wrong", async () => {
-  const cwd = newFolder();
-  const run = (...args: string[]) =>
-    skyhook(["destination", "add", ...args, "--server", served.url], {
-      cwd,
-      env: { ADMIN_TOKEN: served.token },
-    });
-  expect(await run("bad", "--url", "ftp://a", "--secret", "x")).toMatchObject({
+test("skyhook destination names users who have the same one", async () => {
+  await create("theirs", target.url.href, "ada");
+  await create("theirs", target.url.href, "bob");
+  expect(await run("theirs")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("The URL must start with https://; Only pagerduty"),
-  });
-  const filter = await run(
-    "bad",
-    "--url",
-    `http://127.0.0.1:${target.port}/`,
-    "--filter",
-    "event.typ == 'x'",
-  );
-  expect(filter.err).toContain("Did you mean event.type?");
-  expect(await run("bad", "--url", "https://a.example", "--format", "fax")).toMatchObject({
-    code: 2,
+    err: expect.stringContaining("2 users have a destination theirs. Name one by its id: "),
   });
 });
