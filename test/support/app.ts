@@ -148,17 +148,25 @@ export function signed(
   clock: Clock,
   { headers = {}, secret = testSecret(id) }: DeliverOptions = {},
 ): RequestInit {
-  const { signature } = providerOf(id);
-  const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+  const bytes = Buffer.from(body);
+  const own = signatureOf(id, bytes, clock, secret);
   return {
     method: "POST",
     body: bytes,
-    headers: {
-      "content-type": "application/json",
-      [signatureHeaders(signature)[0] ?? ""]: sign(signature, secret, bytes, clock.now()),
-      ...headers,
-    },
+    headers: { "content-type": "application/json", ...own, ...headers },
   };
+}
+
+/** The header that a provider signs a body with. */
+export function signatureOf(
+  id: string,
+  body: string | Uint8Array,
+  clock: Pick<Clock, "now"> = Date,
+  secret = testSecret(id),
+): Record<string, string> {
+  const { signature } = providerOf(id);
+  const [header = ""] = signatureHeaders(signature);
+  return { [header]: sign(signature, secret, Buffer.from(body), clock.now()) };
 }
 
 /** Parses a response as a JSON object. */

@@ -3,19 +3,14 @@ import { join } from "node:path";
 
 import { at } from "../../src/base/payload.ts";
 
+import { csvOf } from "./flights-csv.ts";
 import { bookingBody, post } from "./flights.ts";
 import { type RunningServer, runSkyhook } from "./program.ts";
 
 /** Writes an import file with one flight of nine seats. */
 export function flightsIn(folder: string): string {
   const file = join(folder, "flights.csv");
-  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
-  writeFileSync(
-    file,
-    `flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency
-SK1,Skyhook Air,JFK,LHR,${day}T10:00:00Z,${day}T17:00:00Z,economy,9,99.50,USD
-`,
-  );
+  writeFileSync(file, csvOf([{ flightNumber: "SK1", seats: 9, price: "99.50" }]));
   return file;
 }
 

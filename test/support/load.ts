@@ -10,7 +10,8 @@ import { signed, testSecret } from "./app.ts";
 import { itemsOf } from "./operator.ts";
 import { type RunningServer, type ServerOptions, startServer } from "./program.ts";
 
-const jwtSecret = "a test key of thirty-two bytes!!";
+/** The key of servers that `startIn` starts. */
+export const jwtSecret = "a test key of thirty-two bytes!!";
 
 /** Starts a server with its database in `folder`. */
 export function startIn(
@@ -117,11 +118,15 @@ export async function keysOnServer(url: string): Promise<readonly string[]> {
   return rows.map(({ key }) => key).toSorted();
 }
 
-/** The Authorization header for such a server. `id`: whose. */
-export async function authorization(role: Role, id = "test"): Promise<string> {
+/** A token for such a server, which is valid for a day. `id`: whose. */
+export function tokenFor(role: Role, id = "test"): Promise<string> {
   const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
-  return `Bearer ${await tokens(issuing, systemClock).mint({ id, roles: [role] }, 600)}`;
+  return tokens(issuing, systemClock).mint({ id, roles: [role] }, 86_400);
 }
+
+/** The Authorization header with that token. */
+export const authorization = async (role: Role, id?: string): Promise<string> =>
+  `Bearer ${await tokenFor(role, id)}`;
 
 /** Sends a request as an operator. */
 export async function asOperator(

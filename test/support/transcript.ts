@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { type Ended } from "./run-here.ts";
 import { ended, programName, runSkyhook } from "./program.ts";
+import { type Ended } from "./run-here.ts";
 
 /** Values of the names that a transcript uses, such as `$SERVER`. */
 type Names = Record<string, string>;

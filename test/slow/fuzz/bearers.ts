@@ -2,11 +2,12 @@ import { createHmac } from "node:crypto";
 
 import fc from "fast-check";
 
+import { jwtSecret } from "../../support/load.ts";
+
 import { jsonText } from "./json.ts";
 import { type FuzzRequest, get } from "./request.ts";
 import { requestTarget } from "./target.ts";
 import { hostileHeaderValue } from "./text.ts";
-import { jwtSecret } from "./world.ts";
 
 const base64url = (text: string): string => Buffer.from(text.toWellFormed()).toString("base64url");
 const inHours = (hours: number): number => Math.floor(Date.now() / 1_000) + hours * 3_600;

@@ -4,9 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { completeStatus } from "../../../bench/load.ts";
 import { cpuMicrosOf } from "../../../bench/measure.ts";
 import { textOf } from "../../../bench/requests.ts";
-import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
-import { providerOf, testSecret } from "../../support/app.ts";
+import { signatureOf } from "../../support/app.ts";
 import { bookingBody } from "../../support/flights.ts";
 
 import {
@@ -31,16 +29,11 @@ const tickIntervalMs = 10;
 // Guarantee: `bystander` passes a plan.
 const { port, pid, token }: BystanderPlan = workerData;
 
-const task = providerOf("task_tracker");
 const requests: Readonly<Record<Stream, (number: number) => string>> = {
   webhooks() {
     const json = JSON.stringify({ event_name: "item:added", id: crypto.randomUUID() });
-    const signature = sign(task.signature, testSecret(task.id), Buffer.from(json), Date.now());
-    const headers = {
-      [signatureHeaders(task.signature)[0] ?? ""]: signature,
-      "X-Forwarded-For": "192.0.2.1",
-    };
-    return textOf({ method: "POST", path: `/webhooks/${task.id}`, headers, json });
+    const headers = { ...signatureOf("task_tracker", json), "X-Forwarded-For": "192.0.2.1" };
+    return textOf({ method: "POST", path: "/webhooks/task_tracker", headers, json });
   },
   bookings(number) {
     const flight = lastAttackedFlight + 1 + (number % (flights - lastAttackedFlight));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-import { mintToken } from "./world.ts";
+import { tokenFor } from "../../support/load.ts";
 
 /** Measures how other clients are served while a server is attacked. */
 export interface Bystander {
@@ -72,7 +72,7 @@ export interface BystanderPlan {
 
 /** Starts a bystander in a thread of its own, because the attacking thread is busy. */
 export async function bystander(server: Omit<BystanderPlan, "token">): Promise<Bystander> {
-  const token = await mintToken("fuzz-bystander", "user");
+  const token = await tokenFor("user", "fuzz-bystander");
   const workerData: BystanderPlan = { ...server, token };
   const worker = new Worker(join(import.meta.dir, "bystander-worker.ts"), { workerData });
   return {

@@ -6,20 +6,13 @@ import { type FuzzRequest, get, postJson } from "./request.ts";
 import type { Answer, World } from "./world.ts";
 
 const delivery = (): FuzzRequest => ({
-  ...postJson(
-    "/webhooks/task_tracker",
-    Buffer.from(JSON.stringify({ event_name: "item:added", n: crypto.randomUUID() })),
-  ),
+  ...postJson("/webhooks/task_tracker", { event_name: "item:added", n: crypto.randomUUID() }),
   signedFor: "task_tracker",
 });
 
-const booking = (flightId: number) =>
-  postJson("/v1/api/bookings", Buffer.from(JSON.stringify(bookingBody(flightId))), "user");
+const booking = (flightId: number) => postJson("/v1/api/bookings", bookingBody(flightId), "user");
 
-const query = postJson(
-  "/graphql",
-  Buffer.from(JSON.stringify({ query: "{ flight(flightId: 1) { flightNumber } }" })),
-);
+const query = postJson("/graphql", { query: "{ flight(flightId: 1) { flightNumber } }" });
 
 /** One of each thing that a path can name. */
 export async function learn(world: World, known: Map<string, string>): Promise<void> {
@@ -30,18 +23,9 @@ export async function learn(world: World, known: Map<string, string>): Promise<v
   const user = { name: "Ada", email: "ada@example.com" };
   known.set("booking", await made(booking(2), "bookingId"));
   known.set("event", await made(delivery(), "id"));
-  known.set(
-    "user",
-    await made(postJson("/v1/users", Buffer.from(JSON.stringify(user)), "user"), "id"),
-  );
+  known.set("user", await made(postJson("/v1/users", user, "user"), "id"));
   const destination = { name: "fuzz", format: "json", url: "https://hook.invalid/" };
-  known.set(
-    "destination",
-    await made(
-      postJson("/v1/destinations", Buffer.from(JSON.stringify(destination)), "admin"),
-      "id",
-    ),
-  );
+  known.set("destination", await made(postJson("/v1/destinations", destination, "admin"), "id"));
   const page = await world.send(get("/v1/events?limit=1", "admin"));
   const { pagination } = await json(new Response(page.text));
   const [cursors] = itemsOf([pagination]);

@@ -23,12 +23,13 @@ export const get = (path: string, as: Role | null = null): FuzzRequest => ({
   body: null,
 });
 
-export const postJson = (path: string, body: Uint8Array, as: Role | null = null): FuzzRequest => ({
+/** `body`: the bytes, or a value. */
+export const postJson = (path: string, body: unknown, as: Role | null = null): FuzzRequest => ({
   method: "POST",
   path,
   headers: [["content-type", "application/json"]],
   as,
-  body,
+  body: body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body)),
 });
 
 export const anyRole: fc.Arbitrary<Role | null> = fc.constantFrom(

@@ -1,12 +1,10 @@
 import { connect } from "node:net";
 
-import { systemClock } from "../../../src/base/clock.ts";
 import type { Role } from "../../../src/base/context.ts";
-import { tokens } from "../../../src/identity/auth/token.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
-import { providerOf, testSecret } from "../../support/app.ts";
+import { signatureOf, testSecret } from "../../support/app.ts";
+import { csvOf } from "../../support/flights-csv.ts";
+import { jwtSecret, tokenFor } from "../../support/load.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
 
 import { checkHealth, learn } from "./good-requests.ts";
@@ -41,7 +39,6 @@ const hangMs = 20_000;
 /** When nothing more came for this long, an answer to raw bytes is taken to be whole. */
 const silenceMs = 150;
 
-export const jwtSecret = "the signing key of fuzzing: 32 bytes or more";
 const personalDataKey = Buffer.alloc(32, 0x5a).toString("base64");
 /** Flights to sell, with the ids from 1. */
 export const flights = 20;
@@ -93,7 +90,9 @@ export async function startWorld({ isWatched = false } = {}): Promise<World> {
         text.replaceAll(/\{(\w+)\}/g, (all, name: string) => known.get(name) ?? all);
       const { method, body } = request;
       const headers = new Headers({ "x-forwarded-for": addressOf(sent) });
-      for (const [name, value] of signature(request)) headers.append(name, value);
+      const { signedFor } = request;
+      const signed = signedFor !== undefined && body !== null ? signatureOf(signedFor, body) : {};
+      for (const [name, value] of Object.entries(signed)) headers.append(name, value);
       for (const [name, value] of request.headers) headers.append(name, value);
       if (request.as !== null) headers.set("authorization", `Bearer ${bearers[request.as]}`);
       const response = await fetch(`${server.url}${filled(request.path)}`, {
@@ -135,53 +134,31 @@ export async function importFlights(cwd: string, csv: string = flightsCsv()): Pr
   if (imported.code !== 0) throw new Error(`The flights were not imported: ${imported.err}`);
 }
 
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-const csvHeader =
-  "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
-
 /** 62 days of 96 departures on a route and back, from in ten days. */
-export function timetable(): string {
-  const rows = Array.from({ length: 62 * 96 }, (_, n) => {
-    const times = `${inDays(10 + n / 96)},${inDays(10.1 + n / 96)},economy,100,${100 + (n % 37)},EUR`;
-    return [
-      `SK${100 + (n % 96)},Skyhook Air,AMS,CDG,${times}`,
-      `SK${300 + (n % 96)},Skyhook Air,CDG,AMS,${times}`,
-    ];
-  });
-  return [csvHeader, ...rows.flat()].join("\n");
-}
-
-function flightsCsv(): string {
-  const rows = Array.from(
-    { length: flights },
-    (_, n) =>
-      `SK${n + 1},Skyhook Air,JFK,LHR,${inDays(30)},${inDays(30.3)},economy,1000,499.50,USD`,
+export const timetable = (): string =>
+  csvOf(
+    Array.from({ length: 62 * 96 }, (_, n) => {
+      const times = { inDays: 10 + n / 96, lastsDays: 0.1, seats: 100, price: 100 + (n % 37) };
+      const flight = { ...times, currency: "EUR" };
+      return [
+        { ...flight, flightNumber: `SK${100 + (n % 96)}`, origin: "AMS", destination: "CDG" },
+        { ...flight, flightNumber: `SK${300 + (n % 96)}`, origin: "CDG", destination: "AMS" },
+      ];
+    }).flat(),
   );
-  return [csvHeader, ...rows].join("\n");
-}
+
+const flightsCsv = (): string =>
+  csvOf(Array.from({ length: flights }, (_, n) => ({ flightNumber: `SK${n + 1}`, seats: 1_000 })));
 
 /** A token of each role, for a server with `settings`. */
 export async function mintTokens(): Promise<Record<Role, string>> {
-  const mint = (role: Role) => mintToken(`fuzz-${role}`, role);
+  const mint = (role: Role) => tokenFor(role, `fuzz-${role}`);
   return { admin: await mint("admin"), operator: await mint("operator"), user: await mint("user") };
-}
-
-export function mintToken(id: string, role: Role): Promise<string> {
-  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
-  return tokens(issuing, systemClock).mint({ id, roles: [role] }, 86_400);
 }
 
 /** A client address of its own for each number. */
 export const addressOf = (number: number): string =>
   `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
-
-function signature({ signedFor, body }: FuzzRequest): [string, string][] {
-  if (signedFor === undefined || body === null) return [];
-  const scheme = providerOf(signedFor).signature;
-  return [
-    [signatureHeaders(scheme)[0] ?? "", sign(scheme, testSecret(signedFor), body, Date.now())],
-  ];
-}
 
 /** The whole body; of a stream that never ends only that it began. */
 async function textOf(response: Response): Promise<string> {

@@ -6,30 +6,23 @@ import { join } from "node:path";
 
 import { until } from "../../../support/app.ts";
 import { everything, secretOf } from "../../../support/cli.ts";
+import { csvOf } from "../../../support/flights-csv.ts";
 import { runSkyhook, spawnSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 
 const taken = resources();
 const flights = 10_000;
-const header =
-  "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
-const departs = Date.now() + 30 * 86_400_000;
-const iso = (minutes: number) => new Date(departs + minutes * 60_000).toISOString();
+const dayMinutes = 1_440;
 
 /** The same flights, each with its arrival so many minutes later. */
 const file = (later: number) =>
-  [
-    header,
-    ...Array.from({ length: flights }, (_, n) =>
-      [
-        `SK${(n % 9_000) + 1}`,
-        "Sky,JFK,LHR",
-        iso(n),
-        iso(n + 420 + later),
-        "economy,100,99.00,USD",
-      ].join(),
-    ),
-  ].join("\n");
+  csvOf(
+    Array.from({ length: flights }, (_, n) => ({
+      flightNumber: `SK${(n % 9_000) + 1}`,
+      inDays: 30 + n / dayMinutes,
+      lastsDays: (420 + later) / dayMinutes,
+    })),
+  );
 
 test("an import lets a server store every webhook, and completes after it was killed", async () => {
   const cwd = taken.newFolder();

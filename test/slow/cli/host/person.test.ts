@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { everything } from "../../../support/cli.ts";
+import { csvOf } from "../../../support/flights-csv.ts";
 import { bookingBody, passenger, post } from "../../../support/flights.ts";
 import { runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
@@ -11,10 +12,7 @@ import { resources } from "../../../support/resources.ts";
 const taken = resources();
 
 const email = "ada.canary@example.com";
-const departs = new Date(Date.now() + 20 * 86_400_000).toISOString();
-const flights = `flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency
-SK1,Sky,JFK,LHR,${departs},${new Date(Date.parse(departs) + 3_600_000).toISOString()},economy,500,100,USD
-`;
+const flights = csvOf([{ flightNumber: "SK1", seats: 500 }]);
 /** The files of a folder that contain one of these. */
 function filesWith(folder: string, canaries: readonly (string | Uint8Array)[]): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })

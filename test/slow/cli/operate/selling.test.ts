@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { at, itemsAt } from "../../../../src/base/payload.ts";
 import { until } from "../../../support/app.ts";
+import { csvHeader, csvLine } from "../../../support/flights-csv.ts";
 import { bookingBody, post } from "../../../support/flights.ts";
 import {
   removeFolder,
@@ -24,24 +25,8 @@ beforeEach(() => {
 afterAll(() => folders.forEach(removeFolder));
 
 const skyhook = (...args: string[]) => runSkyhook(args, { cwd });
-const departure = new Date(Date.now() + 30 * 86_400_000);
-const hoursLater = (hours: number) =>
-  new Date(departure.getTime() + hours * 3_600_000).toISOString();
-const header =
-  "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
-const line = (fields: { number?: string; seats?: number; cabin?: string } = {}) =>
-  [
-    fields.number ?? "SK100",
-    "Skyhook Air",
-    "JFK",
-    "LHR",
-    departure.toISOString(),
-    hoursLater(7),
-    fields.cabin ?? "economy",
-    fields.seats ?? 10,
-    "499.50",
-    "USD",
-  ].join();
+const line = (fields: Partial<Parameters<typeof csvLine>[0]> = {}) =>
+  csvLine({ flightNumber: "SK100", ...fields });
 const write = (name: string, ...lines: string[]) => {
   writeFileSync(join(cwd, name), `${lines.join("\n")}\n`);
   return name;
@@ -57,9 +42,14 @@ const flights = () => {
 
 describe("skyhook import", () => {
   test("brings in CSV and NDJSON, and updates what it knows", async () => {
-    const csv = write("flights.csv", header, line(), line({ number: "SK200", cabin: "first" }));
+    const csv = write(
+      "flights.csv",
+      csvHeader,
+      line(),
+      line({ flightNumber: "SK200", cabinClass: "first" }),
+    );
     expect(await skyhook("import", csv)).toEqual({ out: "2 flights imported\n", err: "", code: 0 });
-    const keys = header.split(",");
+    const keys = csvHeader.split(",");
     const values = line({ seats: 20 }).split(",");
     const record = Object.fromEntries(keys.map((key, index) => [key, values[index]]));
     const ndjson = write("flights.ndjson", JSON.stringify({ ...record, seats: 20 }));
@@ -72,13 +62,15 @@ describe("skyhook import", () => {
 
   test("knows NDJSON by its first character where no name tells, as on standard input", async () => {
     const values = line().split(",");
-    const record = Object.fromEntries(header.split(",").map((key, index) => [key, values[index]]));
+    const record = Object.fromEntries(
+      csvHeader.split(",").map((key, index) => [key, values[index]]),
+    );
     const json = JSON.stringify({ ...record, seats: 20 });
     for (const text of [
       `${json}\n`,
       `\ufeff\n  ${json}`,
-      `${header}\n${line()}\n`,
-      `\ufeff${header}\n${line()}`,
+      `${csvHeader}\n${line()}\n`,
+      `\ufeff${csvHeader}\n${line()}`,
     ]) {
       const result = await runSkyhook(["import", "-"], { cwd, input: text });
       expect(result).toEqual({ out: "1 flight imported\n", err: "", code: 0 });
@@ -90,14 +82,24 @@ describe("skyhook import", () => {
   });
 
   test("names a bad line and brings in nothing, or all but it with --skip-bad", async () => {
-    const file = write("flights.csv", header, line(), line({ cabin: "roof" }), line({ seats: -1 }));
+    const file = write(
+      "flights.csv",
+      csvHeader,
+      line(),
+      line({ cabinClass: "roof" }),
+      line({ seats: -1 }),
+    );
     const refused = await skyhook("import", file);
     expect(refused.code).toBe(1);
     expect(refused.err).toMatch(/^line 3: .*cabinClass/m);
     expect(refused.err).toMatch(/^line 4: .*seats/m);
     expect(refused.err).toContain("2 bad lines: nothing was imported, nor was 1 good line");
     expect(existsSync(join(cwd, "data/skyhook.db"))).toBe(false);
-    const same = write("same.csv", header, ...Array.from({ length: 9 }, () => line({ seats: -1 })));
+    const same = write(
+      "same.csv",
+      csvHeader,
+      ...Array.from({ length: 9 }, () => line({ seats: -1 })),
+    );
     expect((await skyhook("import", same)).err).toMatch(/^lines 2, 3, 4, 5, 6 and 4 more: .*seats/);
     const skipped = await skyhook("import", file, "--skip-bad");
     expect(skipped.out).toBe("1 flight imported, 2 bad lines skipped\n");
@@ -146,7 +148,7 @@ describe("skyhook client", () => {
 
 describe("skyhook booking reveal", () => {
   test("shows what is sealed, and records who asked and why", async () => {
-    await skyhook("import", write("flights.csv", header, line()));
+    await skyhook("import", write("flights.csv", csvHeader, line()));
     const server = await startServer({ cwd });
     const token = (await skyhook("token", "--email", "ada@example.com")).out.trim();
     const booked = await fetch(

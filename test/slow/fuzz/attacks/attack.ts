@@ -1,8 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-import { signatureHeaders } from "../../../../src/inbound/signatures/scheme.ts";
-import { sign } from "../../../../src/inbound/signatures/sign.ts";
-import { providerOf, testSecret } from "../../../support/app.ts";
+import { signatureOf } from "../../../support/app.ts";
 import type { Stdout, Victim } from "../victim.ts";
 
 /** One thing that a client does to a server to stop it or to fill its memory. */
@@ -66,15 +64,6 @@ export function post(body: string | Uint8Array, headers: Readonly<Record<string,
 /** Posts a query, and reads the answer. */
 export function ask({ fetch }: Victim, query: string, variables: object = {}): Promise<number> {
   return answered(fetch("/graphql", post(JSON.stringify({ query, variables }))));
-}
-
-/** The header that a provider signs a body with. */
-export function signatureOf(provider: string, body: string | Uint8Array): Record<string, string> {
-  const scheme = providerOf(provider).signature;
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  return {
-    [signatureHeaders(scheme)[0] ?? ""]: sign(scheme, testSecret(provider), bytes, Date.now()),
-  };
 }
 
 /** A signed delivery that nobody sent before; its answer's status. */

@@ -1,4 +1,6 @@
-import { answered, type Attack, flood, post, signatureOf } from "./attack.ts";
+import { signatureOf } from "../../../support/app.ts";
+
+import { answered, type Attack, flood, post } from "./attack.ts";
 
 const nested = (open: string, close: string, levels: number, inner = ""): string =>
   open.repeat(levels) + inner + close.repeat(levels);

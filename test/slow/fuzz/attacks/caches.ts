@@ -1,4 +1,4 @@
-import { mintToken } from "../world.ts";
+import { tokenFor } from "../../../support/load.ts";
 
 import { answered, type Attack, flood, post } from "./attack.ts";
 
@@ -11,7 +11,7 @@ export const cacheAttacks: readonly Attack[] = [
     about: "2,000 different good tokens",
     run: ({ fetch }) =>
       flood(2_000, 16, async (n) =>
-        answered(fetch("/v1/api/bookings", bearer(await mintToken(`stranger-${n}`, "user")))),
+        answered(fetch("/v1/api/bookings", bearer(await tokenFor("user", `stranger-${n}`)))),
       ),
   },
   {

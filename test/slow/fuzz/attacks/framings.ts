@@ -1,3 +1,5 @@
+import { signatureOf } from "../../../support/app.ts";
+
 import {
   answered,
   type Attack,
@@ -7,7 +9,6 @@ import {
   flood,
   head,
   mebibyte,
-  signatureOf,
   Wire,
   withWires,
 } from "./attack.ts";

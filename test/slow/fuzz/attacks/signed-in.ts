@@ -1,8 +1,8 @@
 import type { Role } from "../../../../src/base/context.ts";
 import { bookingBody } from "../../../support/flights.ts";
+import { tokenFor } from "../../../support/load.ts";
 import { lastAttackedFlight } from "../bystander.ts";
 import type { Victim } from "../victim.ts";
-import { mintToken } from "../world.ts";
 
 import { answered, type Attack, deliver, flood, post } from "./attack.ts";
 import { expectNoGrowth, growthLimitMs } from "./growth.ts";
@@ -89,7 +89,7 @@ const table: readonly SignedInAttack[] = [
     async run(send, victim) {
       // Of many owners, each of whom stays below every limit.
       await flood(60, 4, async (owner) => {
-        const asOwner = sendAs(victim, await mintToken(`owner-${owner}`, "user"));
+        const asOwner = sendAs(victim, await tokenFor("user", `owner-${owner}`));
         for (let n = 0; n < 5; n += 1) {
           const stored = destination(`of-${owner}-${n}`, "http://127.0.0.1:1024/", {
             filter: longFilter,

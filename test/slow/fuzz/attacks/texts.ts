@@ -1,6 +1,7 @@
+import { signatureOf } from "../../../support/app.ts";
 import { bookingBody } from "../../../support/flights.ts";
 
-import { answered, type Attack, flood, head, mebibyte, post, signatureOf, Wire } from "./attack.ts";
+import { answered, type Attack, flood, head, mebibyte, post, Wire } from "./attack.ts";
 
 const json = (value: unknown): string => JSON.stringify(value);
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
