@@ -1,11 +1,12 @@
-import { afterAll, beforeAll } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 
 import { createApp } from "../../src/app.ts";
 import { systemClock } from "../../src/base/clock.ts";
 
 import { startApp, type TestApp } from "./app.ts";
-import { type Browser, openBrowser } from "./browser.ts";
+import { type Browser, noChromium, openBrowser } from "./browser.ts";
 import type { ManualClock } from "./clock.ts";
+import { skips } from "./skips.ts";
 
 /** A running clock with an adjustable offset, to fill a database with a history. */
 export interface PastClock extends ManualClock {
@@ -73,6 +74,42 @@ interface ConsoleOptions {
   readonly size?: readonly [width: number, height: number];
 }
 
+/** What a view shows first; by default nothing is awaited. */
+type Shown = readonly [] | readonly [selector: string, ...texts: readonly string[]];
+type SignInRole = "operator" | "user" | "admin";
+
+/** The console in a browser, as its users see it. */
+export interface ConsolePage extends Browser {
+  /** Opens the console, signs in by pasting a token, and waits for what it then `shows`. */
+  signIn(role: SignInRole, ...shown: Shown): Promise<void>;
+  /** Signs out, and in again with another role. */
+  signInAgain(role: SignInRole, ...shown: Shown): Promise<void>;
+  /** Expects no violation of the rules of axe. */
+  isAccessible(): Promise<void>;
+  /** Expects that the page logged no error. */
+  loggedNoError(): void;
+  /** The texts of all such elements. */
+  texts(selector: string): Promise<readonly string[]>;
+  /** Replaces the text of a field, as typing does. */
+  fill(selector: string, text: string): Promise<void>;
+  /** Waits until such an element has the focus. */
+  focuses(selector: string): Promise<void>;
+  /** Waits until the address has exactly this fragment. */
+  isAt(hash: string): Promise<void>;
+  /** Answers the open dialog, and waits for what the page then `shows`. */
+  confirm(...shown: Shown): Promise<void>;
+}
+
+/** The number of rows of a list, as an expression. */
+export const rows = "document.querySelectorAll('[data-row]').length";
+/** Whether such an element has the focus, as an expression. */
+export const isFocused = (selector: string): string =>
+  `document.activeElement.matches(${JSON.stringify(selector)})`;
+
+/** Tests in a browser, which are skipped if there is none. */
+export const inBrowser = (title: string, tests: () => void): void =>
+  describe.skipIf(skips(noChromium))(title, tests);
+
 /** A console and a browser for the tests of a group, from its `beforeAll` to its end. */
 export function consoleForTests({
   env,
@@ -81,15 +118,15 @@ export function consoleForTests({
   size = [1_280, 800],
 }: ConsoleOptions = {}): {
   readonly server: ConsoleServer;
-  readonly browser: Browser;
+  readonly browser: ConsolePage;
 } {
   let started: ConsoleServer;
-  const browser = openBrowser(...size);
+  const tab = openBrowser(...size);
   beforeAll(async () => {
     started = await startConsole(env, clock, options);
   }, 60_000);
   afterAll(async () => {
-    await browser.close();
+    await tab.close();
     await started.stop();
   });
   const server: ConsoleServer = {
@@ -103,22 +140,56 @@ export function consoleForTests({
     restore: () => started.restore(),
     stop: () => started.stop(),
   };
-  return { server, browser };
+  return { server, browser: consolePage(tab, server) };
 }
 
-/** Opens the console and signs in by pasting a token. */
-export async function signIn(
+/** `browser` with what users do in a console. */
+export function consolePage(
   browser: Browser,
-  { app, url }: ConsoleServer,
-  role: "operator" | "user" | "admin" = "operator",
-): Promise<void> {
-  const token = await app.services.tokens.mint({ id: "test", roles: [role] }, 3_600);
-  // A navigation within the page would not load it again.
-  await browser.open("about:blank");
-  await browser.open(`${url}/console#/events`);
-  await browser.has(".sign-in summary");
-  await browser.click(".sign-in summary");
-  await browser.click("input[name=token]");
-  await browser.type(token);
-  await browser.click("button[type=submit]");
+  server: Pick<ConsoleServer, "app" | "url">,
+): ConsolePage {
+  const selected = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
+  const signOut = ".tools > button:last-child";
+
+  async function signIn(role: SignInRole, ...shown: Shown): Promise<void> {
+    const token = await server.app.services.tokens.mint({ id: "test", roles: [role] }, 3_600);
+    // A navigation within the page would not load it again.
+    await browser.open("about:blank");
+    await browser.open(`${server.url}/console#/events`);
+    await browser.has(".sign-in summary");
+    await browser.click(".sign-in summary");
+    await browser.click("input[name=token]");
+    await browser.type(token);
+    await browser.click("button[type=submit]", ...shown);
+  }
+
+  return {
+    ...browser,
+    signIn,
+    async signInAgain(role, ...shown) {
+      await browser.click(signOut);
+      await browser.has("input[name=token]");
+      await signIn(role, ...shown);
+    },
+    async isAccessible() {
+      expect(await browser.accessibilityViolations()).toEqual([]);
+    },
+    loggedNoError() {
+      expect(browser.consoleMessages.filter((line) => line.startsWith("error"))).toEqual([]);
+    },
+    async texts(selector) {
+      const all = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
+      const texts: unknown = await browser.read(`${all}.map((it) => it.textContent)`);
+      return Array.isArray(texts) ? texts.map(String) : [];
+    },
+    async fill(selector, text) {
+      await browser.has(selector);
+      await browser.read(`((field) => (field.focus(), field.select()))(${selected(selector)})`);
+      await browser.press("Backspace");
+      await browser.type(text);
+    },
+    focuses: (selector) => browser.until(isFocused(selector)),
+    isAt: (hash) => browser.until(`location.hash === ${JSON.stringify(hash)}`),
+    confirm: (...shown) => browser.click("dialog[open] .primary", ...shown),
+  };
 }

@@ -1,13 +1,11 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { rpcRequest } from "../../support/mcp.ts";
-import { skips } from "../../support/skips.ts";
 
-describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
+inBrowser("tokens of agents in the console", () => {
   const { server, browser } = consoleForTests();
   const statusOf = async (token: string) =>
     (await server.app.app.handle(rpcRequest({ token }, "tools/list"))).status;
@@ -22,23 +20,22 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     for (const _ of [1, 2]) {
       await server.app.app.handle(rpcRequest({ token: String(used) }, "tools/call", call));
     }
-    await signIn(browser, server, "operator");
-    await browser.shows(".empty", "No events yet");
+    await browser.signIn("operator", ".empty", "No events yet");
   }, 60_000);
 
   test("an operator makes one, which is shown once with what each client needs", async () => {
     await browser.go("#/agents", ".empty", "No tokens yet");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".bar a.button");
     await browser.has("input[name=name]");
     await browser.click(".detail form button.primary", ".field.invalid", "1 to 100 characters");
     await browser.type("Claude Code");
     await browser.click("input[name=writes]");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".detail form button.primary", ".secret", "it is not shown again");
     token = String(await browser.text(".secret .mono"));
     expect(token).toMatch(/^skyhook_mcp_[\w-]{43}$/);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     const text = await browser.text(".detail");
     const header = `"Authorization: Bearer ${token}"`;
     const command = `claude mcp add --transport http skyhook ${server.url}/mcp --header ${header}`;
@@ -49,7 +46,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     await browser.go("#/agents");
     await browser.has(".row.token:not(.head)", 1);
     await browser.shows(".row.token:not(.head)", "reads, writes");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     expect(await html()).not.toContain(token);
   });
 
@@ -58,7 +55,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     await browser.click("dialog[open] button[value=cancel]");
     expect(await statusOf(token)).toBe(200);
     await browser.click(".act > button");
-    await browser.click("dialog[open] button[value=confirm]", ".notices", "Token revoked");
+    await browser.confirm(".notices", "Token revoked");
     await browser.shows(".empty", "No tokens yet");
     expect(await statusOf(token)).toBe(401);
   });
@@ -67,8 +64,7 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     await browser.read(
       "fetch('v1/auth/session', { method: 'DELETE', headers: { 'x-skyhook-console': '1' } })",
     );
-    await signIn(browser, server, "admin");
-    await browser.shows(".empty", "No events yet");
+    await browser.signIn("admin", ".empty", "No events yet");
     await browser.go("#/agents", ".row.token:not(.head)", "of another");
     await browser.shows(".row.token:not(.head) .calls", "2 calls, last ");
     await browser.click(".row.token:not(.head) .calls a");
@@ -76,6 +72,6 @@ describe.skipIf(skips(noChromium))("tokens of agents in the console", () => {
     await browser.shows("li .audit-entry .kind", "of another");
     await browser.go("#/agents", ".row.token:not(.head)", "of another");
     await browser.click(".bar a[href*=audit]");
-    await browser.until("location.hash === '#/audit?action=agent.called'");
+    await browser.isAt("#/audit?action=agent.called");
   });
 });

@@ -1,15 +1,13 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
-import { skips } from "../../support/skips.ts";
 
-describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
+inBrowser("the audit list in a browser", () => {
   const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
   let eventId: string;
 
@@ -25,8 +23,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     const patch = { ...post({ filter: "true", maxConcurrent: 4 }), method: "PATCH" };
     await app.as("admin", `/v1/destinations/${String(made["id"])}`, patch, user.id);
     await app.as("operator", `/v1/events/${eventId}/replay`, { method: "POST" }, "op");
-    await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "GitHub");
+    await browser.signIn("admin", "[data-row]", "GitHub");
   }, 60_000);
 
   test("lists who did what, newest first, and opens the event that was replayed", async () => {
@@ -41,7 +38,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows("li.section h2", "Today");
     await browser.shows("li .audit-entry .changes", "Filter: none → true");
     await browser.shows("li .audit-entry .changes", "Deliveries at the same time: 8 → 4");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click("a.audit-entry[href*='#/destinations/dst_']", ".detail h2", "deploys");
     await browser.shows(".history", "Created by root, ", "Updated by Ada ada@example.com, ");
     expect(await browser.read("document.querySelector('a.row.destination .by').textContent")).toBe(
@@ -63,7 +60,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.go("#/audit?actor=op");
     await browser.has("li .audit-entry", 2);
     await browser.shows("li .audit-entry", "Event replayed");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.go("#/audit?actor=nobody", ".empty", "No entries match these filters");
     await browser.click("form.filters a");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 5");
@@ -95,7 +92,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     expect(await browser.read("document.documentElement.scrollWidth")).toBe(390);
     const isCut = `[...document.querySelectorAll("li .audit-entry .cell")].some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`;
     expect(await browser.read(isCut)).toBe(false);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.size(1_280, 800);
   });
 
@@ -109,7 +106,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     };
     await open();
     await browser.shows(".who", "Signed in as admin");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".ask [name=name]");
     await browser.type("Grace");
     await browser.click(".ask [type=submit]");
@@ -124,8 +121,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
 
   test("is for admins only, and keeps operators signed in who open its address", async () => {
     await browser.click(".tools button:last-child", "[role=alert]", "signed out");
-    await signIn(browser, server, "operator");
-    await browser.shows("[data-row]", "GitHub");
+    await browser.signIn("operator", "[data-row]", "GitHub");
     await browser.go("#/audit", ".empty", "Admins only");
     await browser.go("#/health", "h1", "Health");
     expect(await browser.count("nav a[href='#/audit']")).toBe(0);

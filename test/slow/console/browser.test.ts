@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { version } from "../../../src/base/version.ts";
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, sample, signed, until } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, pastClock, rows } from "../../support/console.ts";
 import { choosyGateway, fillWithHistory, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { skips } from "../../support/skips.ts";
 
 /** The target is one second; busy machines need longer. */
 const arrivalTimeoutMs = 5_000;
-const rows = "document.querySelectorAll('[data-row]').length";
 
-describe.skipIf(skips(noChromium))("the console in a browser", () => {
+inBrowser("the console in a browser", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   const { server, browser } = consoleForTests({ env: withGateway(gateway.url), clock });
@@ -39,23 +36,21 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.open(`${server.url}/console`);
     await browser.shows(".sign-in pre", "bun skyhook console");
     await browser.shows(".sign-in .quiet", `${new URL(server.url).host}, Skyhook ${version}`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".sign-in summary");
     await browser.until("document.activeElement?.name === 'token'");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("rejects a token without the required role and an invalid token", async () => {
-    await signIn(browser, server, "user");
-    await browser.shows("[role=alert]", "operator or admin role");
-    await browser.read("document.querySelector('input[name=token]').select()");
-    await browser.type("no.such.token");
+    await browser.signIn("user", "[role=alert]", "operator or admin role");
+    await browser.fill("input[name=token]", "no.such.token");
     await browser.click("button[type=submit]", "[role=alert]", "This token is invalid");
     expect(await browser.read("document.cookie.length")).toBe(0);
   });
 
   test("signs in with a token, which scripts cannot read, and shows events", async () => {
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]", 50);
     await browser.shows(".connection", "Live");
     expect(await browser.read("Object.keys(sessionStorage).join()")).toBe("skyhook.return");
@@ -111,13 +106,13 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const before = Number(await browser.read(notifications));
     await browser.click(".actions .primary", "dialog[open]", "notif");
     expect(await browser.read("document.activeElement.textContent")).toBe("Replay and resend");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.push("Cancel");
     await browser.lacks("dialog[open]");
     expect(await browser.read(notifications)).toBe(before);
     expect(await browser.read("document.activeElement.textContent")).toBe("Replay and resend");
     await browser.press("Enter");
-    await browser.click("dialog[open] .primary");
+    await browser.confirm();
     await browser.until(`${notifications} > ${before}`);
     await browser.shows("[role=status]", "Replayed");
     await browser.press("Escape");
@@ -177,7 +172,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.read("void document.activeElement.blur()");
     await browser.press("/");
     await browser.type("fix ca");
-    await browser.until("location.hash === '#/events?q=fix+ca*'");
+    await browser.isAt("#/events?q=fix+ca*");
     const titles =
       "[...document.querySelectorAll('[data-row] .title')].map((it) => it.textContent)";
     await browser.until(`${rows} > 0 && ${titles}.every((title) => title.includes("Fix cart"))`);
@@ -186,10 +181,9 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.press("Enter");
     await browser.until(`location.hash === '#/events?q=fix+ca*' && ${field} === 'fix ca'`);
     await browser.type(" ");
-    await browser.until("location.hash === '#/events?q=fix+ca'");
+    await browser.isAt("#/events?q=fix+ca");
     await browser.shows(".empty", "No events match these filters");
-    await browser.read("document.querySelector('.chip.q input').select()");
-    await browser.type("fix cart ");
+    await browser.fill(".chip.q input", "fix cart ");
     await browser.until(`location.hash === '#/events?q=fix+cart' && ${rows} > 0`);
     expect(await browser.read(field)).toBe("fix cart ");
     // A filter that is rejected is no failure.
@@ -204,7 +198,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     const id = await newestId("/v1/events");
     await browser.go(`#/events?q=${id}`, ".empty a", `Open the event ${id}`);
     await browser.click(".empty a");
-    await browser.until(`location.hash === '#/events/${id}'`);
+    await browser.isAt(`#/events/${id}`);
     await browser.shows(".detail h2", "");
   });
 
@@ -230,7 +224,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.go("#/rejections");
     await browser.until(`${rows} >= 6`);
     await browser.set("Time", "24h");
-    await browser.until(`location.hash === "#/rejections?since=24h"`);
+    await browser.isAt("#/rejections?since=24h");
     await until(() => requested().at(-1)?.includes("from=") === true);
     const from = new URL(requested().at(-1) ?? "").searchParams.get("from") ?? "";
     expect(Date.now() - Date.parse(from)).toBeWithin(86_400_000, 86_460_000);
@@ -249,7 +243,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
       `${rows} >= 6 && ${ends}.map((it) => it.value).join() === "2020-01-01T00:00,2040-01-01T00:30"`,
     );
     await browser.set("Time", "");
-    await browser.until(`location.hash === "#/rejections"`);
+    await browser.isAt("#/rejections");
     await browser.set("Reason", "unsupported-encoding");
     await browser.shows(".empty", "No rejected deliveries match these filters");
   });
@@ -273,7 +267,7 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     await browser.has(".chart canvas");
     await browser.shows("figcaption", "accepted");
     await browser.click("a.value[href='#/events?delivery=dead']");
-    await browser.until("location.hash === '#/events?delivery=dead'");
+    await browser.isAt("#/events?delivery=dead");
   });
 
   test("shows the state of each secret rotation", async () => {
@@ -342,12 +336,12 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
   test("lists its keyboard shortcuts and signs out", async () => {
     await browser.press("?");
     await browser.until("document.querySelector('dialog').open");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.press("Escape");
     await browser.until("!document.querySelector('dialog').open");
     await browser.click(".tools button:last-child", "[role=alert]", "signed out");
     expect(await browser.read("document.cookie.length")).toBe(0);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("signs in once with the link of `skyhook console` and removes the code from the address", async () => {

@@ -1,22 +1,19 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingsPath } from "../../support/bookings.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, pastClock } from "../../support/console.ts";
 import { changeFlight, later } from "../../support/flight-changes.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { payer } from "../../support/payments.ts";
-import { skips } from "../../support/skips.ts";
 
 const names = ["Ada Lovelace", "Grace Hopper", "Annie Easley"];
 
-describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
+inBrowser("changes of bookings in the console", () => {
   const clock = pastClock();
   const { server, browser } = consoleForTests({ clock, size: [1_200, 1_200] });
   const flightOf = (flightNumber: string, priceMinor: number) =>
     addFlight(server.app, { flightNumber, priceMinor, seats: 9 });
-  const steps = "[...document.querySelectorAll('.life .step h3')].map((it) => it.textContent)";
   const offer = "article > .booking-cards:has(.actions)";
 
   async function booked(flightId: number, extra: object = {}): Promise<string> {
@@ -30,10 +27,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
   const call = (path: string, init: RequestInit) =>
     server.app.as("admin", `${bookingsPath}/${path}`, init);
 
-  beforeAll(async () => {
-    await signIn(browser, server, "admin");
-    await browser.shows(".connection", "Live");
-  }, 60_000);
+  beforeAll(() => browser.signIn("admin", ".connection", "Live"), 60_000);
 
   test("an admin removes a passenger after seeing the price", async () => {
     const id = await booked((await flightOf("CH1", 10_000)).id);
@@ -41,7 +35,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     await browser.push("Cancel passengers");
     await browser.push("Review cancellation", "[role=alert]", "Choose at least one passenger");
     await browser.click("input[name=passenger][value='2']");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.push("Review cancellation", `${offer} .large`, "Grace Hopper");
     await browser.shows(offer, "USD\u00a0300.00 → USD\u00a0200.00", "USD\u00a0100.00 to refund");
     await browser.shows(`${offer} .badge`, "Offered");
@@ -50,14 +44,14 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     await browser.until(`${countdown} !== ${JSON.stringify(before)}`);
     expect(await browser.read("document.querySelector('.detail .form')")).toBeNull();
     await browser.shows(offer, "The seats on CH1 are released at once.");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     // The offer has said what happens: nothing asks again.
     await browser.push("Cancel 1 passenger");
     await browser.shows(".passengers .gone", "Grace Hopper cancelled");
     await browser.shows(".passengers s", "Grace Hopper");
     await browser.lacks(offer);
     await browser.shows(".booking-cards section .badge", "Confirmed");
-    expect(await browser.read(steps)).toEqual([
+    expect(await browser.texts(".life .step h3")).toEqual([
       "Booked: 3 seats for USD 300.00",
       "1 seat cancelled; USD 100.00 to refund",
     ]);
@@ -106,7 +100,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
       await browser.push("Review change", "[role=alert]", "Choose a departure.");
       await browser.click("[aria-label='Previous day']", ".departure-choice label", "CHNEXT");
       await browser.click("[aria-label='Previous day']", ".departure-choice label", "CH3");
-      expect(await browser.accessibilityViolations()).toEqual([]);
+      await browser.isAccessible();
       // The keyboard suffices.
       await browser.read(`void document.querySelector("${row(String(to.id))} input").focus()`);
       await browser.press(" ");
@@ -127,7 +121,7 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     await browser.shows(".booking-cards section a", "CH3");
     await browser.shows(".booking-cards", "Paid USD\u00a060.00 for a change");
     await browser.shows(".life .good h3", "USD 60.00 paid");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("shows how the airline changed the flight", async () => {
@@ -175,6 +169,6 @@ describe.skipIf(skips(noChromium))("changes of bookings in the console", () => {
     expect(await browser.read("document.documentElement.scrollWidth")).toBe(390);
     const isCut = `[...document.querySelectorAll(".detail, .booking-cards > section")].some((it) => it.scrollWidth > it.clientWidth)`;
     expect(await browser.read(isCut)).toBe(false);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 });

@@ -1,15 +1,13 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { gatewayEnv } from "../../support/gateway.ts";
-import { skips } from "../../support/skips.ts";
 
 const url = "http://127.0.0.1:1024/hook?token=secret";
 
-describe.skipIf(skips(noChromium))("the form that changes a destination", () => {
+inBrowser("the form that changes a destination", () => {
   const { server, browser } = consoleForTests({
     env: { ...gatewayEnv("http://127.0.0.1:9/"), DESTINATIONS_ALLOW_PRIVATE: "true" },
     size: [1_440, 900],
@@ -17,12 +15,8 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
   let id: string;
   /** Replaces the text of a field, as typing does. */
   const fill = async (name: string, text: string) => {
-    await browser.read(
-      `(field => { for (const it of document.querySelectorAll("details")) it.open = true; field.select(); })(document.querySelector("#field-${name}"))`,
-    );
-    await browser.read(`document.querySelector("#field-${name}").focus()`);
-    await browser.press("Backspace");
-    await browser.type(text);
+    await browser.read("document.querySelectorAll('details').forEach((it) => (it.open = true))");
+    await browser.fill(`#field-${name}`, text);
   };
   const stored = async () => json(await server.app.as("admin", `/v1/destinations/${id}`));
   const change = (fields: object) =>
@@ -45,7 +39,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     };
     await create("taken");
     id = String((await create("deploys"))["id"]);
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]");
     await browser.read(`void (() => {
       window.sentChanges = "[]";
@@ -69,7 +63,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
       "http://127.0.0.1:1024/…",
     );
     await browser.shows(".preview [role=status]", "Would send 0 of the newest 2");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("shows every error of the server at its field, and stores nothing", async () => {
@@ -87,7 +81,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     await browser.shows("#field-ratePerSecond-note.error", "from 1 to 1000");
     await browser.shows(".preview .error", "No such key: typ");
     expect(await browser.count("#field-name-note.error")).toBe(0);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     expect(await stored()).toMatchObject({ name: "deploys", orderBy: null, ratePerSecond: null });
   });
 
@@ -139,7 +133,7 @@ describe.skipIf(skips(noChromium))("the form that changes a destination", () => 
     expect(await browser.read("document.querySelector('#field-filter').value")).toBe(
       'event.type == "mine"',
     );
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.push("Save");
     await browser.shows("article.destination .facts", 'event.type == "mine"');
     expect(await stored()).toMatchObject({ filter: 'event.type == "mine"', maxConcurrent: 3 });

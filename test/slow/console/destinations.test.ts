@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { delaysIn } from "../../../src/outbound/model/retry-delays.ts";
 import { json, until } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
-import { skips } from "../../support/skips.ts";
 
 const hourMs = 3_600_000;
 
@@ -28,7 +26,7 @@ function receiver() {
   return { received, state, url: `http://127.0.0.1:${server.port}/services/T0/B0/X`, stop };
 }
 
-describe.skipIf(skips(noChromium))("the Destinations view", () => {
+inBrowser("the Destinations view", () => {
   const slack = receiver();
   const clock = manualClock();
   const { server, browser } = consoleForTests({
@@ -36,16 +34,13 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     clock,
     size: [1_440, 900],
   });
-  const fill = async (name: string, text: string) => {
-    await browser.click(`#field-${name}`);
-    await browser.type(text);
-  };
+  const fill = (name: string, text: string) => browser.fill(`#field-${name}`, text);
 
   async function enter(role: "admin" | "operator"): Promise<void> {
     const signOut = "document.querySelector('.tools > button:last-child')";
     await browser.read(`void ${signOut}?.click()`);
     await browser.until(`${signOut} === null`);
-    await signIn(browser, server, role);
+    await browser.signIn(role);
     await browser.has("[data-row]");
   }
 
@@ -63,7 +58,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
       false,
     );
     await browser.read("document.querySelector('details:has(#field-filter)').open = true");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("shows the errors of the server at the fields", async () => {
@@ -76,17 +71,18 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("#field-filter-note.error", "No such key: typ");
     expect(await browser.count(".preview li")).toBe(0);
     await browser.shows("#field-name[aria-invalid=true] ~ p", "Use 1 to 63");
-    await browser.read("document.querySelector('#field-name').value = ''");
     await fill("name", "deploys");
     await browser.push("Create destination", "#field-url-note.error", "must start with https://");
     await browser.shows("#field-filter-note.error", "No such key: typ");
     expect(await browser.count("#field-name-note.error")).toBe(0);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("previews the filter on real notifications, with the clause that fails", async () => {
-    await browser.read("document.querySelector('#field-filter').select()");
-    await browser.type('event.type == "deploy.error" && event.severity == "error"');
+    await browser.fill(
+      "#field-filter",
+      'event.type == "deploy.error" && event.severity == "error"',
+    );
     await browser.shows(".preview [role=status]", "Would send 1 of the newest 2");
     await browser.shows(".preview li:nth-child(1) .badge.good", "Would be sent");
     await browser.shows(".preview li:nth-child(2) .badge", "Filtered");
@@ -99,8 +95,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   test("chooses the conditions of a filter, as long as it consists of them", async () => {
     const filter = "document.querySelector('#field-filter').value";
     const write = async (text: string) => {
-      await browser.read("document.querySelector('#field-filter').select()");
-      await browser.type(text);
+      await browser.fill("#field-filter", text);
     };
     const choose = (selector: string, value: string) =>
       browser.read(`((field) => { field.value = ${JSON.stringify(value)};
@@ -110,7 +105,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.push("Add condition");
     await browser.has(".condition", 3);
     await browser.until(`${filter}.endsWith('&& event.type.startsWith("")')`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await choose("[aria-label=Field]", "provider");
     await choose("[aria-label=Comparison]", "!=");
     await choose("[aria-label=Value]", "task_tracker");
@@ -127,8 +122,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   });
 
   test("creates a destination, which receives what matches", async () => {
-    await browser.read("document.querySelector('#field-url').select()");
-    await browser.type(slack.url);
+    await browser.fill("#field-url", slack.url);
     await browser.push("Create destination", "article.destination h2", "deploys");
     await browser.shows("article.destination .under", "Slack");
     expect(await browser.count(".secret")).toBe(0);
@@ -194,7 +188,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.shows("[aria-labelledby=dead-deliveries] td", "HTTP 500: no_service");
     await browser.shows(".explanation", "The last attempt failed");
     await browser.shows("[data-row] .queue", "1 dead");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     slack.state.fails = false;
     await browser.go("#/destinations");
     await browser.click(".beside button", ".notice.good", "1 delivery will be sent again");
@@ -229,8 +223,8 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.push("I have stored it");
     await browser.lacks(".secret");
     await browser.push("Rotate secret", "dialog[open] h2", "Make a new secret for finance?");
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("dialog[open] button[value=confirm]", ".secret .mono", "whsec_");
+    await browser.isAccessible();
+    await browser.confirm(".secret .mono", "whsec_");
     expect(await browser.text(".secret .mono")).not.toBe(first);
     await browser.go("#/destinations");
     await browser.click("[data-row]", "article.destination h2", "finance");
@@ -242,7 +236,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
     await browser.lacks("dialog[open]");
     await browser.shows("article.destination h2", "finance");
     await browser.push("Remove");
-    await browser.click("dialog[open] button[value=confirm]");
+    await browser.confirm();
     await browser.until(
       "location.hash === '#/destinations' && document.querySelectorAll('[data-row]').length === 1",
     );
@@ -289,7 +283,6 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   });
 
   test("logs no error", () => {
-    const errors = browser.consoleMessages.filter((line) => line.startsWith("error"));
-    expect(errors).toEqual([]);
+    browser.loggedNoError();
   });
 });

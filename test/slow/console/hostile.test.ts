@@ -1,13 +1,11 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import { eventsByKeys, reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { json, sample } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, pastClock } from "../../support/console.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { skips } from "../../support/skips.ts";
 
 const markup = [
   `<img src=x onerror="window.hacked='img'">`,
@@ -20,7 +18,7 @@ const markup = [
 const reversed = "safe\u202Egpj.exe";
 const script = "javascript:window.hacked='link'";
 
-describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
+inBrowser("hostile payloads in a browser", () => {
   const clock = pastClock();
   const { server, browser } = consoleForTests({ env: { TRUSTED_PROXY_HOPS: "0" }, clock });
   const hashes: string[] = [];
@@ -73,7 +71,7 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
     const [stored] = await storage.all(eventsByKeys, { keys });
     if (stored === undefined) throw new Error("The event was not stored");
     await storage.atomically(write(reinterpretEvent, { ...stored, url: script }));
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]");
   }, 60_000);
 

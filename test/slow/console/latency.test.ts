@@ -1,18 +1,16 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { firstPositionAt } from "../../../src/base/ids.ts";
 import type { Destination } from "../../../src/outbound/model/destination.ts";
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { type AttemptRow, attemptWrite, destinationNumber } from "../../support/rows.ts";
-import { skips } from "../../support/skips.ts";
 
 const minuteMs = 60_000;
 const chart = ".chart[role=img]";
 
-describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
+inBrowser("the chart of delivery times", () => {
   const { server, browser } = consoleForTests({
     env: { DESTINATIONS_ALLOW_PRIVATE: "true" },
     size: [1_440, 900],
@@ -48,10 +46,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     await server.app.services.storage.atomically(...writes);
   }
 
-  beforeAll(async () => {
-    await signIn(browser, server, "admin");
-    await browser.shows("h1", "Events");
-  }, 60_000);
+  beforeAll(() => browser.signIn("admin", "h1", "Events"), 60_000);
 
   test("without destinations, says what makes them appear", async () => {
     await browser.go("#/health", ".panel .empty", "No destinations yet");
@@ -77,7 +72,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     await browser.set("Destination", fast);
     await says("Highest p95: 12\u00a0ms. 1 attempt, 0 failed.");
     expect(await browser.read("location.hash")).toBe(`#/health?destination=${fast}`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("measures from the receipt on request, and keeps the choice in the address", async () => {
@@ -94,11 +89,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     const marks = `[...document.querySelectorAll(".u-series:not(:first-child) .u-marker")]
       .map((mark) => mark.style.borderStyle).join()`;
     await browser.until(`${marks} === "dashed,solid"`);
-    expect(
-      await browser.read(
-        "[...document.querySelectorAll('.u-series .u-label')].map((it) => it.textContent).join()",
-      ),
-    ).toBe("At,p95,Median");
+    expect(await browser.texts(".u-series .u-label")).toEqual(["At", "p95", "Median"]);
   });
 
   test("a destination's pane has the same, with a period of its own", async () => {
@@ -110,7 +101,7 @@ describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
     await says("From the receipt");
     await browser.set("Period", "1h");
     await browser.shows(".detail figcaption", "One point per minute");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.size(390, 844);
     // The chart follows the new width a moment later.
     await browser.until(

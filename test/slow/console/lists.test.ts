@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { sql } from "drizzle-orm";
@@ -8,12 +8,10 @@ import { statementsOver, write } from "../../../src/db/statement.ts";
 import { replaysTable } from "../../../src/events/replay.ts";
 import { rejectionsTable } from "../../../src/inbound/model/rejection.ts";
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, pastClock } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { folderForTests } from "../../support/folder.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
-import { skips } from "../../support/skips.ts";
 
 const choice =
   "[...document.querySelectorAll('label')].findLast((label) => label.textContent.startsWith('Provider'))?.querySelector('select')";
@@ -35,7 +33,7 @@ const newReason = statement()((db, { rejections }) =>
   db.update(rejections).set({ reason: newer }).where(sql.raw("true")),
 );
 
-describe.skipIf(skips(noChromium))("in the console", () => {
+inBrowser("in the console", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   const { server, browser } = consoleForTests({
@@ -50,7 +48,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await deliver("task_tracker", "task.completed");
     await server.app.deliver("code_host", "{}", { secret: "another" });
     await server.app.deliver("task_tracker", "{}", { secret: "another" });
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]", 2);
   }, 60_000);
   afterAll(() => gateway.stop());
@@ -70,7 +68,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.until("location.hash.includes('provider=code_host')");
     if (hash.includes("replays")) await browser.shows(".dry-run", "1 more was delivered already");
     else await browser.has("[data-row]", 1);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("the destination filter finds what was sent to one, and what a replay of it would do", async () => {
@@ -85,7 +83,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.has("[data-row]", 1);
     await browser.go("#/replays/new?destination=operator-gateway&since=24h");
     await browser.shows(".dry-run", "2 more were delivered already");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("a filter is removed by its chip", async () => {
@@ -101,7 +99,7 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     await browser.go("#/rejections", ".rows", "2 more like this, the oldest ");
     await browser.shows("[data-row] .cause", "Another secret, or changed body");
     await browser.has("[data-row]", 3);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".gap button");
     await browser.has("[data-row]", 5);
   });
@@ -147,9 +145,9 @@ describe.skipIf(skips(noChromium))("in the console", () => {
     const heading = "document.querySelector('.step h3').textContent";
     expect(await browser.read(heading)).toBe("Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.click("dialog[open] .primary");
+    await browser.confirm();
     await browser.until(`${heading}.startsWith("Notification, resent")`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("words of a newer version are shown as they are", async () => {
@@ -164,14 +162,13 @@ describe.skipIf(skips(noChromium))("in the console", () => {
   });
 });
 
-describe.skipIf(skips(noChromium))("a search of many events", () => {
+inBrowser("a search of many events", () => {
   const folder = folderForTests();
   const file = join(folder, "skyhook.db");
-  const { server, browser } = consoleForTests({ env: { DATABASE_URL: `sqlite:${file}` } });
+  const { browser } = consoleForTests({ env: { DATABASE_URL: `sqlite:${file}` } });
 
   beforeAll(async () => {
-    await signIn(browser, server);
-    await browser.shows(".empty", "No events yet");
+    await browser.signIn("operator", ".empty", "No events yet");
     const numbers =
       "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 20001)";
     const database = new Database(file);

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 
-import { noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, pastClock, startConsole } from "../../support/console.ts";
+import { openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, inBrowser, pastClock, startConsole } from "../../support/console.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
-import { skips } from "../../support/skips.ts";
 
-describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () => {
+inBrowser("sign-in by OpenID Connect in a browser", () => {
   let issuer: FakeIssuer;
   let server: ConsoleServer;
   const browser = openBrowser();

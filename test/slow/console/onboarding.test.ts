@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,36 +6,26 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
-import { skips } from "../../support/skips.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 
 const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
 
-describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
+inBrowser("adding a provider in the console", () => {
   const root = mkdtempSync(join(tmpdir(), "skyhook-console-"));
   const [providersDir, secretsDir] = [join(root, "providers"), join(root, "secrets")];
   const { server, browser } = consoleForTests({
     env: { PROVIDERS_DIR: providersDir },
     options: { secretsDir },
   });
-  const fill = async (selector: string, value: string) => {
-    await browser.until(`document.querySelector(${JSON.stringify(selector)}) !== null`);
-    await browser.click(selector);
-    await browser.type(value);
-  };
 
-  beforeAll(async () => {
-    await signIn(browser, server, "admin");
-    await browser.shows(".empty", "No events yet");
-  }, 60_000);
+  beforeAll(() => browser.signIn("admin", ".empty", "No events yet"), 60_000);
   afterAll(() => rmSync(root, { recursive: true }));
 
   test("finds Slack, stores its secret, shows the URL, and a test event arrives", async () => {
     await browser.go("#/providers");
     await browser.click(".bar a.button");
     await browser.has(".services a", Object.keys(catalogueFiles).length);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.type("slac");
     await browser.has(".services a", 1);
     await browser.press("Enter");
@@ -43,10 +33,10 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.shows(".panel", "Signing Secret under Basic Information");
     await browser.shows("code.address", `${server.url}/webhooks/slack`);
     await browser.shows('a[href="https://api.slack.com/apps"]', "Open Slack");
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await fill("input[name=secret]", secret);
+    await browser.isAccessible();
+    await browser.fill("input[name=secret]", secret);
     await browser.click("form button.primary");
-    await browser.until("location.hash === '#/providers/slack'");
+    await browser.isAt("#/providers/slack");
     await browser.shows("code.address", `${server.url}/webhooks/slack`);
     await browser.shows(".badge.good", "Stored");
     await browser.shows(".badge.quiet", "No delivery yet");
@@ -59,7 +49,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("form button.primary", "[data-arrivals] a", "is the deploy done?");
     // A test event does not show that the URL was entered at the service.
     await browser.shows(".badge.quiet", "No delivery yet");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click("[data-arrivals] a", ".step h3", "Received and verified");
   });
 
@@ -82,15 +72,14 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.go("#/providers/new?service=svix");
     await browser.click("input[value=make]");
     await browser.click("form button.primary");
-    await browser.until("location.hash === '#/providers/svix'");
+    await browser.isAt("#/providers/svix");
     await browser.shows(".secret .mono", "whsec_");
     expect(await browser.text(".secret .mono")).toBe(
       readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
     );
     await browser.go("#/providers", "h2", "Svix");
-    const names = await browser.read(
-      `[...document.querySelectorAll(".links a")].map((it) => it.ariaLabel).join()`,
-    );
+    const links = "[...document.querySelectorAll('.links a')]";
+    const names = await browser.read(`${links}.map((it) => it.ariaLabel).join()`);
     expect(names).toEndWith("Set up: Svix senders,Events: Svix senders,Rejected: Svix senders");
     await browser.go("#/providers/svix", ".badge.good", "Stored");
     expect(await browser.count(".secret .mono")).toBe(0);
@@ -104,7 +93,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
       browser.read(`(() => { const area = document.querySelector("textarea");
         area.value = ${JSON.stringify(value)}; area.dispatchEvent(new Event("input", { bubbles: true })); })()`);
     await set(wrong);
-    await fill("input[name=id]", "my_linear");
+    await browser.fill("input[name=id]", "my_linear");
     await browser.shows("code.address", "/webhooks/my_linear");
     const reveal = (selector: string) =>
       browser.read(`void document.querySelector("${selector}").scrollIntoView()`);
@@ -113,7 +102,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await reveal("form button.primary");
     await browser.click("form button.primary");
     await browser.shows(".problems li", '"evnts" is unknown. Did you mean "events"?');
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".problems li:last-child button");
     const selected = `(({ value, selectionStart, selectionEnd }) =>
       value.slice(selectionStart, selectionEnd))(document.querySelector("textarea"))`;
@@ -122,12 +111,12 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await set(catalogueFiles["linear"] ?? "");
     await reveal("form button.primary");
     await browser.click("form button.primary");
-    await browser.until("location.hash === '#/providers/my_linear'");
+    await browser.isAt("#/providers/my_linear");
     await browser.shows(".badge.warn", "No secret");
     await browser.shows(".panel", "Store the secret first.");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.scheme("dark");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.scheme("light");
   });
 
@@ -136,12 +125,11 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
     await browser.click("form button.primary", "#field-secret-note", "Enter the secret");
     await browser.click("input[value=later]");
     await browser.click("form button.primary");
-    await browser.until("location.hash === '#/providers/standard_webhooks'");
-    await fill("input[name=secret]", "!!");
+    await browser.isAt("#/providers/standard_webhooks");
+    await browser.fill("input[name=secret]", "!!");
     await browser.click("form.stack button.primary");
     await browser.shows("#field-secret-note", "The secret must be `whsec_` and base64");
-    await browser.read("document.querySelector('input[name=secret]').select()");
-    await browser.type("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    await browser.fill("input[name=secret]", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     await browser.click("form.stack button.primary");
     await browser.shows("#field-secret-note", "an example from documentation");
     await browser.click("input[value=make]");
@@ -150,8 +138,7 @@ describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
   });
 
   test("operators see the list, but not what only admins may do", async () => {
-    await browser.click(".tools button:last-child");
-    await signIn(browser, server, "operator");
+    await browser.signInAgain("operator");
     await browser.go("#/providers", "h2", "Slack");
     expect(await browser.count("a.button")).toBe(0);
     await browser.go("#/providers/slack", "h1", "Providers");

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, isFocused } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { skips } from "../../support/skips.ts";
 
-const isFocused = (selector: string) =>
-  `document.activeElement.matches(${JSON.stringify(selector)})`;
 const active = "document.querySelector('.command[aria-selected=true]').textContent";
 
-describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
+inBrowser("the command palette in a browser", () => {
   const { server, browser } = consoleForTests({ env: { DESTINATIONS_ALLOW_PRIVATE: "true" } });
   let eventId: string;
   let bookingId: string;
@@ -28,7 +24,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
   }
   async function open(): Promise<void> {
     await pressK();
-    await browser.until(isFocused("dialog[open] [role=combobox]"));
+    await browser.focuses("dialog[open] [role=combobox]");
   }
   async function choose(text: string, label: string): Promise<void> {
     await open();
@@ -44,22 +40,21 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     const flight = await addFlight(app);
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
     bookingId = String((await json(booked))["bookingId"]);
-    await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "GitHub");
+    await browser.signIn("admin", "[data-row]", "GitHub");
   }, 60_000);
 
   test("opens with Ctrl+K and Cmd+K, also from a field; Escape returns the focus", async () => {
     await browser.press("j");
-    await browser.until(isFocused("[data-row]"));
+    await browser.focuses("[data-row]");
     await open();
     await browser.press("Escape");
     await browser.until(
       `document.querySelector('.palette[open]') === null && ${isFocused("[data-row]")}`,
     );
     await browser.press("/");
-    await browser.until(isFocused("[data-filter]"));
+    await browser.focuses("[data-filter]");
     await pressK("meta");
-    await browser.until(isFocused("dialog[open] [role=combobox]"));
+    await browser.focuses("dialog[open] [role=combobox]");
     await pressK();
     await browser.press("Escape");
     await browser.until(
@@ -71,11 +66,11 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
       document.querySelector("dialog.palette").close();
       dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
     })()`);
-    await browser.until(isFocused("dialog[open] [role=combobox]"));
+    await browser.focuses("dialog[open] [role=combobox]");
     await browser.press("Escape");
     await browser.lacks(".palette[open]");
     await browser.click(".to-palette");
-    await browser.until(isFocused("[role=combobox]"));
+    await browser.focuses("[role=combobox]");
     await browser.click(".palette-bar button");
     await browser.until(
       `document.querySelector('.palette[open]') === null && ${isFocused(".to-palette")}`,
@@ -94,7 +89,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.until(`${active}.endsWith("payment_processor")`);
     await browser.press("ArrowDown");
     await browser.until(`${active} === "Issues1"`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.press("Escape");
     await browser.lacks(".palette[open]");
   });
@@ -103,32 +98,32 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await choose("heal", "Health");
     await browser.until(`location.hash === "#/health" && ${isFocused("main")}`);
     await choose("code_host events", "GitHub: events");
-    await browser.until(`location.hash === "#/events?provider=code_host"`);
+    await browser.isAt("#/events?provider=code_host");
     await choose("add prov", "Add provider");
-    await browser.until(`location.hash === "#/providers/new"`);
+    await browser.isAt("#/providers/new");
   });
 
   test("jumps to an event and a booking that are pasted, and searches for other text", async () => {
     await choose(`request for ${eventId} failed`, "Open event");
     await browser.until(`location.hash === "#/events/${eventId}" && ${isFocused("[data-pane]")}`);
     await choose(bookingId, "Open booking");
-    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
+    await browser.isAt(`#/bookings/${bookingId}`);
     await choose("package", "Search events for “package”");
-    await browser.until(`location.hash === "#/events?q=package"`);
+    await browser.isAt("#/events?q=package");
   });
 
   test("finds bookings and people while one types, and what can be done to a destination", async () => {
     const { app } = server;
     const { reference } = await json(await app.as("admin", `/v1/api/bookings/${bookingId}`));
     await choose(String(reference), `Booking ${String(reference)} SK100`);
-    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
+    await browser.isAt(`#/bookings/${bookingId}`);
     await open();
     await browser.type("lovel");
     await browser.shows(".command", "Person Ada Lovelace");
     await browser.press("Escape");
     await browser.lacks(".palette[open]");
     await choose("ada@exam", "Person Ada Lovelace");
-    await browser.until(`location.hash === "#/people/ada%40example.com"`);
+    await browser.isAt("#/people/ada%40example.com");
     const body = { name: "warehouse", format: "json", url: "http://127.0.0.1:1099/" };
     await app.as("admin", "/v1/destinations", post(body));
     for (const [text, label, notice] of [
@@ -161,8 +156,7 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.shows("[role=alert]", "signed out");
     // The next person who signs in here may be another one.
     expect(await browser.read(`localStorage.getItem("skyhook.name")`)).toBeNull();
-    await signIn(browser, server, "operator");
-    await browser.shows("[data-row]", "GitHub");
+    await browser.signIn("operator", "[data-row]", "GitHub");
     await open();
     const shown = "document.querySelector('.palette').textContent";
     for (const word of ["Bookings", "People", "Add provider", "New destination"]) {
@@ -189,14 +183,13 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
   });
 
   test("fits a phone of 320 pixels", async () => {
-    await signIn(browser, server, "admin");
-    await browser.shows("[data-row]", "GitHub");
+    await browser.signIn("admin", "[data-row]", "GitHub");
     await browser.size(320, 480);
     await browser.click(".bottom button");
     await browser.click(".to-palette", ".command", "GitHub");
     const fits = `(({ left, right, bottom }) => left >= 0 && right <= 320 && bottom <= 480)(
       document.querySelector(".palette").getBoundingClientRect())`;
     expect(await browser.read(fits)).toBe(true);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 });

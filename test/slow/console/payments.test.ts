@@ -1,18 +1,16 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { positionIn } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, pastClock } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
-import { skips } from "../../support/skips.ts";
 
 const minuteMs = 60_000;
 
-describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
+inBrowser("holds and payments in the console", () => {
   const clock = pastClock();
   const { server, browser } = consoleForTests({ clock, size: [1_200, 1_200] });
   let pay: ReturnType<typeof payer>;
@@ -21,14 +19,12 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
   const cancel = (id: string) =>
     server.app.as("user", `/v1/api/bookings/${id}`, { method: "DELETE" });
   const linkTo = (id: string) => `.detail .step a[href="#/events/${id}"]`;
-  const steps = "[...document.querySelectorAll('.life .step h3')].map((it) => it.textContent)";
 
   beforeAll(async () => {
     pay = payer(server.app);
     clock.goBack(2 * minuteMs);
     ({ id: flightId } = await addFlight(server.app, { seats: 200 }));
-    await signIn(browser, server, "admin");
-    await browser.shows(".connection", "Live");
+    await browser.signIn("admin", ".connection", "Live");
   }, 60_000);
 
   test("a hold counts down, and its payment appears without a reload", async () => {
@@ -46,7 +42,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     const paid = await pay("payment_intent.succeeded", { booking: id });
     await browser.shows(linkTo(paid), "Stripe");
     await browser.shows(".detail .under .mark.is-confirmed", "Confirmed");
-    expect(await browser.read(steps)).toEqual([
+    expect(await browser.texts(".life .step h3")).toEqual([
       "Held: 1 seat for USD 499.50",
       "Payment of USD 499.50 failed",
       "Paid USD 499.00, which is not the price",
@@ -56,7 +52,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     const card = ".booking-cards section:nth-child(2)";
     await browser.shows(`${card} a[href="#/events/${wrong}"]`, "Mismatch USD\u00a0499.00");
     await browser.shows(`${card} a[href="#/events/${paid}"]`, "Paid USD\u00a0499.50");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("leads from the booking to the webhook event, and from its effect back", async () => {
@@ -66,7 +62,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await browser.click(linkTo(paid));
     await browser.shows(".step h3", "Effect on the booking");
     await browser.shows(".step p", `confirmed ${id}`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(`.step a[href="#/bookings/${id}"]`);
     await browser.shows(".life .step h3", "Paid; booking confirmed");
     // The booking's own event leads back too.
@@ -103,8 +99,8 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
       "dialog[open] h2",
       "Record a refund of USD\u00a0499.50 for",
     );
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("dialog[open] button.primary");
+    await browser.isAccessible();
+    await browser.confirm();
     await browser.shows(".booking-cards", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
     await browser.shows(".booking-cards", "by an admin");
     await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
@@ -130,12 +126,12 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     await browser.go("#/bookings");
     await browser.has("[data-row]");
     await browser.click(".filters button.chip", "[data-row] .mark", "USD\u00a0499.50 due");
-    await browser.until(`location.hash === "#/bookings?payment=refund-due"`);
+    await browser.isAt("#/bookings?payment=refund-due");
     await browser.shows("[data-row]", `${references[1]} Ada Lovelace`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     const before = await browser.count("[data-row]");
     await browser.click(".row-act button", "dialog[open] h2", `for ${references[1]}?`);
-    await browser.click("dialog[open] button.primary");
+    await browser.confirm();
     await browser.has("[data-row]", before - 1);
     await browser.shows(".notice", `Refund of ${references[1]} recorded`);
     await browser.shows("[data-row]", String(references[0]));
@@ -177,8 +173,7 @@ describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
     const id = await hold();
     const paid = await pay("payment_intent.succeeded", { booking: id });
     await browser.cdp("Network.clearBrowserCookies");
-    await signIn(browser, server, "operator");
-    await browser.shows(".connection", "Live");
+    await browser.signIn("operator", ".connection", "Live");
     for (const [hash, text] of [
       [`#/events/${paid}`, `confirmed ${id}`],
       ["#/events?provider=bookings", "confirmed"],

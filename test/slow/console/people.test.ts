@@ -1,14 +1,12 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
-import { skips } from "../../support/skips.ts";
 
 const email = "grace@example.com";
 
-describe.skipIf(skips(noChromium))("the People view in a browser", () => {
+inBrowser("the People view in a browser", () => {
   const { server, browser } = consoleForTests();
   let booking: { readonly id: string; readonly reference: string };
 
@@ -20,8 +18,7 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
     const body = { ...bookingBody(id), passengers, contactEmail: email };
     const made = await json(await app.as("user", "/v1/api/bookings", post(body), user.id));
     booking = { id: String(made["bookingId"]), reference: String(made["reference"]) };
-    await signIn(browser, server, "admin");
-    await browser.shows("h1", "Events");
+    await browser.signIn("admin", "h1", "Events");
   }, 60_000);
 
   test("finds a person by name, address or booking", async () => {
@@ -29,7 +26,7 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
     await browser.press("p");
     await browser.shows("h1", "People");
     await browser.shows("[data-row]", "Grace Hopper");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     for (const q of ["grace ho", "GRACE@", booking.reference]) {
       await browser.go(`#/people?q=${encodeURIComponent(q)}`);
       await browser.shows("[data-row]", email);
@@ -47,9 +44,9 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
     );
     await browser.shows(".detail td", "Economy");
     expect(await browser.count(".detail .confirm")).toBe(0);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".explanation a");
-    await browser.until(`location.hash === "#/bookings/${booking.id}"`);
+    await browser.isAt(`#/bookings/${booking.id}`);
   });
 
   test("exports what is stored, with masked passports, as a file", async () => {
@@ -73,8 +70,8 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
     await browser.go("#/people?q=grace");
     await browser.go(`#/people/${encodeURIComponent(email)}?q=grace`);
     await browser.push("Erase", "dialog[open]", "Bookings with their money stay for accounting");
-    expect(await browser.accessibilityViolations()).toEqual([]);
-    await browser.click("dialog[open] button[value=confirm]", ".detail h2", "Erased");
+    await browser.isAccessible();
+    await browser.confirm(".detail h2", "Erased");
     await browser.shows(".detail", "Bookings with their money stay for accounting");
     await browser.shows(".detail .facts", "1 row");
     await browser.shows(".empty", "Nobody found for “grace”");
@@ -87,10 +84,7 @@ describe.skipIf(skips(noChromium))("the People view in a browser", () => {
   });
 
   test("is for admins", async () => {
-    await browser.click(".tools > button:last-child");
-    await browser.has("input[name=token]");
-    await signIn(browser, server, "operator");
-    await browser.shows("h1", "Events");
+    await browser.signInAgain("operator", "h1", "Events");
     expect(await browser.count("a[href='#/people']")).toBe(0);
     const before = browser.requestedUrls.length;
     await browser.go("#/people", ".empty", "Admins only");

@@ -1,17 +1,12 @@
-import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 
 import { json, until } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, isFocused, pastClock, rows } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { skips } from "../../support/skips.ts";
 
-const rows = "document.querySelectorAll('[data-row]').length";
-const isFocused = (selector: string) =>
-  `document.activeElement.matches(${JSON.stringify(selector)})`;
 const scrolled = "document.querySelector('[data-list]').scrollTop";
 
-describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
+inBrowser("the accessibility of the console", () => {
   const clock = pastClock();
   const { server, browser } = consoleForTests({ clock });
   let bookingId: string;
@@ -28,7 +23,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
     bookingId = String((await json(booked))["bookingId"]);
     for (let sent = 0; sent < 40; sent += 1) await deliver();
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.until(`${rows} > 40`);
   }, 60_000);
   beforeEach(async () => {
@@ -42,31 +37,31 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.press("j");
     await browser.press("j");
     await browser.press("Enter");
-    await browser.until(isFocused("[data-pane]"));
+    await browser.focuses("[data-pane]");
     await browser.shows(".step h3", "Received and verified");
     await browser.press("Tab");
-    await browser.until(isFocused("[data-close]"));
+    await browser.focuses("[data-close]");
     await browser.press("Tab");
-    await browser.until(isFocused(".detail .primary"));
+    await browser.focuses(".detail .primary");
     await browser.press("Enter");
-    await browser.until(isFocused("dialog[open] .primary"));
+    await browser.focuses("dialog[open] .primary");
     await browser.press("Enter");
     await browser.shows(".notice", "Replayed");
     await browser.lacks("dialog[open]");
-    await browser.until(isFocused(".detail .primary"));
+    await browser.focuses(".detail .primary");
     await browser.press("j");
-    await browser.until(isFocused("li:nth-child(3) > [data-row][aria-current]"));
+    await browser.focuses("li:nth-child(3) > [data-row][aria-current]");
     await browser.press("Enter");
-    await browser.until(isFocused("[data-pane]"));
+    await browser.focuses("[data-pane]");
     await browser.press("Escape");
     await browser.until(
       `location.hash === '#/events' && ${isFocused("li:nth-child(3) > [data-row]")}`,
     );
     // The browser's back button closes it, too.
     await browser.press("Enter");
-    await browser.until(isFocused("[data-pane]"));
+    await browser.focuses("[data-pane]");
     await browser.read("void history.back()");
-    await browser.until(isFocused("li:nth-child(3) > [data-row]"));
+    await browser.focuses("li:nth-child(3) > [data-row]");
   });
 
   test("keys: the first Tab reaches the skip link, and switching views keeps the focus", async () => {
@@ -74,10 +69,10 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.open(`${server.url}/console#/events`);
     await browser.until(`${rows} > 40`);
     await browser.press("Tab");
-    await browser.until(isFocused(".skip"));
+    await browser.focuses(".skip");
     expect(await browser.read("getComputedStyle(document.activeElement).clipPath")).toBe("none");
     await browser.press("Enter");
-    await browser.until(isFocused("main"));
+    await browser.focuses("main");
     await browser.press("j");
     await browser.press("4");
     await browser.until(`document.title.startsWith('Rejected') && ${isFocused("main")}`);
@@ -97,8 +92,8 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
 
   test("keys: signing out focuses the page that signs in", async () => {
     await browser.click(".tools button:last-child");
-    await browser.until(isFocused("main.sign-in"));
-    await signIn(browser, server, "admin");
+    await browser.focuses("main.sign-in");
+    await browser.signIn("admin");
     await browser.until(`${rows} > 40`);
   });
 
@@ -107,7 +102,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.read(`void (${scrolled} = 900)`);
     await browser.read("document.querySelectorAll('[data-row]')[20].click()");
     await browser.shows(".step h3", "Received and verified");
-    await browser.until(isFocused("[data-pane]"));
+    await browser.focuses("[data-pane]");
     expect(await browser.accessibilityViolations("page-has-heading-one")).toEqual([]);
     await browser.press("Escape");
     await browser.until(`${isFocused("li:nth-child(21) > [data-row]")} && ${scrolled} === 900`);

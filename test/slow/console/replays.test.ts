@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { sql } from "drizzle-orm";
 
@@ -8,19 +8,17 @@ import { noReplayCounts } from "../../../src/events/replay.ts";
 import { insertReplay, insertReplayFailure } from "../../../src/events/replays.sql.ts";
 import { sessionsTable } from "../../../src/identity/sessions/session.ts";
 import { json, until } from "../../support/app.ts";
-import { buttonOf, noChromium } from "../../support/browser.ts";
+import { buttonOf } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, rows } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { type EventRow, eventRow } from "../../support/rows.ts";
-import { skips } from "../../support/skips.ts";
 
 /** Events that the gateway rejects. Beside them are an old one and a delivered one. */
 const failing = 8;
 const all = failing + 2;
-const rows = "document.querySelectorAll('[data-row]').length";
 const fits = "document.querySelector('.detail').scrollWidth <= innerWidth";
 const openId = "location.hash.replace('#/replays/', '')";
 
@@ -31,7 +29,7 @@ const demote = statementsOver({ sessions: sessionsTable })()((db, { sessions }) 
     .where(sql`true`),
 );
 
-describe.skipIf(skips(noChromium))("the Replays view", () => {
+inBrowser("the Replays view", () => {
   // The browser's clock runs: periods are relative to it.
   const clock = manualClock(Date.now());
   const gateway = choosyGateway();
@@ -83,19 +81,19 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       const path = "/v1/events?delivery=retrying";
       return itemsOf((await json(await app.as("operator", path)))["data"]).length === failing;
     });
-    await signIn(browser, server, "operator");
+    await browser.signIn("operator");
     await browser.has("[data-row]", all);
   }, 60_000);
   afterAll(() => gateway.stop());
 
   test("is empty at first, and leads to a replay", async () => {
     await browser.click("nav a[href='#/replays']", ".empty", "No replays yet");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.read("void document.querySelector('.empty a[href=\"#/replays/new\"]').click()");
     await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.push("Dead");
-    await browser.until("location.hash === '#/replays/new?delivery=dead'");
+    await browser.isAt("#/replays/new?delivery=dead");
     await browser.shows(".detail .empty", "No events match these filters");
   });
 
@@ -103,7 +101,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.go("#/replays/new?since=1h", ".dry-run", `${all - 1} events would be replayed`);
     await browser.shows(".dry-run", "1 more was delivered already", "none is sent to anyone");
     await browser.until(buttonOf(`Replay ${all - 1} events`));
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await includeDelivered(1);
     await browser.shows(".dry-run", `${all} events would be replayed`);
     await browser.shows(".dry-run", `reads 1 of the newest ${all} differently`);
@@ -118,7 +116,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       "title\t− An old title\t+ Task completed: new",
     );
     expect(await browser.read(change("data.gone"))).toBe("data.gone\t− x\tnot set");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.size(390, 844);
     await browser.until(`innerWidth === 390 && ${fits}`);
     await browser.size(1_440, 900);
@@ -126,12 +124,11 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   });
 
   test("explains bad answers at the field, or in words", async () => {
-    await browser.read("document.querySelector('[name=ratePerSecond]').select()");
-    await browser.type("5000");
+    await browser.fill("[name=ratePerSecond]", "5000");
     await browser.push(`Replay ${all} events`, "dialog[open]", "Replay 1 delivered event?");
-    await browser.click("dialog[open] button[value=confirm]");
+    await browser.confirm();
     await browser.shows("#field-ratePerSecond-note.error", "Use a whole number from 1 to 1000");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.go("#/replays/new?from=yesterday", ".detail [role=alert]", "The dry run failed");
     await browser.shows(".detail [role=alert]", "Write an instant in ISO 8601");
     await browser.go("#/replays/rpl_0", ".detail [role=alert]", "No replay with this id exists");
@@ -160,13 +157,12 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
       "retrying",
     );
     await browser.click(".bar a.button");
-    await browser.until("location.hash === '#/replays/new?delivery=retrying'");
+    await browser.isAt("#/replays/new?delivery=retrying");
     await browser.shows(
       ".dry-run",
       `${failing} events would be replayed. Nothing changes in the newest ${failing}`,
     );
-    await browser.read("document.querySelector('[name=ratePerSecond]').select()");
-    await browser.type("1");
+    await browser.fill("[name=ratePerSecond]", "1");
     await browser.press("Enter");
     await browser.shows(".detail h2", `Replay of ${failing} events`);
     const id = await browser.read(openId);
@@ -177,7 +173,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await reaches(id, 3);
     await browser.until(`${shownDone} >= 3`);
     await browser.shows("[data-rate]", "per second, at most 1");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
 
     await browser.push("Stop", ".detail .mark", "Stopped");
     const { resent } = await replays(`/${String(id)}`);
@@ -200,7 +196,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await outcome("resent", String(failing));
     await outcome("failed", "0");
     await browser.shows("[data-row]", `${failing} of ${failing} events`);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("says that another replay is running, leads to it, and starts after it was stopped", async () => {
@@ -212,16 +208,16 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".form.start", "About 1\u00a0s at 50 per second");
     // It was delivered already: the form asks, and "no" starts nothing.
     await browser.push("Replay 1 event", "dialog[open]", "Replay 1 delivered event?");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click("dialog[open] button[value=cancel]");
     await browser.lacks("dialog[open]");
     expect(await browser.count(".detail [role=alert]")).toBe(0);
     await browser.push("Replay 1 event", "dialog[open]", "are notified a second time");
-    await browser.click("dialog[open] button[value=confirm]");
+    await browser.confirm();
     await browser.shows(".detail [role=alert]", "The replay was not started");
     await browser.shows(".detail [role=alert]", "Another replay is running");
     await browser.shows(".detail [role=alert] a", "Open the running replay");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".detail [role=alert] a");
     await browser.until(`${openId} === ${JSON.stringify(id)}`);
     await browser.push("Stop", ".detail .mark", "Stopped");
@@ -300,9 +296,9 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".failures li", "Too deep");
     await browser.shows("[data-row]", "2 of 3 events, 1 failed", "Dead, operator-gateway");
     await browser.shows(".detail dd a", "operator-gateway");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".failures a");
-    await browser.until(`location.hash === "#/events/${eventId}"`);
+    await browser.isAt(`#/events/${eventId}`);
     await browser.shows(".detail h2", "Task completed: new");
   });
 
@@ -317,7 +313,6 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   });
 
   test("logs no error", () => {
-    const errors = browser.consoleMessages.filter((line) => line.startsWith("error"));
-    expect(errors).toEqual([]);
+    browser.loggedNoError();
   });
 });

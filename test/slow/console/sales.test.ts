@@ -1,29 +1,20 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
+import { consoleForTests, inBrowser, rows } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { skips } from "../../support/skips.ts";
 
-const rows = "document.querySelectorAll('[data-row]').length";
 const dayMs = 86_400_000;
 
-describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
+inBrowser("the Flights and Bookings views", () => {
   const { server, browser } = consoleForTests({ size: [1_440, 900] });
   let day: string;
-  const cellsOf = (selector: string) =>
-    browser.read(
-      `[...document.querySelectorAll(${JSON.stringify(selector)})].map((cell) => cell.textContent).join("|")`,
-    );
+  const cellsOf = async (selector: string) => (await browser.texts(selector)).join("|");
 
   const noonIn20Days = () =>
     new Date(Math.floor(server.app.clock.now() / dayMs + 20) * dayMs + dayMs / 2);
 
-  beforeAll(async () => {
-    await signIn(browser, server, "admin");
-    await browser.shows("h1", "Events");
-  }, 60_000);
+  beforeAll(() => browser.signIn("admin", "h1", "Events"), 60_000);
 
   /** Books seats on a flight that departs in 20 days. Returns the reference. */
   async function book(
@@ -48,7 +39,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
 
   test("bookings: an empty list says where to go next", async () => {
     await browser.go("#/bookings", ".empty strong", "No bookings yet");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     expect(await browser.read("document.querySelector('.empty a[href=swagger]') !== null")).toBe(
       true,
     );
@@ -85,7 +76,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     const widths = `[...document.querySelectorAll("li .meter")].map((meter) =>
       Math.round(meter.firstChild.getBoundingClientRect().width / meter.getBoundingClientRect().width * 1000)).join()`;
     expect(await browser.read(widths)).toBe("1000,1");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("flights: one row per departure has all of its cabins", async () => {
@@ -103,7 +94,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     );
     await browser.go(`#/flights?days=60&origin=LHR`, ".empty strong", "No departures in 60 days");
     await browser.click(".filters > a");
-    await browser.until("location.hash === '#/flights'");
+    await browser.isAt("#/flights");
     // What is set before the page has followed its address keeps the old filters.
     await browser.shows(".empty strong", "No departures in 14 days");
     await browser.set("From", day);
@@ -132,7 +123,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
     await browser.has(".chip:not(.set) .label", 3);
     await browser.click(".filters button.chip:last-of-type");
     await browser.has(".chip:not(.set) .label", 6);
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   });
 
   test("on a phone, nothing of a row is cut off", async () => {
@@ -156,10 +147,7 @@ describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
   });
 
   test("operators see no links to bookings", async () => {
-    await browser.click(".tools > button:last-child");
-    await browser.has("input[name=token]");
-    await signIn(browser, server, "operator");
-    await browser.shows("h1", "Events");
+    await browser.signInAgain("operator", "h1", "Events");
     await browser.go(`#/flights/${day}`, "li .row .cell", "SK200");
     expect(await browser.count("li .row :is(a, button)")).toBe(0);
   });

@@ -1,8 +1,6 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, signIn } from "../../support/console.ts";
-import { skips } from "../../support/skips.ts";
+import { consoleForTests, inBrowser } from "../../support/console.ts";
 
 /** 400 kbit/s. */
 const bytesPerSecond = 50_000;
@@ -10,7 +8,7 @@ const latency = 400;
 /** Of all responses until the first rows are there. */
 const maxBytes = 120_000;
 
-describe.skipIf(skips(noChromium))("the console on a slow network", () => {
+inBrowser("the console on a slow network", () => {
   const { server, browser } = consoleForTests();
   const throttle = (throughput: number, delay: number) =>
     browser.cdp("Network.emulateNetworkConditions", {
@@ -24,7 +22,7 @@ describe.skipIf(skips(noChromium))("the console on a slow network", () => {
     for (let sent = 0; sent < 55; sent += 1) {
       await server.app.deliverSample("code_host", "package.published");
     }
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]");
     await browser.cdp("Page.enable");
     await browser.cdp("Network.setCacheDisabled", { cacheDisabled: true });
@@ -49,7 +47,7 @@ describe.skipIf(skips(noChromium))("the console on a slow network", () => {
     await browser.go("#/events");
     await browser.has("[data-row]");
     expect(await browser.read("seen.join()")).toBe("outline,frame,loading,rows");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
   }, 60_000);
 
   test("loads little, and requests the first rows before its script has arrived", async () => {

@@ -1,16 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { json, until } from "../../support/app.ts";
-import { noChromium } from "../../support/browser.ts";
-import { consoleForTests, pastClock, signIn, startConsole } from "../../support/console.ts";
+import {
+  consoleForTests,
+  consolePage,
+  inBrowser,
+  pastClock,
+  rows,
+  startConsole,
+} from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
-import { skips } from "../../support/skips.ts";
 
-const rows = "document.querySelectorAll('[data-row]').length";
 const minuteMs = 60_000;
 
-describe.skipIf(skips(noChromium))("the console's views", () => {
+inBrowser("the console's views", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   const { server, browser } = consoleForTests({
@@ -33,7 +37,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), booker);
     bookingId = String((await json(booked))["bookingId"]);
     await app.as("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" }, booker);
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.has("[data-row]", 2);
   }, 60_000);
   afterAll(() => gateway.stop());
@@ -106,7 +110,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
       await browser.type(secret);
       await browser.push("Try this secret", ".explanation [role=status]", answer);
     }
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.shows("[data-row]", "2 bytes");
     await browser.shows(".end", "End of list · 1 rejected delivery");
   });
@@ -178,9 +182,9 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     clock.goBack(0);
     await browser.go(`#/events/${id}`, ".step h3", "Notification Delivered");
     await browser.click(".actions .primary");
-    await browser.click("dialog[open] .primary", ".step h3", "Notification 2, resent");
+    await browser.confirm(".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.until(isResentVisible);
   });
 
@@ -188,7 +192,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     const id = await deliver("deploy_platform", "deploy.error");
     await browser.go(`#/events/${id}`, ".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.click("dialog[open] .primary", ".step h3", "Notification, resent");
+    await browser.confirm(".step h3", "Notification, resent");
     await browser.until(isResentVisible);
   });
 
@@ -196,7 +200,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.go("#/nopage", ".empty strong", "This page does not exist");
     expect(await browser.count("nav [aria-current]")).toBe(0);
     await browser.until("document.title === 'Page not found · Skyhook'");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/events' && ${rows} > 0`);
   });
@@ -216,7 +220,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     expect(await browser.count(".page > .issues > .issue footer")).toBe(before - 1);
     await browser.read("void (document.querySelector('.muted').open = true)");
     await browser.shows(".muted button", "Unmute");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await browser.click(".muted .actions button:not(.primary)");
     await browser.lacks(".muted");
     await browser.click(".issue .primary", "[role=status]", "will be sent again");
@@ -236,16 +240,16 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     };
 
     await open(bare.url);
-    await signIn(browser, bare, "admin");
+    await consolePage(browser, bare).signIn("admin");
     await browser.go("#/issues");
     await browser.until(`${steps} === "open,open,open"`);
     await browser.shows(".issue h2", "A secret is missing");
     await browser.shows(".issue .actions a", "Set up");
-    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.isAccessible();
     await bare.stop();
 
     await open(fresh.url);
-    await signIn(browser, fresh, "admin");
+    await consolePage(browser, fresh).signIn("admin");
     await browser.go("#/issues");
     await browser.until(`${steps} === "done,open,waiting"`);
     const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
@@ -259,13 +263,12 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
   test("issues: says that there are none, and what to do next", async () => {
     const quiet = await startConsole({}, clock);
     await browser.open(`${quiet.url}/console`);
-    await signIn(browser, quiet, "operator");
-    await browser.shows("h1", "Events");
+    await consolePage(browser, quiet).signIn("operator", "h1", "Events");
     await browser.go("#/issues");
     await browser.click(".first-steps header button", ".empty strong", "No issues");
     await browser.shows(".empty pre", "bun skyhook send");
     await quiet.stop();
-    await signIn(browser, server, "admin");
+    await browser.signIn("admin");
     await browser.until(`${rows} > 0`);
   });
 
