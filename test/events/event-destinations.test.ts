@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 
-import { SQL } from "bun";
-
 import { firstPositionAt, idAt, positionIn } from "../../src/base/ids.ts";
 import type { Source } from "../../src/db/paginate.ts";
 import { type Statement, write } from "../../src/db/statement.ts";
@@ -17,12 +15,11 @@ import {
   openNotificationPages,
   sentNotificationPages,
 } from "../../src/outbound/model/notifications.sql.ts";
-import { schema } from "../../src/schema/schema.ts";
 import { json, jsonWith, type TestApp } from "../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../support/databases.ts";
+import { noManyConnections } from "../support/databases.ts";
 import { post } from "../support/flights.ts";
 import { itemsOf } from "../support/operator.ts";
-import { planOnPostgres, planOnSqlite } from "../support/plans.ts";
+import { filledPostgres, planOnSqlite } from "../support/plans.ts";
 import {
   deliveryRow,
   destinationRow,
@@ -349,23 +346,22 @@ test.each([
 test.skipIf(skips(noManyConnections))(
   "a page on PostgreSQL reads the same indexes in order",
   async () => {
-    await using database = await postgresDatabase();
-    for (const { sql: text } of schema.migrations.postgres) await database.run(text);
     const position = `(${start}::bigint + i * 1000) * 1024`;
-    await database.run(`select make_week(week_of(${start}::bigint * 1024))`);
-    await database.run(`insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
-      select ${position}, i, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, 't', '{}', 0, 0 from generate_series(1, 20000) as i`);
-    await database.run(`insert into destinations (id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
-      values ('${idOf(1)}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
-    await database.run(`insert into deliveries (destination, notification, event, status, attempt_count)
+    await using database = await filledPostgres(
+      `select make_week(week_of(${start}::bigint * 1024))`,
+      `insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+      select ${position}, i, case when i % 9 = 0 then 'code_host' else 'task_tracker' end, 'task.completed', 'accepted', 'k' || i, 0, 't', '{}', 0, 0 from generate_series(1, 20000) as i`,
+      `insert into destinations (id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+      values ('${idOf(1)}', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`,
+      `insert into deliveries (destination, notification, event, status, attempt_count)
       select case when i % 50 = 0 then 1 else 2 end, case when i % 100 = 0 then ${position} + 1 else ${position} end, ${position},
-        case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`);
-    await database.run("analyze");
-    await using client = new SQL(database.url, { max: 1 });
+        case when i % 7 = 0 then 'dead' when i % 11 = 0 then 'retrying' else 'delivered' end, 0 from generate_series(1, 20000) as i`,
+      "analyze",
+    );
     for (const [indexes, filters] of searches) {
       const halves = await statementsOf((storage) => eventsMatching(storage, filters), true);
       for (const [half, [statement, values]] of halves.entries()) {
-        const plan = await planOnPostgres(client, statement, values, "costs off");
+        const plan = await database.planOf(statement, values, "costs off");
         expect(plan).toContain(indexes[half] ?? "none");
         expect(plan).not.toContain("Sort");
       }

@@ -1,13 +1,47 @@
 import { Database } from "bun:sqlite";
 
-import type { SQL } from "bun";
+import { SQL } from "bun";
 
 import { compilerOf } from "../../src/db/postgres/compile.ts";
 import { compile } from "../../src/db/sqlite/compile.ts";
 import type { Statement } from "../../src/db/statement.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { schema } from "../../src/schema/schema.ts";
 
+import { postgresDatabase } from "./databases.ts";
+
 type Any = Statement<never, unknown>;
+
+/** A storage that finds nothing, and passes each statement that it is to read, with its values. */
+export function readingFor(read: (statement: Any, values: object) => unknown): Storage {
+  const storage: Pick<Storage, "all" | "dialect"> = {
+    dialect: "postgres",
+    async all<Values extends object, Row>(statement: Statement<Values, Row>, values: Values) {
+      await read(statement, values);
+      return [];
+    },
+  };
+  // Guarantee: what only reads uses these two members.
+  return storage as Storage;
+}
+
+/** A database on PostgreSQL with the tables of this version, and what such statements store. */
+export async function filledPostgres(...statements: readonly string[]) {
+  const database = await postgresDatabase();
+  for (const { sql } of schema.migrations.postgres) await database.run(sql);
+  for (const statement of statements) await database.run(statement);
+  const client = new SQL(database.url, { max: 1 });
+  return {
+    run: database.run,
+    /** By default with the rows that each step reads. */
+    planOf: (statement: Any, values: object, options = "analyze, costs off, timing off") =>
+      planOnPostgres(client, statement, values, options),
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /** How SQLite runs a statement on empty tables, a line for each step. */
 export function planOnSqlite(statement: Any): readonly string[] {
@@ -33,7 +67,7 @@ export async function textOf(client: SQL, statement: Any, values: object) {
 }
 
 /** How PostgreSQL runs a statement. `options`: those of EXPLAIN. */
-export async function planOnPostgres(
+async function planOnPostgres(
   client: SQL,
   statement: Any,
   values: object,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 
-import { SQL } from "bun";
 import { asc } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
@@ -15,13 +14,12 @@ import { waitingBefore } from "../../../src/outbound/deliveries/retry-all.sql.ts
 import { orphanedDestinations } from "../../../src/outbound/model/deliveries.sql.ts";
 import { reorder } from "../../../src/outbound/model/delivery-order.sql.ts";
 import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
-import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { noManyConnections } from "../../support/databases.ts";
 import { gatewayDestination } from "../../support/destination.ts";
 import { untilLater, waits } from "../../support/notifying.ts";
 import { listed } from "../../support/operator.ts";
-import { mostRejected, planOnPostgres, planOnSqlite } from "../../support/plans.ts";
+import { filledPostgres, mostRejected, planOnSqlite } from "../../support/plans.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -152,13 +150,12 @@ test("the statements of a queue read no delivery that waits for others", () => {
 test.skipIf(skips(noManyConnections))(
   "on PostgreSQL, they read none either, with and without statistics",
   async () => {
-    await using database = await postgresDatabase();
-    for (const { sql: text } of schema.migrations.postgres) await database.run(text);
-    await database.run(`insert into deliveries (destination, notification, event, order_key, status, attempt_count, due_at, blocked)
-      select 1, i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
-    await database.run(`insert into destinations (number, id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
-      values (1, 'dst_1', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`);
-    await using client = new SQL(database.url, { max: 1 });
+    await using database = await filledPostgres(
+      `insert into deliveries (destination, notification, event, order_key, status, attempt_count, due_at, blocked)
+      select 1, i, i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`,
+      `insert into destinations (number, id, name, format, transport, url, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+      values (1, 'dst_1', 'one', 'json', 'http', '', 8, false, 'active', 0, 0, 0, '')`,
+    );
     const now = new Date(10_000);
     const [unblockFirst, blockOthers] = reorder([{ destination: 1, orderKey: "key" }], now);
     const [orphans, orphansBehind] = orphanedDestinations;
@@ -175,16 +172,11 @@ test.skipIf(skips(noManyConnections))(
       if (statistics) await database.run("analyze deliveries");
       for (const [name, run] of Object.entries(runs)) {
         if (run?.statement === undefined) throw new Error(`No statement ${name}`);
-        const options = "analyze, costs off, timing off";
-        const plan = await planOnPostgres(client, run.statement, run.values, options);
+        const plan = await database.planOf(run.statement, run.values);
         expect(plan).toContain("actual rows");
         const most = mostRejected(plan);
-        expect({ name, statistics, most, plan }).toEqual({
-          name,
-          statistics,
-          most: Math.min(5, most),
-          plan,
-        });
+        const shown = { name, statistics, plan };
+        expect({ ...shown, most }).toEqual({ ...shown, most: Math.min(5, most) });
       }
     }
   },

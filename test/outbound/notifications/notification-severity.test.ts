@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 
-import { SQL } from "bun";
-
-import { type Statement, write } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { severities } from "../../../src/event/new-notification.ts";
 import { insertDeliveries } from "../../../src/outbound/model/deliveries.sql.ts";
@@ -12,11 +10,10 @@ import {
   insertNotification,
   notificationPages,
 } from "../../../src/outbound/model/notifications.sql.ts";
-import { schema } from "../../../src/schema/schema.ts";
 import { json, jsonWith } from "../../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { noManyConnections } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { planOnPostgres, planOnSqlite } from "../../support/plans.ts";
+import { filledPostgres, planOnSqlite, readingFor } from "../../support/plans.ts";
 import { deliveryRow, destinationRow, eventRow, notificationRow } from "../../support/rows.ts";
 import { appForAll } from "../../support/running-app.ts";
 import { skips } from "../../support/skips.ts";
@@ -99,15 +96,8 @@ test.each(["/v1/notifications", "/v1/feed"])("%s rejects an unknown severity", a
 });
 
 /** Passes the statement of a page of one severity, with its values. */
-async function eachRead(read: (statement: Statement<never, unknown>, values: object) => unknown) {
-  const storage = {
-    ...app.services.storage,
-    async all<Values extends object, Row>(statement: Statement<Values, Row>, values: Values) {
-      await read(statement, values);
-      return [];
-    },
-  };
-  const source = notificationPages(storage, { severity: "error" });
+async function eachRead(read: Parameters<typeof readingFor>[0]) {
+  const source = notificationPages(readingFor(read), { severity: "error" });
   await source.read({ order: "newest-first", from: null, offset: 0, limit: 20 });
 }
 
@@ -124,15 +114,14 @@ test("SQLite reads a severity by its index", async () => {
 });
 
 test.skipIf(skips(noManyConnections))("PostgreSQL reads a severity by its index", async () => {
-  await using database = await postgresDatabase();
-  for (const { sql } of schema.migrations.postgres) await database.run(sql);
-  await database.run(`insert into notifications (position, event, title, text, severity)
-    select i, i, '', '', case when i < 10 then 'error' else 'info' end from generate_series(1, 9600) as i`);
-  await database.run("select make_week(0)");
-  await database.run("analyze notifications");
-  await using client = new SQL(database.url, { max: 1 });
+  await using database = await filledPostgres(
+    `insert into notifications (position, event, title, text, severity)
+    select i, i, '', '', case when i < 10 then 'error' else 'info' end from generate_series(1, 9600) as i`,
+    "select make_week(0)",
+    "analyze notifications",
+  );
   await eachRead(async (statement, values) => {
-    const plan = await planOnPostgres(client, statement, values, "costs off");
+    const plan = await database.planOf(statement, values, "costs off");
     expect(plan).toContain("notifications_of_severity");
   });
 });
