@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
@@ -55,13 +55,15 @@ export function storageSuite(dialect: string, open: () => Promise<Storage>, walk
 
 function tests(open: () => Promise<Storage>, walks: number): void {
   let storage: Storage;
+  beforeEach(async () => {
+    storage = await open();
+  });
   afterEach(() => storage.close());
 
   const count = () => eventPages(storage, {}).count();
 
   describe("transactions", () => {
     test("store and return rows unchanged, including nulls, times, bytes and JSON", async () => {
-      storage = await open();
       const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
       await storage.atomically(write(insertEvent, row));
       const [event] = await storage.all(eventById, { id: row.id });
@@ -75,7 +77,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are rolled back alone when a statement changes no row with an error in `onNoRows`", async () => {
-      storage = await open();
       const clash = storage.atomically(
         write(insertEvent, eventRow(1)),
         write(insertUser, user(1)),
@@ -95,7 +96,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are rolled back alone when a constraint fails, at any position in the group", async () => {
-      storage = await open();
       const broken = eventRow(9, { title: null as unknown as string });
       const transactions = [
         storage.atomically(write(insertEvent, eventRow(1))),
@@ -114,7 +114,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are rolled back alone when a value cannot be bound", async () => {
-      storage = await open();
       const { title: _, ...untitled } = notificationRow(1);
       const transactions = [
         storage.atomically(
@@ -129,7 +128,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("skip the remaining statements and commit when a statement with `stop` changes no row", async () => {
-      storage = await open();
       await storage.atomically(write(insertEvent, eventRow(1)));
       const [user1, again, note] = await storage.atomically(
         write(insertUser, user(1)),
@@ -142,7 +140,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are visible to readers completely or not at all", async () => {
-      storage = await open();
       const written = storage.atomically(
         write(insertEvent, eventRow(1)),
         write(insertEvent, eventRow(2)),
@@ -159,7 +156,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are all stored, each with its own result, when many start in one turn", async () => {
-      storage = await open();
       const results = await Promise.all(
         Array.from({ length: 1_500 }, (_, n) =>
           storage.atomically(write(insertEvent, eventRow(n % 1_000))),
@@ -170,7 +166,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("are committed by close if they wait, and fail if they come later", async () => {
-      storage = await open();
       const waiting = storage.atomically(write(insertEvent, eventRow(1)));
       await storage.close();
       expect((await waiting)[0].changes).toBe(1);
@@ -181,7 +176,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
   });
 
   test("seats left are never fewer than none or more than there are, whatever a statement says", async () => {
-    storage = await open();
     await storage.atomically(write(insertFlight, flightRow(1)));
     const left = async () => {
       const [flight] = await storage.all(flightById, { id: 1 });
@@ -201,7 +195,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   describe("events", () => {
     test("are stored once per key, and once per provider and body if the body hash is set", async () => {
-      storage = await open();
       const hash = Buffer.alloc(16, 7);
       const rows = [
         eventRow(1, { bodyHash: hash }),
@@ -229,7 +222,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("count their duplicates and can be interpreted again", async () => {
-      storage = await open();
       const row = eventRow(1, { status: "ignored" });
       await storage.atomically(write(insertEvent, row));
       await storage.atomically(
@@ -245,7 +237,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
   });
 
   test("finds a sealed passenger for each encryption key", async () => {
-    storage = await open();
     const place = (booking: number) =>
       ({ bookingId: `bk_${String(booking).padStart(32, "0")}`, position: 1 }) as const;
     const person = {
@@ -257,15 +248,9 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       email: "ada@example.com",
     };
     const sealed = (key: number, value: number) => Buffer.from([key, 0, 0, 0, value]);
-    for (const [n, [key, value]] of (
-      [
-        [1, 9],
-        [1, 8],
-        [2, 9],
-        [1, 7],
-      ] as const
-    ).entries()) {
-      const row = { ...place(n), ...person, sealed: sealed(key, value) };
+    const values = [sealed(1, 9), sealed(1, 8), sealed(2, 9), sealed(1, 7)];
+    for (const [n, value] of values.entries()) {
+      const row = { ...place(n), ...person, sealed: value };
       await storage.atomically(write(insertPassenger, row));
     }
     expect(await storage.all(sealedByEachKey, {})).toEqual([
@@ -312,6 +297,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         direction: fc.constantFrom("forward" as const, "backward" as const),
       });
       await forAllAsync(runs(walks), [scenario], async ({ times, limit, direction }) => {
+        await storage.close();
         storage = await open();
         let made = 0;
         const insert = async (createdAt: Date) => {
@@ -327,13 +313,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           if (direction === "forward") await insert(at(1_000 + made));
         };
         expect(await walk(direction, limit, newer)).toEqual(rows.toReversed());
-        await storage.close();
       });
-      storage = await open();
     });
 
     test("after a cursor without an id start strictly before its time, forward only", async () => {
-      storage = await open();
       const rows = [3, 4, 5, 5].map((time, n) => eventRow(n, { createdAt: at(time) }));
       for (const row of rows) await storage.atomically(write(insertEvent, row));
       const cursor = { createdAt: at(5), id: null };
@@ -348,17 +331,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       });
     });
 
-    test("have each item of one millisecond once", async () => {
-      storage = await open();
-      const rows = [3, 1, 5, 2, 4].map((number) => eventRow(number, { createdAt: at(0) }));
-      for (const row of rows) await storage.atomically(write(insertEvent, row));
-      const expected = rows.map(({ id }): string => id).toReversed();
-      expect(await walk("forward", 2, async () => {})).toEqual(expected);
-      expect(await walk("backward", 2, async () => {})).toEqual(expected);
-    });
-
     test("of a list by time have each item of one millisecond once, in the order of ids", async () => {
-      storage = await open();
       const rows = [3, 1, 5, 2, 4].map((number) => rejectionRow(number, { createdAt: at(0) }));
       for (const row of rows) await storage.atomically(write(insertRejection, row));
       const expected = rows
@@ -372,23 +345,17 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("have more only if an item follows, also when they are full", async () => {
-      storage = await open();
       for (const n of [1, 2, 3, 4]) await storage.atomically(write(insertEvent, eventRow(n)));
       for (const direction of ["forward", "backward"] as const) {
         const hasMore = async (limit: number) => {
           const request = { limit, withTotal: false, direction, cursor: null };
           return (await paginate(eventPages(storage, {}), request)).pagination.hasMore;
         };
-        expect([await hasMore(3), await hasMore(4), await hasMore(5)]).toEqual([
-          true,
-          false,
-          false,
-        ]);
+        for (const limit of [3, 4, 5]) expect(await hasMore(limit)).toBe(limit < 4);
       }
     });
 
     test("by number return the same list, with the total on request", async () => {
-      storage = await open();
       const rows = [0, 1, 2, 3, 4, 5, 6].map((n) => eventRow(n));
       for (const row of rows) await storage.atomically(write(insertEvent, row));
       const source = eventPages(storage, {});
@@ -403,7 +370,6 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
 
     test("can be filtered by any combination of provider, type and status", async () => {
-      storage = await open();
       const kinds = [
         { provider: "a", type: "x", status: "accepted" },
         { provider: "a", type: "y", status: "ignored" },

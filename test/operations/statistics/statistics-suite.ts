@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import {
   departuresBetween,
@@ -40,10 +40,12 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     storage.all(countsBySteps, { spanMinutes: 1, from, to, stepMinutes });
 
   describe("statistics", () => {
+    beforeEach(async () => {
+      storage = await open();
+    });
     afterEach(() => storage.close());
 
     test("adds counts of the same time, provider and verdict, and keeps others apart", async () => {
-      storage = await open();
       await add({ deliveries: 2 }, { deliveries: 3 }, { verdict: "rejected" }, { provider: "b" });
       await add({ deliveries: 4 }, { spanMinutes: 60, deliveries: 100 });
       const found = await steps(0, 1);
@@ -58,7 +60,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("groups counts into steps from the first minute, excluding the last", async () => {
-      storage = await open();
       const minute = 29_000_000;
       for (const after of [-1, 0, 4, 5, 9, 10]) await add({ minute: minute + after });
       const found = await steps(minute, minute + 10, 5);
@@ -69,7 +70,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("returns the hours with verified deliveries, newest first", async () => {
-      storage = await open();
       await add(
         ...[60, 120, 180].map((minute) => ({ spanMinutes: 60 as const, minute })),
         { spanMinutes: 60, minute: 120, verdict: "ignored", deliveries: 5 },
@@ -84,7 +84,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("deletes old counts in batches", async () => {
-      storage = await open();
       for (let minute = 0; minute < 5; minute += 1) await add({ minute });
       await add({ spanMinutes: 60 });
       const batch = write(deleteOldCounts, { spanMinutes: 1, before: 4, limit: 3 });
@@ -95,7 +94,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("keeps the first and the latest use of a secret, in any order of writes", async () => {
-      storage = await open();
       const use = (ms: number, secret = "x") => ({
         provider: "a",
         secret,
@@ -114,7 +112,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("finds events by their idempotency keys", async () => {
-      storage = await open();
       for (const n of [1, 2, 3]) await storage.atomically(write(insertEvent, eventRow(n)));
       const keys = ["task_tracker:2", "task_tracker:3", "task_tracker:4"];
       const found = await storage.all(eventsByKeys, { keys });
@@ -122,7 +119,6 @@ export function statisticsTests(open: () => Promise<Storage>): void {
     });
 
     test("returns the load of flights departing in a span, excluding its end", async () => {
-      storage = await open();
       const any = { flight: null, origin: null, destination: null };
       const span = { from: new Date(10_000), until: new Date(20_000), ...any };
       const departs = (ms: number, flightNumber: string) =>

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { firstPositionAt, positionIn, timeOfPosition } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
@@ -20,6 +20,7 @@ import { attemptsBy, attemptsTo } from "../../../src/outbound/model/attempts.sql
 import {
   deliveriesOfEvent,
   insertDeliveries,
+  type NewDelivery,
   storeDeliveries,
 } from "../../../src/outbound/model/deliveries.sql.ts";
 import { reorder, unblockNext } from "../../../src/outbound/model/delivery-order.sql.ts";
@@ -71,20 +72,22 @@ function settling(
 export function deliveryTests(open: () => Promise<Storage>): void {
   describe("deliveries", () => {
     let storage: Storage;
+    beforeEach(async () => {
+      storage = await open();
+    });
     afterEach(() => storage.close());
 
     const to = { destination: 1 };
+    const store = (...deliveries: readonly NewDelivery[]) =>
+      storage.atomically(write(insertDeliveries, { deliveries }));
     const claim = (now: number, limit = 10) =>
       storage.atomically(
         write(claimDue, { ...to, now: at(now), leasedUntil: at(now + 1_000), limit }),
       );
 
     test("are claimed once while leased, oldest first, and again after the lease expires", async () => {
-      storage = await open();
       for (const n of [1, 2, 3]) {
-        await storage.atomically(
-          write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(n))] }),
-        );
+        await store(deliveryRow(notificationRow(n)));
       }
       const [two] = await claim(10, 2);
       expect(numbersOf(two.rows)).toEqual([1, 2]);
@@ -95,10 +98,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("cannot be settled by a process whose lease expired and was taken by another", async () => {
-      storage = await open();
-      await storage.atomically(
-        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
-      );
+      await store(deliveryRow(notificationRow(1)));
       const [[first], [second]] = [await claim(10), await claim(2_000)];
       const settle = async (leasedUntil: Date | null) => {
         const [result] = await storage.atomically(settling({ ...keyOf(1), leasedUntil }));
@@ -109,11 +109,11 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       expect((await claim(9_000))[0].rows).toEqual([]);
     });
 
-    test("rescheduled during an attempt stay leased, and are due after it unless it succeeded", async () => {
-      for (const status of ["retrying", "delivered"] as const) {
-        storage = await open();
+    test.each(["retrying", "delivered"] as const)(
+      "rescheduled during an attempt stay leased, and are due after it unless it succeeded: %s",
+      async (status) => {
         const row = deliveryRow(notificationRow(1), { status: "retrying", attemptCount: 3 });
-        await storage.atomically(write(insertDeliveries, { deliveries: [row] }));
+        await store(row);
         const [held] = await claim(10);
         const lease = { ...keyOf(1), leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [rescheduled] = await storage.atomically(
@@ -128,15 +128,11 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         );
         const due = status === "delivered" ? [] : [{ ...keyOf(1), attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
-        await storage.close();
-      }
-    });
+      },
+    );
 
     test("leased by a dead process are free after a start", async () => {
-      storage = await open();
-      await storage.atomically(
-        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
-      );
+      await store(deliveryRow(notificationRow(1)));
       await claim(10);
       expect(await storage.all(nextDue, { ...to, after: at(20) })).toEqual([]);
       await storage.atomically(write(releaseLeases, {}));
@@ -145,7 +141,6 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("leased by a dead process are not free after a start if a library was to send them", async () => {
-      storage = await open();
       await storage.atomically(
         write(insertDestination, destinationRow(1, { transport: "nats" })),
         write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1))] }),
@@ -157,13 +152,9 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("are rescheduled only if dead", async () => {
-      storage = await open();
-      await storage.atomically(
-        write(insertDeliveries, {
-          deliveries: (["dead", "delivered"] as const).map((status, index) =>
-            deliveryRow(notificationRow(index + 1), { status }),
-          ),
-        }),
+      await store(
+        deliveryRow(notificationRow(1), { status: "dead" }),
+        deliveryRow(notificationRow(2), { status: "delivered" }),
       );
       const [rescheduled] = await storage.atomically(
         write(rescheduleDead, { deliveries: [keyOf(1), keyOf(2)], now: at(50) }),
@@ -173,7 +164,6 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("are recorded although a destination answered what not every database stores", async () => {
-      storage = await open();
       const row = notificationRow(1);
       const notification = row.position.position;
       const attempt = { ...to, notification, durationMs: 1, responseStatus: null };
@@ -191,7 +181,6 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("of one order key are claimed one at a time, in the order of commits, other keys meanwhile", async () => {
-      storage = await open();
       const rows = [
         ["a", 1],
         ["a", 2],
@@ -222,9 +211,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("of an order key wait for an earlier one that is rescheduled, whatever is due", async () => {
-      storage = await open();
       const orderKey = "a";
-      const store = (n: number, status: "dead" | "pending") =>
+      const add = (n: number, status: "dead" | "pending") =>
         storage.atomically(
           ...storeDeliveries([
             deliveryRow(notificationRow(n), {
@@ -234,10 +222,10 @@ export function deliveryTests(open: () => Promise<Storage>): void {
             }),
           ]),
         );
-      await store(1, "dead");
-      await store(2, "dead");
-      await store(3, "pending");
-      await store(4, "pending");
+      await add(1, "dead");
+      await add(2, "dead");
+      await add(3, "pending");
+      await add(4, "pending");
       await storage.atomically(
         write(rescheduleDead, { deliveries: [keyOf(1), keyOf(2)], now: at(5) }),
         ...reorder([{ ...to, orderKey }], at(5)),
@@ -255,11 +243,8 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("are claimed only for their destination", async () => {
-      storage = await open();
       const other = { destination: 2 };
-      await storage.atomically(
-        write(insertDeliveries, { deliveries: [deliveryRow(notificationRow(1), other)] }),
-      );
+      await store(deliveryRow(notificationRow(1), other));
       expect((await claim(10))[0].rows).toEqual([]);
       expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
       await storage.atomically(
@@ -273,10 +258,12 @@ export function deliveryTests(open: () => Promise<Storage>): void {
 
   describe("notifications", () => {
     let storage: Storage;
+    beforeEach(async () => {
+      storage = await open();
+    });
     afterEach(() => storage.close());
 
     test("have the worst status of their deliveries to operators", async () => {
-      storage = await open();
       const event = positionIn(eventRow(1).id);
       const row = notificationRow(1);
       const statusAfter = async (...statuses: readonly NotificationStatus[]) => {
@@ -321,7 +308,6 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("are in the feed in commit order, with provider and type of their event", async () => {
-      storage = await open();
       for (const n of [3, 1, 2]) {
         const event = eventRow(n);
         const own = { position: event.place, event: event.place };
@@ -341,7 +327,6 @@ export function deliveryTests(open: () => Promise<Storage>): void {
     });
 
     test("that are waiting or dead are counted by status", async () => {
-      storage = await open();
       for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
         await storage.atomically(...sentWrites(notificationRow(n), { status }));
       }
