@@ -274,7 +274,7 @@ describe.skipIf(skips(noManyConnections))("postgres: weeks", () => {
     });
 
     test("keeps all if too many events must be kept once it has its lock", async () => {
-      const storage = await stored();
+      await stored();
       const sweep = "sweep_week(integer, integer, bigint)";
       await shared.run(`alter function ${sweep} set lock_timeout = '10s'`);
       await using sweeper = new SQL(shared.url, { max: 1 });
