@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 
 import { countInSlices } from "../../src/db/in-turn.ts";
+import { turns } from "../support/turns.ts";
 
 /** A list of numbers from 1, in slices of ten. */
 function numbers(length: number, onSlice: () => void) {
@@ -17,20 +18,13 @@ test.each([0, 1, 9, 10, 11, 100, 101])("a list of %d is counted exactly", async 
 });
 
 test("each turn of the event loop counts one slice, also when several lists are counted", async () => {
-  let turn = 0;
-  let isDone = false;
-  const next = () => {
-    turn += 1;
-    if (!isDone) setImmediate(next);
-  };
-  setImmediate(next);
-  const turns: number[] = [];
-  const onSlice = () => turns.push(turn);
+  using turn = turns();
+  const slices: number[] = [];
+  const onSlice = () => slices.push(turn.now());
   const totals = await Promise.all([numbers(35, onSlice), numbers(25, onSlice)]);
-  isDone = true;
   expect(totals).toEqual([35, 25]);
-  expect(turns).toHaveLength(4 + 3);
-  expect(new Set(turns).size).toBe(turns.length);
+  expect(slices).toHaveLength(4 + 3);
+  expect(new Set(slices).size).toBe(slices.length);
 });
 
 test("a slice that fails ends its count, and no other", async () => {

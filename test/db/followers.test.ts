@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 
 import { systemClock } from "../../src/base/clock.ts";
 import { followers } from "../../src/db/followers.ts";
+import { turns } from "../support/turns.ts";
 
 const newest = 2_000;
 
@@ -15,18 +16,11 @@ const table = {
 
 test("other work runs between the pages that a follower reads, also if it skips them all [API4-21]", async () => {
   const following = followers(table, systemClock, () => {});
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using turn = turns();
   let read = 0;
   for await (const _ of following.follow(0, new AbortController().signal)) {
     read += 1;
     if (read === newest) break;
   }
-  isOver = true;
-  expect(turns).toBeGreaterThanOrEqual(newest / 100 - 1);
+  expect(turn.now()).toBeGreaterThanOrEqual(newest / 100 - 1);
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 
 import { mergeSources } from "../../src/db/merge.ts";
 import type { Source, Window } from "../../src/db/paginate.ts";
+import { turns } from "../support/turns.ts";
 
 interface Item {
   readonly createdAt: Date;
@@ -88,17 +89,10 @@ test("other work runs between the reads of merged lists", async () => {
   const lists = ["b", "c", "d"].map((letter) =>
     listOf(one.map((item) => ({ ...item, id: `${letter}${item.id}` }))),
   );
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using turn = turns();
   const window = { order: "newest-first", from: null, offset: 4_000, limit: 100 } as const;
   const page = await mergeSources(lists).read(window);
-  isOver = true;
   expect(page).toHaveLength(100);
   // 200 items for each read.
-  expect(turns).toBeGreaterThanOrEqual(4_000 / 200);
+  expect(turn.now()).toBeGreaterThanOrEqual(4_000 / 200);
 });

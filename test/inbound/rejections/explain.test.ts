@@ -11,6 +11,7 @@ import { schemeOf } from "../signatures/schemes.ts";
 import { requestOf, signer } from "../signatures/suite/signer.ts";
 
 import { nestedJson } from "./hostile-bodies.ts";
+import { turns } from "../../support/turns.ts";
 
 const secret = "a secret of twenty-odd characters";
 const current = { current: secret, previous: "the one before it" };
@@ -283,17 +284,10 @@ describe("explain", () => {
 });
 
 test("other requests run between two tries", async () => {
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using turn = turns();
   expect((await explained(tasks, mac("another text"))).cause).toBe("unknown");
-  isOver = true;
   // Each form of the body, and each other secret.
-  expect(turns).toBeGreaterThanOrEqual(12 + someOthers.length);
+  expect(turn.now()).toBeGreaterThanOrEqual(12 + someOthers.length);
 });
 
 const weak: readonly (readonly [scheme: SignatureScheme, sent: string, advice: string])[] = [

@@ -10,6 +10,7 @@ import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { deliveryRow, destinationNumber, eventRow, notificationRow } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { turns } from "../../support/turns.ts";
 
 const app = appPerTest({
   DATABASE_URL: "sqlite::memory:",
@@ -46,15 +47,9 @@ async function readsPerTurn(requests: () => Promise<unknown>): Promise<readonly 
   const { storage } = app.services;
   const all = storage.all.bind(storage);
   const reads = new Map<number, number>();
-  let turn = 0;
-  let done = false;
-  const tick = () => {
-    turn += 1;
-    if (!done) setImmediate(tick);
-  };
-  tick();
+  using turn = turns();
   const counted: Storage["all"] = (statement, values) => {
-    if ("destinationId" in values) reads.set(turn, (reads.get(turn) ?? 0) + 1);
+    if ("destinationId" in values) reads.set(turn.now(), (reads.get(turn.now()) ?? 0) + 1);
     return all(statement, values);
   };
   storage.all = counted;
@@ -62,7 +57,6 @@ async function readsPerTurn(requests: () => Promise<unknown>): Promise<readonly 
     await requests();
   } finally {
     storage.all = all;
-    done = true;
   }
   return [...reads.values()];
 }

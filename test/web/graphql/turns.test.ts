@@ -5,16 +5,7 @@ import { buildSchema, execute, parse } from "graphql";
 import { systemClock } from "../../../src/base/clock.ts";
 import { workLimiter } from "../../../src/identity/limiter.ts";
 import { rootFieldsInTurns } from "../../../src/web/graphql/build-in-turns.ts";
-
-/** Counts the turns of the event loop until it is disposed of. */
-function turns() {
-  let count = 0;
-  let timer = setImmediate(function next() {
-    count += 1;
-    timer = setImmediate(next);
-  });
-  return { now: () => count, [Symbol.dispose]: () => clearImmediate(timer) };
-}
+import { turns } from "../../support/turns.ts";
 
 const limiter = workLimiter(systemClock);
 const admit = (fields: number) => limiter.begin(null, fields);
