@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { firstPositionAt } from "../../src/base/ids.ts";
 import { rowsPerSlice } from "../../src/db/in-turn.ts";
 import { write } from "../../src/db/statement.ts";
-import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { indexEvents } from "../../src/events/index-batch.ts";
 import { json, type TestApp } from "../support/app.ts";
 import { eventRow, notificationRow, sentWrites } from "../support/rows.ts";
 import { serveApp, type ServedApp } from "../support/served-app.ts";
+import { areCounted, watchReads } from "../support/watched-reads.ts";
 
 const events = rowsPerSlice * 2 + 100;
 const numbers = Array.from({ length: events }, (_, number) => number);
@@ -95,23 +95,16 @@ describe("while a long list is counted on SQLite", () => {
   test.each(["", "delivery=pending"])(
     "/livez answers before the count of %p ends",
     async (query) => {
-      const { storage } = served.app.services;
-      const all = storage.all.bind(storage);
       const counting = Promise.withResolvers<void>();
       const answered = Promise.withResolvers<void>();
       let counted = 0;
       // Holds the count after its first slice, until /livez has answered.
-      const held: Storage["all"] = async (statement, values) => {
-        const rows = await all(statement, values);
-        const [first] = rows;
-        if (typeof first === "object" && first !== null && "total" in first) {
-          counted += 1;
-          counting.resolve();
-          await answered.promise;
-        }
-        return rows;
-      };
-      storage.all = held;
+      const end = watchReads(served.app.services.storage, async (_, rows) => {
+        if (!areCounted(rows)) return;
+        counted += 1;
+        counting.resolve();
+        await answered.promise;
+      });
       try {
         const page = served.app.as("operator", `/v1/events?limit=1&include=total&${query}`);
         await counting.promise;
@@ -120,7 +113,7 @@ describe("while a long list is counted on SQLite", () => {
         await page;
         expect(counted).toBeGreaterThan(1);
       } finally {
-        storage.all = all;
+        end();
       }
     },
   );

@@ -7,6 +7,7 @@ import { changeFlight } from "../../support/flight-changes.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { watchReads } from "../../support/watched-reads.ts";
 
 const app = appPerTest();
 const send = (body: object, headers: Record<string, string> = {}) =>
@@ -81,20 +82,13 @@ describe("a booking with an expected price", () => {
         const flightNumber = expectedPrice === undefined ? "SK101" : "SK102";
         const flight = await addFlight(app, { flightNumber });
         const { id } = flight;
-        const { storage } = app.services;
-        const all = storage.all.bind(storage);
         let imports = 1;
         // The import commits between the read of the price and the sale.
-        const racing: typeof all = async (statement, values) => {
-          const rows = await all(statement, values);
-          if (Object.is(statement, flightById) && imports-- > 0) {
-            await changeFlight(app, flight, fields);
-          }
-          return rows;
-        };
-        storage.all = racing;
+        const end = watchReads(app.services.storage, async (statement) => {
+          if (statement === flightById && imports-- > 0) await changeFlight(app, flight, fields);
+        });
         const sold = await json(await send({ ...bookingBody(id), expectedPrice }));
-        storage.all = all;
+        end();
         if (expectedPrice === undefined) {
           expect(sold).toMatchObject({ totalPrice: now.amount, currency: now.currency });
         } else expect(sold).toMatchObject({ code: "price-changed", currentPrice: now });
@@ -106,19 +100,13 @@ describe("a booking with an expected price", () => {
   test("of a price that moves again and again ends with 503", async () => {
     const flight = await addFlight(app);
     const { id } = flight;
-    const { storage } = app.services;
-    const all = storage.all.bind(storage);
     let reads = 0;
-    const racing: typeof all = async (statement, values) => {
-      const rows = await all(statement, values);
-      if (Object.is(statement, flightById)) {
-        await changeFlight(app, flight, { priceMinor: (reads += 1) });
-      }
-      return rows;
-    };
-    storage.all = racing;
+    const end = watchReads(app.services.storage, async (statement) => {
+      if (statement !== flightById) return;
+      await changeFlight(app, flight, { priceMinor: (reads += 1) });
+    });
     expect(await json(await send(bookingBody(id)))).toMatchObject({ code: "unavailable" });
-    storage.all = all;
+    end();
     expect(await seatsLeft(app, id)).toBe(10);
   });
 });

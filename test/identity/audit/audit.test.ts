@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 
 import { rowsPerSlice } from "../../../src/db/in-turn.ts";
 import { write } from "../../../src/db/statement.ts";
-import type { Storage } from "../../../src/db/storage.ts";
 import type { AuditAction, AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { reveals } from "../../../src/identity/audit/reveals.ts";
@@ -12,6 +11,7 @@ import { failure } from "../../support/failure.ts";
 import { post } from "../../support/flights.ts";
 import { contextOf, listed } from "../../support/operator.ts";
 import { resources } from "../../support/resources.ts";
+import { areCounted, watchReads } from "../../support/watched-reads.ts";
 
 test("the audit list tells admins who changed what, without secrets", async () => {
   await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
@@ -168,15 +168,8 @@ test("the total of a filtered audit list reads the entries that match, not the w
     ),
     ...[1, 2].map((number) => write(insertAudit, row(10 ** 6 + number, "provider.added", "root"))),
   );
-  const all = storage.all.bind(storage);
   let slices = 0;
-  const counted: Storage["all"] = async (statement, values) => {
-    const rows = await all(statement, values);
-    const [first] = rows;
-    if (typeof first === "object" && first !== null && "total" in first) slices += 1;
-    return rows;
-  };
-  storage.all = counted;
+  watchReads(storage, (_, rows) => (slices += areCounted(rows) ? 1 : 0));
   for (const filter of ["action=provider.added", "actor=root"]) {
     slices = 0;
     const page = await json(

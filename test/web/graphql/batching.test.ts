@@ -6,20 +6,12 @@ import { defaultDialect } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { watchReads } from "../../support/watched-reads.ts";
 
 describe("database statements", () => {
   let statements = 0;
   const app = appPerTest();
-  beforeEach(async () => {
-    const { storage } = app.services;
-    const all = storage.all.bind(storage);
-    Object.assign(storage, {
-      all: (...args: Parameters<typeof all>) => {
-        statements += 1;
-        return all(...args);
-      },
-    });
-  });
+  beforeEach(() => void watchReads(app.services.storage, () => (statements += 1)));
 
   const countOf = async (query: string, variables = {}) => {
     // The first request of an app also reads who was erased.

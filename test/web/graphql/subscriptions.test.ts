@@ -6,6 +6,7 @@ import { problems } from "../../../src/web/problems.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { at } from "../../support/graphql.ts";
+import { watchReads } from "../../support/watched-reads.ts";
 
 const seats = `subscription ($id: Int!) {
   seatsChanged(flightId: $id) { flightId seatsAvailable flight { flightNumber seatsAvailable } }
@@ -162,17 +163,10 @@ describe("a subscription", () => {
 
   test("costs nothing after its client has disconnected", async () => {
     const { id } = await addFlight(app);
-    const { storage } = app.services;
     const stream = await follow({ id });
     await stream.close();
     let reads = 0;
-    const all = storage.all.bind(storage);
-    Object.assign(storage, {
-      all: (...args: Parameters<typeof all>) => {
-        if (args[0] === flightsByIds) reads += 1;
-        return all(...args);
-      },
-    });
+    watchReads(app.services.storage, (statement) => (reads += statement === flightsByIds ? 1 : 0));
     // The server notices each disconnect on its own; once it has, a change reads no seats.
     await until(async () => {
       reads = 0;
