@@ -25,14 +25,12 @@ const store = async (...numbers: number[]) => {
   }
 };
 
-describe("access to the operator API", () => {
-  test.each([
-    ["GET", "/v1/events"],
-    ["POST", "/v1/events/evt_1/replay"],
-  ])("%s %s rejects the role user [API5-1]", async (method, path) => {
-    const response = await app.as("user", path, { method });
-    expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
-  });
+test.each([
+  ["GET", "/v1/events"],
+  ["POST", "/v1/events/evt_1/replay"],
+])("access to the operator API %s %s rejects the role user [API5-1]", async (method, path) => {
+  const response = await app.as("user", path, { method });
+  expect(await jsonWith(response, 403)).toMatchObject({ code: "insufficient-scope" });
 });
 
 describe("lists", () => {

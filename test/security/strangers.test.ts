@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { beforeEach, expect, spyOn, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { json } from "../support/app.ts";
@@ -62,41 +62,39 @@ const requests: readonly (readonly [string, (id: string) => [string, RequestInit
   ],
 ];
 
-describe("a booking of another user and a missing booking", () => {
-  test.each(requests)(
-    "%s: return the same response after the same statements [API1-2]",
-    async (_, requestFor) => {
-      const ask = async (id: string, who = "stranger") => {
-        statements = [];
-        rows = 0;
-        transactions = 0;
-        const [path, { headers, ...init }] = requestFor(id);
-        const named = new Headers(headers);
-        named.set("x-request-id", "same");
-        const answer = await request.run(true, () =>
-          app.as("user", path, { ...init, headers: named }, who),
-        );
-        return {
-          status: answer.status,
-          headers: [...answer.headers],
-          body: (await answer.text()).replaceAll(id, "<id>"),
-          statements,
-          rows,
-          transactions,
-        };
+test.each(requests)(
+  "a booking of another user and a missing booking %s: return the same response after the same statements [API1-2]",
+  async (_, requestFor) => {
+    const ask = async (id: string, who = "stranger") => {
+      statements = [];
+      rows = 0;
+      transactions = 0;
+      const [path, { headers, ...init }] = requestFor(id);
+      const named = new Headers(headers);
+      named.set("x-request-id", "same");
+      const answer = await request.run(true, () =>
+        app.as("user", path, { ...init, headers: named }, who),
+      );
+      return {
+        status: answer.status,
+        headers: [...answer.headers],
+        body: (await answer.text()).replaceAll(id, "<id>"),
+        statements,
+        rows,
+        transactions,
       };
-      const foreign = await ask(foreignId);
-      const none = await ask(missing);
-      expect(foreign).toEqual(none);
-      expect(foreign.statements.every((one, index) => one === none.statements[index])).toBe(true);
-      expect(foreign.statements).toHaveLength(1);
-      // Reading a row takes time, so the statement itself must exclude bookings of other users.
-      expect([foreign.rows, foreign.transactions]).toEqual([0, 0]);
-      // The owner receives a different response, so the request is valid.
-      expect((await ask(foreignId, "owner")).body).not.toBe(none.body);
-    },
-  );
-});
+    };
+    const foreign = await ask(foreignId);
+    const none = await ask(missing);
+    expect(foreign).toEqual(none);
+    expect(foreign.statements.every((one, index) => one === none.statements[index])).toBe(true);
+    expect(foreign.statements).toHaveLength(1);
+    // Reading a row takes time, so the statement itself must exclude bookings of other users.
+    expect([foreign.rows, foreign.transactions]).toEqual([0, 0]);
+    // The owner receives a different response, so the request is valid.
+    expect((await ask(foreignId, "owner")).body).not.toBe(none.body);
+  },
+);
 
 test("an unknown client costs the statement and the comparison of a wrong secret [TIME-2]", async () => {
   const { client } = await app.services.clients.add("a client", ["user"]);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 
 import { nextTurn } from "../../../src/base/own-turn.ts";
 import type { Flight } from "../../../src/booking/model/flight.ts";
@@ -121,31 +121,29 @@ test("a free offer ends when the airline moves the flight back", async () => {
   expect(await seatsLeft(app, to.id)).toBe(10);
 });
 
-describe("an offer to change the flight ends when the airline", () => {
-  test.each([
-    ["cancels the new flight", "to", () => "cancelled"],
-    ["moves the new flight", "to", (flight) => later(flight, 5)],
-    [
-      "changes its arrival",
-      "to",
-      ({ arrivalTime }) => ({ arrivalTime: new Date(arrivalTime.getTime() + hourMs) }),
-    ],
-    ["moves the present flight", "from", (flight) => later(flight, 5)],
-  ] satisfies [string, "from" | "to", (flight: Flight) => FlightImport][])(
-    "%s",
-    async (_, end, change) => {
-      const flights = { from: await flightAt(100), to: await flightAt(100, 20_000) };
-      const { id } = await booked(flights.from.id, 2);
-      app.clock.advance(25 * hourMs);
-      const offered = await offerFlight(id, flights.to.id);
-      expect(await jsonWith(await confirm(id, offered), 200)).toMatchObject({ status: "pending" });
-      await changeFlight(app, flights[end], change(flights[end]));
-      expect((await confirm(id, offered)).status).toBe(409);
-      // Its seats are free again, and its payment changes nothing.
-      await pay(id, Number(offered["changeTotal"]) * 100);
-      expect(await json(await get(id))).toMatchObject({ flight: { id: flights.from.id } });
-      expect(await seatsLeft(app, flights.to.id)).toBe(10);
-      expect(await seatsLeft(app, flights.from.id)).toBe(8);
-    },
-  );
-});
+test.each([
+  ["cancels the new flight", "to", () => "cancelled"],
+  ["moves the new flight", "to", (flight) => later(flight, 5)],
+  [
+    "changes its arrival",
+    "to",
+    ({ arrivalTime }) => ({ arrivalTime: new Date(arrivalTime.getTime() + hourMs) }),
+  ],
+  ["moves the present flight", "from", (flight) => later(flight, 5)],
+] satisfies [string, "from" | "to", (flight: Flight) => FlightImport][])(
+  "an offer to change the flight ends when the airline %s",
+  async (_, end, change) => {
+    const flights = { from: await flightAt(100), to: await flightAt(100, 20_000) };
+    const { id } = await booked(flights.from.id, 2);
+    app.clock.advance(25 * hourMs);
+    const offered = await offerFlight(id, flights.to.id);
+    expect(await jsonWith(await confirm(id, offered), 200)).toMatchObject({ status: "pending" });
+    await changeFlight(app, flights[end], change(flights[end]));
+    expect((await confirm(id, offered)).status).toBe(409);
+    // Its seats are free again, and its payment changes nothing.
+    await pay(id, Number(offered["changeTotal"]) * 100);
+    expect(await json(await get(id))).toMatchObject({ flight: { id: flights.from.id } });
+    expect(await seatsLeft(app, flights.to.id)).toBe(10);
+    expect(await seatsLeft(app, flights.from.id)).toBe(8);
+  },
+);

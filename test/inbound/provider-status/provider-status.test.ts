@@ -247,36 +247,30 @@ describe("GET /v1/providers", () => {
   });
 });
 
-describe("skyhook doctor", () => {
-  test("prints when the previous secret last matched, and that it is safe to remove", async () => {
-    const cwd = temporaryFolder();
-    const [current, previous] = ["a secret of sixteen or more", "the one of before, as long"];
-    const storage = await openStorage(schema, `sqlite:${cwd}/data/skyhook.db`);
-    for (const [secret, hours] of [
-      [current, 1],
-      [previous, 26],
-    ] as const) {
-      const at = new Date(Date.now() - hours * hourMs);
-      const use = { provider: "code_host", firstMatchedAt: at, lastMatchedAt: at };
-      await storage.atomically(
-        write(recordSecretUse, { ...use, secret: secretFingerprint(secret) }),
-      );
-    }
-    await storage.close();
-    const env = {
-      WEBHOOK_PROVIDERS: "code_host",
-      CODE_HOST_WEBHOOK_SECRET: current,
-      CODE_HOST_WEBHOOK_SECRET_PREVIOUS: previous,
-    };
-    const { out } = await runSkyhook(["doctor"], { cwd, env });
-    expect(out).toMatch(
-      /! +rotation code_host +previous secret last used 26 h ago: safe to remove/,
-    );
-    const alone = await runSkyhook(["doctor"], {
-      cwd,
-      env: { WEBHOOK_PROVIDERS: "code_host", CODE_HOST_WEBHOOK_SECRET: current },
-    });
-    expect(alone.out).not.toContain("rotation");
-    removeFolder(cwd);
+test("skyhook doctor prints when the previous secret last matched, and that it is safe to remove", async () => {
+  const cwd = temporaryFolder();
+  const [current, previous] = ["a secret of sixteen or more", "the one of before, as long"];
+  const storage = await openStorage(schema, `sqlite:${cwd}/data/skyhook.db`);
+  for (const [secret, hours] of [
+    [current, 1],
+    [previous, 26],
+  ] as const) {
+    const at = new Date(Date.now() - hours * hourMs);
+    const use = { provider: "code_host", firstMatchedAt: at, lastMatchedAt: at };
+    await storage.atomically(write(recordSecretUse, { ...use, secret: secretFingerprint(secret) }));
+  }
+  await storage.close();
+  const env = {
+    WEBHOOK_PROVIDERS: "code_host",
+    CODE_HOST_WEBHOOK_SECRET: current,
+    CODE_HOST_WEBHOOK_SECRET_PREVIOUS: previous,
+  };
+  const { out } = await runSkyhook(["doctor"], { cwd, env });
+  expect(out).toMatch(/! +rotation code_host +previous secret last used 26 h ago: safe to remove/);
+  const alone = await runSkyhook(["doctor"], {
+    cwd,
+    env: { WEBHOOK_PROVIDERS: "code_host", CODE_HOST_WEBHOOK_SECRET: current },
   });
+  expect(alone.out).not.toContain("rotation");
+  removeFolder(cwd);
 });

@@ -178,35 +178,33 @@ function hostile(genuine: readonly Genuine[], { of, headers, idHeader, id }: Cap
   };
 }
 
-describe("with captured deliveries sent before, between and during them", () => {
-  test.each(catalogue.map(({ id }) => id))(
-    "each genuine delivery of %s is stored once with its true status and type",
-    async (provider) => {
-      await forAllAsync(runs(12), [anyAttack], async ({ captures, order, isAtOnce }) => {
-        await app.restart();
-        const genuine = genuineOf(provider);
-        const attacks = captures.map((capture) => hostile(genuine, capture));
-        const all = [...genuine, ...attacks]
-          .map((delivery) => ({ delivery, at: order.next().value }))
-          .toSorted((one, other) => one.at - other.at);
-        const deliver = ({ delivery: { body, headers } }: (typeof all)[number]) =>
-          send(provider, body, headers);
-        if (isAtOnce) await Promise.all(all.map(deliver));
-        else for (const one of all) await deliver(one);
+test.each(catalogue.map(({ id }) => id))(
+  "with captured deliveries sent before, between and during them each genuine delivery of %s is stored once with its true status and type",
+  async (provider) => {
+    await forAllAsync(runs(12), [anyAttack], async ({ captures, order, isAtOnce }) => {
+      await app.restart();
+      const genuine = genuineOf(provider);
+      const attacks = captures.map((capture) => hostile(genuine, capture));
+      const all = [...genuine, ...attacks]
+        .map((delivery) => ({ delivery, at: order.next().value }))
+        .toSorted((one, other) => one.at - other.at);
+      const deliver = ({ delivery: { body, headers } }: (typeof all)[number]) =>
+        send(provider, body, headers);
+      if (isAtOnce) await Promise.all(all.map(deliver));
+      else for (const one of all) await deliver(one);
 
-        const kept = await stored(provider);
-        for (const { body, headers, status, type } of genuine) {
-          const own = kept.filter((event) => event["body"] === body);
-          const notifications = status === "accepted" ? [{}] : [];
-          const typed = type === null ? {} : { type };
-          expect(own).toMatchObject([{ ...typed, status, notifications }]);
-          expect(own[0]?.["notifications"]).toHaveLength(notifications.length);
-          const again = await send(provider, body, headers);
-          if (status === "unreadable") expect(again.status).toBe(400);
-          else expect(again.answer).toMatchObject({ status: "duplicate", id: own[0]?.["id"] });
-        }
-        expect(kept).toHaveLength(genuine.length);
-      });
-    },
-  );
-});
+      const kept = await stored(provider);
+      for (const { body, headers, status, type } of genuine) {
+        const own = kept.filter((event) => event["body"] === body);
+        const notifications = status === "accepted" ? [{}] : [];
+        const typed = type === null ? {} : { type };
+        expect(own).toMatchObject([{ ...typed, status, notifications }]);
+        expect(own[0]?.["notifications"]).toHaveLength(notifications.length);
+        const again = await send(provider, body, headers);
+        if (status === "unreadable") expect(again.status).toBe(400);
+        else expect(again.answer).toMatchObject({ status: "duplicate", id: own[0]?.["id"] });
+      }
+      expect(kept).toHaveLength(genuine.length);
+    });
+  },
+);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { KeyObject, sign } from "node:crypto";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -95,8 +95,9 @@ const cases: readonly (readonly [string, readonly object[], string | null, strin
   ["no keys", [], "k1", "untrusted-key"],
 ];
 
-describe("a signature, where the service publishes", () => {
-  test.each(cases)("%s", async (_, published, kid, token, raw = token) => {
+test.each(cases)(
+  "a signature, where the service publishes %s",
+  async (_, published, kid, token, raw = token) => {
     keys = published;
     const jwt: SignatureScheme = {
       kind: "jwt",
@@ -116,5 +117,5 @@ describe("a signature, where the service publishes", () => {
     };
     const signature = sign("sha256", bytes, KeyObject.from(signing.privateKey)).toString("base64");
     expect(await outcome(ecdsa, signature)).toBe(raw);
-  });
-});
+  },
+);

@@ -266,32 +266,28 @@ describe("a follower that does not read", () => {
   });
 });
 
-describe("when the service stops", () => {
-  test("all streams end, and new ones end at once", async () => {
-    const { app, follow } = await serve();
-    const feeds = [await follow(), await follow("", "0")];
-    await deliver(app, 1);
-    for (const feed of feeds) await feed.next();
-    app.services.drain();
-    for (const feed of feeds) expect(await feed.ended()).toBe(true);
-    expect(await (await follow()).ended()).toBe(true);
-    expect(await followers(app)).toBe(0);
-  });
+test("when the service stops all streams end, and new ones end at once", async () => {
+  const { app, follow } = await serve();
+  const feeds = [await follow(), await follow("", "0")];
+  await deliver(app, 1);
+  for (const feed of feeds) await feed.next();
+  app.services.drain();
+  for (const feed of feeds) expect(await feed.ended()).toBe(true);
+  expect(await (await follow()).ended()).toBe(true);
+  expect(await followers(app)).toBe(0);
 });
 
-describe("a stream of events", () => {
-  test("that fails sends the messages before the error, ends, and reports the error", async () => {
-    async function* failing(): AsyncGenerator<ServerSentEvent, void> {
-      yield { id: "1", event: "notification", data: {} };
-      throw new Error("The database cannot be read");
-    }
-    const errors: unknown[] = [];
-    await using server = serving(() =>
-      eventStream(manualClock(), failing(), (error) => errors.push(error)),
-    );
-    const feed = readFeed(await fetch(server.url));
-    expect((await feed.next()).id).toBe("1");
-    expect(await feed.ended()).toBe(true);
-    expect(errors).toEqual([new Error("The database cannot be read")]);
-  });
+test("a stream of events that fails sends the messages before the error, ends, and reports the error", async () => {
+  async function* failing(): AsyncGenerator<ServerSentEvent, void> {
+    yield { id: "1", event: "notification", data: {} };
+    throw new Error("The database cannot be read");
+  }
+  const errors: unknown[] = [];
+  await using server = serving(() =>
+    eventStream(manualClock(), failing(), (error) => errors.push(error)),
+  );
+  const feed = readFeed(await fetch(server.url));
+  expect((await feed.next()).id).toBe("1");
+  expect(await feed.ended()).toBe(true);
+  expect(errors).toEqual([new Error("The database cannot be read")]);
 });

@@ -47,28 +47,25 @@ describe("an operator", () => {
   });
 });
 
-describe("the deliveries of a destination", () => {
-  test("have the title of their notification and, on request, their attempts", async () => {
-    await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-    const made = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
-    const deliveries = `${path}/${String((await json(made))["id"])}/deliveries`;
-    const flight = await addFlight(app);
-    await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), "ada");
-    const read = async (query = "") =>
-      json(await app.as("user", `${deliveries}${query}`, {}, "ada"));
-    await until(async () => JSON.stringify(await read()).includes("retrying"));
-    expect(await read("?include=attempts")).toMatchObject({
-      data: [
-        {
-          title: expect.stringMatching(/^Booking \w+ confirmed/),
-          severity: "success",
-          status: "retrying",
-          attempts: [{ delivered: false, responseStatus: null }],
-        },
-      ],
-    });
-    expect(JSON.stringify(await read())).not.toContain('attempts"');
+test("the deliveries of a destination have the title of their notification and, on request, their attempts", async () => {
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  const made = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
+  const deliveries = `${path}/${String((await json(made))["id"])}/deliveries`;
+  const flight = await addFlight(app);
+  await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), "ada");
+  const read = async (query = "") => json(await app.as("user", `${deliveries}${query}`, {}, "ada"));
+  await until(async () => JSON.stringify(await read()).includes("retrying"));
+  expect(await read("?include=attempts")).toMatchObject({
+    data: [
+      {
+        title: expect.stringMatching(/^Booking \w+ confirmed/),
+        severity: "success",
+        status: "retrying",
+        attempts: [{ delivered: false, responseStatus: null }],
+      },
+    ],
   });
+  expect(JSON.stringify(await read())).not.toContain('attempts"');
 });
 
 describe("a name", () => {

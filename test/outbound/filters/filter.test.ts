@@ -27,81 +27,73 @@ function errorOf(source: string): FilterError {
   return error;
 }
 
-describe("matches", () => {
-  test.each([
-    ['event.type == "deploy.error"', true],
-    ['event.type == "deploy.error" && event.data.environment == "production"', true],
-    ['event.provider in ["code_host", "deploy_platform"]', true],
-    ['event.severity == "error" || event.severity == "warning"', true],
-    ['event.type.startsWith("deploy.")', true],
-    ['event.title.contains("web") && !event.title.endsWith("api")', true],
-    ["event.data.amount > 120", true],
-    ["event.data.amount > 121", false],
-    ["event.data.count >= 3", true],
-    ["event.data.test", false],
-    ["size(event.title) > 3", true],
-    ['event.data["environment"] == "production"', true],
-    ["event.subject == null", true],
-    ["true", true],
-    ["false", false],
-  ])("%s is %p", (source, matches) => {
-    expect(compileFilter(source).match(failedDeploy)).toEqual({ matches });
-  });
+test.each([
+  ['event.type == "deploy.error"', true],
+  ['event.type == "deploy.error" && event.data.environment == "production"', true],
+  ['event.provider in ["code_host", "deploy_platform"]', true],
+  ['event.severity == "error" || event.severity == "warning"', true],
+  ['event.type.startsWith("deploy.")', true],
+  ['event.title.contains("web") && !event.title.endsWith("api")', true],
+  ["event.data.amount > 120", true],
+  ["event.data.amount > 121", false],
+  ["event.data.count >= 3", true],
+  ["event.data.test", false],
+  ["size(event.title) > 3", true],
+  ['event.data["environment"] == "production"', true],
+  ["event.subject == null", true],
+  ["true", true],
+  ["false", false],
+])("matches %s is %p", (source, matches) => {
+  expect(compileFilter(source).match(failedDeploy)).toEqual({ matches });
 });
 
-describe("names a provider", () => {
-  test.each([
-    ['event.provider == "slack"', true],
-    ['"slack" == event.provider', true],
-    ['event["provider"] == "slack"', true],
-    ['event.provider in ["code_host", "slack"]', true],
-    ['event.provider == "code_host" || event.provider == "slack"', true],
-    ['event.provider == "slack" ? event.severity == "error" : true', true],
-    ['!(event.provider != "slack") && event.type == "x"', true],
-    // It says what is to happen with its events, so nothing is left out silently.
-    ['event.provider != "slack" || event.severity == "error"', true],
-    ['event.provider != "code_host"', false],
-    ['event.provider == "slack_eu"', false],
-    ['event.title.contains("slack")', false],
-    ['event.data.provider == "slack"', false],
-    ['event.provider == "code_host" && event.data.channel == "slack"', false],
-    ['event.type == "slack" // event.provider == "slack"', false],
-    ['event.severity == "error"', false],
-    ["true", false],
-  ])("%s: %p", (source, isNamed) => {
-    expect(compileFilter(source).names("slack")).toBe(isNamed);
-  });
+test.each([
+  ['event.provider == "slack"', true],
+  ['"slack" == event.provider', true],
+  ['event["provider"] == "slack"', true],
+  ['event.provider in ["code_host", "slack"]', true],
+  ['event.provider == "code_host" || event.provider == "slack"', true],
+  ['event.provider == "slack" ? event.severity == "error" : true', true],
+  ['!(event.provider != "slack") && event.type == "x"', true],
+  // It says what is to happen with its events, so nothing is left out silently.
+  ['event.provider != "slack" || event.severity == "error"', true],
+  ['event.provider != "code_host"', false],
+  ['event.provider == "slack_eu"', false],
+  ['event.title.contains("slack")', false],
+  ['event.data.provider == "slack"', false],
+  ['event.provider == "code_host" && event.data.channel == "slack"', false],
+  ['event.type == "slack" // event.provider == "slack"', false],
+  ['event.severity == "error"', false],
+  ["true", false],
+])("names a provider %s: %p", (source, isNamed) => {
+  expect(compileFilter(source).names("slack")).toBe(isNamed);
 });
 
-describe("a missing value", () => {
-  test.each([
-    ['event.data.region == "eu"', false],
-    ['event.data.region != "eu"', false],
-    ["event.data.region > 5", false],
-    ["event.data.note > 5", false],
-    ['event.subject.startsWith("task/")', false],
-    ['!(event.data.region == "eu")', false],
-    ["has(event.data.region)", false],
-    ['!has(event.data.region) || event.data.region == "eu"', true],
-    ['event.data.region == "eu" || event.severity == "error"', true],
-    ['event.data.region == "eu" && event.severity == "error"', false],
-    ["event.data.constructor == null", false],
-    ["has(event.data.__proto__)", false],
-  ])("%s is %p", (source, matches) => {
-    expect(compileFilter(source).match(failedDeploy)).toEqual({ matches });
-  });
+test.each([
+  ['event.data.region == "eu"', false],
+  ['event.data.region != "eu"', false],
+  ["event.data.region > 5", false],
+  ["event.data.note > 5", false],
+  ['event.subject.startsWith("task/")', false],
+  ['!(event.data.region == "eu")', false],
+  ["has(event.data.region)", false],
+  ['!has(event.data.region) || event.data.region == "eu"', true],
+  ['event.data.region == "eu" || event.severity == "error"', true],
+  ['event.data.region == "eu" && event.severity == "error"', false],
+  ["event.data.constructor == null", false],
+  ["has(event.data.__proto__)", false],
+])("a missing value %s is %p", (source, matches) => {
+  expect(compileFilter(source).match(failedDeploy)).toEqual({ matches });
 });
 
-describe("an expression that cannot be evaluated", () => {
-  test.each([
-    "event.data.environment > 5",
-    "event.data.count.startsWith('3')",
-    "event.data.count / 0 > 1",
-    "int(event.data.environment) > 1",
-    "event.data.environment",
-  ])("%s reports an error", (source) => {
-    expect(compileFilter(source).match(failedDeploy)).toEqual({ error: expect.any(String) });
-  });
+test.each([
+  "event.data.environment > 5",
+  "event.data.count.startsWith('3')",
+  "event.data.count / 0 > 1",
+  "int(event.data.environment) > 1",
+  "event.data.environment",
+])("an expression that cannot be evaluated %s reports an error", (source) => {
+  expect(compileFilter(source).match(failedDeploy)).toEqual({ error: expect.any(String) });
 });
 
 describe("refuses", () => {

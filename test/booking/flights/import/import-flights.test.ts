@@ -146,11 +146,12 @@ describe("an import that changes flights with bookings", () => {
   });
 });
 
-describe("an aircraft with fewer seats than are sold", () => {
-  test.each<[string, Line]>([
-    ["in its place", { plan: { seats: 1 } }],
-    ["moved too", { at: 2, from: 0, plan: { seats: 1 } }],
-  ])("sells no more, %s, and is notified once", async (_, line) => {
+test.each<[string, Line]>([
+  ["in its place", { plan: { seats: 1 } }],
+  ["moved too", { at: 2, from: 0, plan: { seats: 1 } }],
+])(
+  "an aircraft with fewer seats than are sold sells no more, %s, and is notified once",
+  async (_, line) => {
     const { flightNumber, ids } = await booked(0);
     const [id = 0] = ids;
     await jsonWith(await book(id, 1), 201);
@@ -173,8 +174,8 @@ describe("an aircraft with fewer seats than are sold", () => {
     }
     await jsonWith(await book(id), 201);
     await jsonWith(await book(id), 409);
-  });
-});
+  },
+);
 
 test("an import warns of cabins that stay when others of their departure do not", async () => {
   const { flightNumber } = await booked(0, 24);
@@ -324,23 +325,21 @@ describe("an import of several transactions", () => {
   });
 });
 
-describe("a cancelled flight", () => {
-  test("is for sale no more, in no search, and says so", async () => {
-    const { flightNumber, ids } = await booked(0);
-    const [id = 0] = ids;
-    const path = `/v1/api/flights/${id}`;
-    expect(await json(await app.fetch(path))).not.toHaveProperty("cancelledAt");
-    await imported(flightNumber, [{ isCancelled: true }]);
-    // A file that still has it does not put it back on sale.
-    expect(await imported(flightNumber, [{}])).toEqual({ skipped: [], ...nothing });
-    const cancelledAt = new Date(app.clock.now()).toISOString();
-    expect(await json(await app.fetch(path))).toMatchObject({ cancelledAt });
-    const day = leaves(0).toISOString().slice(0, 10);
-    const search = `/v1/api/flights?origin=JFK&destination=LHR&departureDate=${day}&limit=100`;
-    expect(await (await app.fetch(search)).text()).not.toContain(flightNumber);
-    expect(await jsonWith(await book(id), 422)).toMatchObject({
-      code: "booking-closed",
-      detail: "The airline cancelled this flight",
-    });
+test("a cancelled flight is for sale no more, in no search, and says so", async () => {
+  const { flightNumber, ids } = await booked(0);
+  const [id = 0] = ids;
+  const path = `/v1/api/flights/${id}`;
+  expect(await json(await app.fetch(path))).not.toHaveProperty("cancelledAt");
+  await imported(flightNumber, [{ isCancelled: true }]);
+  // A file that still has it does not put it back on sale.
+  expect(await imported(flightNumber, [{}])).toEqual({ skipped: [], ...nothing });
+  const cancelledAt = new Date(app.clock.now()).toISOString();
+  expect(await json(await app.fetch(path))).toMatchObject({ cancelledAt });
+  const day = leaves(0).toISOString().slice(0, 10);
+  const search = `/v1/api/flights?origin=JFK&destination=LHR&departureDate=${day}&limit=100`;
+  expect(await (await app.fetch(search)).text()).not.toContain(flightNumber);
+  expect(await jsonWith(await book(id), 422)).toMatchObject({
+    code: "booking-closed",
+    detail: "The airline cancelled this flight",
   });
 });

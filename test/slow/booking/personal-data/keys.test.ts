@@ -227,8 +227,9 @@ describe("PERSONAL_DATA_KEY", () => {
   });
 });
 
-describe("keys that an instance on PostgreSQL generated", () => {
-  test.skipIf(skips(noManyConnections))("cause warnings from serve and doctor", async () => {
+test.skipIf(skips(noManyConnections))(
+  "keys that an instance on PostgreSQL generated cause warnings from serve and doctor",
+  async () => {
     const database = await taken.database();
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };
@@ -252,8 +253,8 @@ describe("keys that an instance on PostgreSQL generated", () => {
       20_000,
     );
     await given.stop();
-  });
-});
+  },
+);
 
 describe("webhook secrets", () => {
   const old = "the old secret of the code host";
