@@ -144,23 +144,10 @@ test.each(generatedParts())("$file has what the code says of $name", (part) => {
   expect(text, "run `bun run docs` to update it").toBe(withPart(text, part));
 });
 
-<<<<<<< HEAD
 test("docs/security.md has every GraphQL limit", () => {
   expect(unlistedGraphqlLimits()).toEqual([]);
 });
 
-test("docs/webhooks.md lists every event of every provider, and those of bookings", () => {
-  const [, table = ""] = page("docs/webhooks.md").split(/<!-- \/?events -->/);
-  const listed = Array.from(table.matchAll(/^\| `(\w+)` `(\S+)` \|/gm), ([, ...cells]) => cells);
-  const events = catalogue.flatMap(({ id, samples }) =>
-    Object.keys(samples).map((type) => [id, type]),
-  );
-  const ofBookings = ownEventTypes.map((type) => ["bookings", type]);
-  expect(listed).toEqual([...events, ...ofBookings]);
-});
-
-=======
->>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
 test("CONTRIBUTING.md has the test command of the README", () => {
   const [contributing, readme] = ["CONTRIBUTING.md", "README.md"].map((file) =>
     commandsOf(file, "command: test"),

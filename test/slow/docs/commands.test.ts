@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -9,7 +9,7 @@ import { commandBlocks, outputOf, pages } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../../support/load.ts";
-import type { RunningServer } from "../../support/program.ts";
+import { ended, type RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 
 import { done, machine, type Trials } from "./machine.ts";
@@ -53,64 +53,6 @@ const trials: Trials = {
       await Bun.sleep(200);
       return false;
     }, 15_000);
-  },
-
-<<<<<<< HEAD
-  async "docs/webhooks.md run: send"({ shell }, code) {
-    expect(await shell(code).stdout.text()).toMatch(
-      /^200 accepted evt_.*^401 invalid-signature: /ms,
-    );
-  },
-
-  async "docs/webhooks.md run: rejections"({ shell }, code) {
-    await shell("skyhook send code_host workflow_run.completed --tamper signature").exited;
-    const answer: unknown = JSON.parse(await done(shell(code)));
-    expect(at(answer, "data")).toMatchObject([
-      { provider: "code_host", reason: "wrong-signature" },
-    ]);
-  },
-
-  async "docs/webhooks.md run: gateway-secret"({ shell }, code) {
-    const secret = (await done(shell(code))).trim();
-    const set = `OPERATOR_GATEWAY_SECRET=${secret} OPERATOR_GATEWAY_URL=https://gateway.example.com`;
-    expect(await done(shell(`${set} skyhook config`))).toContain("gateway.example.com");
-  },
-
-  async "docs/webhooks.md run: feed"({ shell, server }, code) {
-    expect(await deliverTo(server, 7)).toBe(200);
-    const child = shell(code);
-    let received = "";
-    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-      received += text;
-      if (received.includes('"type":"task.completed"}')) break;
-    }
-    expect(received).toMatch(/^id: \d{16}\nevent: notification\ndata: \{"id":"ntf_/m);
-  },
-
-  async "docs/webhooks.md run: events"({ shell }, code) {
-    expect(await done(shell(code))).toMatch(/^(received |$)/);
-  },
-  async "docs/webhooks.md run: replay"({ shell }, code) {
-    expect(await done(shell(code))).toStartWith("finished: 0 of 0 events\n");
-  },
-
-  async "docs/providers.md run: add"({ shell, folder }, code) {
-    expect(await done(shell(code))).toStartWith(
-      "wrote providers/slack.yaml\n\n1. store the secret",
-    );
-    const file = readFileSync(join(folder, "providers/slack.yaml"), "utf8");
-    expect(file).toContain("displayName: Slack");
-  },
-
-  async "docs/providers.md run: send-slack"({ shell, server }, code) {
-    const secret = "8f742231b10e8888abcd99yyyzzz85a5";
-    await done(shell(`skyhook provider add slack; echo ${secret} | skyhook secrets set slack`));
-    process.kill(server.pid, "SIGHUP");
-    await until(async () => {
-      const health: unknown = await (await fetch(server.url)).json();
-      return JSON.stringify(at(health, "webhooks", "providers")).includes("slack");
-    });
-    expect(await done(shell(code))).toMatch(outputOf("docs/providers.md", "run: send-slack"));
   },
 
   async "docs/backup.md run: rotate"({ shell, folder }, code) {
@@ -192,10 +134,6 @@ const trials: Trials = {
 
   async "docs/backup.md run: backup"({ shell, folder }, code) {
     const shown = outputOf("docs/backup.md", "run: backup");
-=======
-  async "docs/operations.md run: backup"({ shell, folder }, code) {
-    const shown = outputOf("docs/operations.md", "run: backup");
->>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
     expect(await done(shell(code))).toMatch(shown);
     const day = new Date().toISOString().slice(0, 10);
     const backup = readFileSync(join(folder, `backups/skyhook-${day}.db`));
@@ -230,13 +168,8 @@ const blocks = pages
   .filter(({ file }) => file !== "README.md")
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
-<<<<<<< HEAD
-  // adding-a-provider.test.ts and operations.test.ts run these.
-  .filter(({ marker }) => !/^run: (?:provider|deploy|move|rotate )/.test(marker ?? ""))
-=======
   // adding-a-provider.test.ts, tasks.test.ts and operations.test.ts run these.
-  .filter(({ marker }) => !/^run: (?:provider|stripe|deploy|move)\b/.test(marker ?? ""))
->>>>>>> 6f81f759 (Lead the pages about receiving with their tasks)
+  .filter(({ marker }) => !/^run: (?:(?:provider|stripe|deploy|move)\b|rotate )/.test(marker ?? ""))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {
