@@ -20,6 +20,8 @@ test("a provider's last delivery reads like the time of its last event", () => {
       `${event}, usually every 20\u00a0min`,
     );
   }
+  const silent = { ...provider, isSilent: true, silentForSeconds: 26 * 3_600 };
+  expect(lastDelivery(silent, now)).toBe("No deliveries for 26\u00a0h, usually every 20\u00a0min");
 });
 
 test.each([

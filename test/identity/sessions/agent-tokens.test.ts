@@ -145,6 +145,7 @@ describe("ending a token for an agent", () => {
     expect(await idsFor("operator", "ada")).toBe(true);
     expect(await idsFor("operator", "ada", "?kind=agent")).toBe(true);
     expect(await idsFor("operator", "grace")).toBe(false);
+    expect((await app.as("operator", `${path}?kind=console`, {}, "ada")).status).toBe(403);
     expect(await idsFor("admin", "root", "?kind=agent")).toBe(true);
     expect(await idsFor("admin", "root", "?kind=console")).toBe(false);
   });

@@ -76,6 +76,7 @@ describe("unknown query parameters", () => {
 
   test("are rejected for HEAD too, and long or numerous names are truncated", async () => {
     expect((await ask("HEAD", "/v1/users", "x=1")).status).toBe(400);
+    expect((await ask("HEAD", "/v1/users", "limit=1")).status).not.toBe(400);
     const long = `${"x".repeat(5_000)}=1`;
     const many = Array.from({ length: 200 }, (_, index) => `p${index}=1`).join("&");
     for (const query of [long, many]) {
