@@ -46,6 +46,7 @@ describe("requests without a token are counted by what they cost", () => {
   test.each([
     ["a calendar of 62 days", calendar, 62 * 250],
     ["a search", `/v1/api/flights?${route}&departureDate=2026-12-10&limit=100`, 100 * 15],
+    ["a search of the docs", "/docs/search?q=secret", 1_200],
   ])("%s", async (_, path, cost) => {
     expect(await allowedOf(path)).toBe(Math.floor(budget / cost));
   });

@@ -39,6 +39,15 @@ describe.each(files)("%s", (path, type) => {
       expect(again.status).toBe(304);
       expect(again.headers.get("etag")).toBe(etag);
       expect(await again.text()).toBe("");
+      for (const [listed, status] of [
+        [`W/${etag}`, 304],
+        [`"other", ${etag}`, 304],
+        ["*", 304],
+        ['"other"', 200],
+      ] as const) {
+        const init = { headers: { ...headers, "if-none-match": listed } };
+        expect([listed, (await app.fetch(path, init)).status]).toEqual([listed, status]);
+      }
     }
   });
 });
