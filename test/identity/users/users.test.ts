@@ -239,6 +239,16 @@ describe("an invalid body", () => {
     },
   );
 
+  test("over 256 KiB is 413, and the connection with its unread rest is closed", async () => {
+    const padded = (length: number) => {
+      const large = { name: "Large", email: "large@example.com", padding: "" };
+      return { ...large, padding: "x".repeat(length - JSON.stringify(large).length) };
+    };
+    expect((await create(padded(262_144))).status).toBe(201);
+    const response = await create(padded(262_145));
+    expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
+  });
+
   test("is not one with unknown fields, which are ignored [API3-3]", async () => {
     const body = `{"__proto__":{"isAdmin":true},"id":"mine","role":"admin","name":"Ada","email":"ada@example.com"}`;
     const user = await json(await create(body));
