@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { at } from "../../../src/base/payload.ts";
 import { until } from "../../support/app.ts";
-
-import type { CrashPoint } from "./crash-point.ts";
-import { databases } from "./databases.ts";
-import { CrashService } from "./service.ts";
+import type { CrashPoint } from "../harness/crash-point.ts";
+import { databases } from "../harness/databases.ts";
+import { World } from "../harness/world.ts";
 
 const hourMs = 3_600_000;
 const remove = `delete from "flight_events"`;
@@ -21,18 +20,15 @@ const steps: readonly (readonly [string, CrashPoint | null])[] = [
 ];
 
 describe.each(databases())("on $name", (kind) => {
-  let service: CrashService;
+  let world: World;
   beforeAll(async () => {
-    service = await CrashService.open(
-      kind,
-      steps.map(() => 10),
-    );
+    world = await World.open(kind, { dies: true, seats: steps.map(() => 10) });
   });
-  afterAll(() => service.end());
+  afterAll(() => world.end());
 
   /** The line that moves a flight by two hours. */
   async function moveOf(flightId: number): Promise<string> {
-    const { url } = await service.running();
+    const { url } = await world.running();
     const flight: unknown = await (await fetch(`${url}/v1/api/flights/${flightId}`)).json();
     const later = (field: string) =>
       new Date(Date.parse(String(at(flight, field))) + 2 * hourMs).toISOString();
@@ -54,24 +50,24 @@ describe.each(databases())("on $name", (kind) => {
   test.each(steps.map(([when, point], index) => [when, point, index + 1] as const))(
     "an import whose notification is killed %s is notified of once",
     async (_, point, flightId) => {
-      await service.settled();
+      await world.settled();
       const line = await moveOf(flightId);
-      if (point === null) await service.stop();
-      else service.crashAt(point);
+      if (point === null) await world.stop();
+      else world.crashAt(point);
       const out = "1 flight imported\n1 flight changed, 0 cancelled\n";
-      expect(await service.import(line)).toBe(out);
-      if (point !== null) await service.crashed();
-      await service.running();
+      expect(await world.import(line)).toBe(out);
+      if (point !== null) await world.crashed();
+      await world.running();
       const key = `bookings:flight/${flightId}:1`;
       await until(async () => {
         await Bun.sleep(50);
-        return service.notified().has(key);
+        return world.notified().has(key);
       });
-      await service.settled();
-      expect(service.notified().get(key)).toHaveLength(1);
-      expect(await service.import(line)).toBe("1 flight imported\n");
-      await service.stop();
-      expect(await service.left("select event_id from flight_events")).toEqual([]);
+      await world.settled();
+      expect(world.notified().get(key)).toHaveLength(1);
+      expect(await world.import(line)).toBe("1 flight imported\n");
+      await world.stop();
+      expect(await world.left("select event_id from flight_events")).toEqual([]);
     },
   );
 });

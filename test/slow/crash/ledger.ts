@@ -1,9 +1,11 @@
 import { equal, ok } from "node:assert/strict";
 
+import { at } from "../../support/graphql.ts";
 import { keyOf } from "../../support/load.ts";
-
-import { type Answer, book, cancel, deliver, deliverPayment, type Server } from "./requests.ts";
-import type { CrashService } from "./service.ts";
+import { book, cancel, deliver, deliverPayment, type Server } from "../harness/clients.ts";
+import type { Times } from "../harness/fleet.ts";
+import type { Answer } from "../harness/requests.ts";
+import type { World } from "../harness/world.ts";
 
 /** A request that is repeated until it is answered. */
 interface Ask {
@@ -12,12 +14,6 @@ interface Ask {
   readonly send: (server: Server) => Promise<Answer | null>;
   /** The outcome, read from the response; it must never change. */
   readonly outcome: (answer: Answer) => string;
-}
-
-/** When a request was first sent, and when it was acknowledged. */
-export interface Times {
-  readonly askedMs: number;
-  readonly answeredMs: number;
 }
 
 interface LedgerOptions {
@@ -116,8 +112,8 @@ export class Ledger {
   }
 
   /** Compares with the database of a dead process. Returns how many unanswered requests it had committed. */
-  async compare(service: Pick<CrashService, "left">): Promise<number> {
-    const found = await outcomesIn(service);
+  async compare(world: World): Promise<number> {
+    const found = await outcomesIn(world);
     for (const [name, outcome] of this.#found)
       equal(found.get(name), outcome, `${name} has changed`);
     for (const [{ name }, outcome] of this.#acknowledged) {
@@ -137,7 +133,7 @@ export class Ledger {
     const answeredMs = answer === null ? Infinity : performance.now();
     this.#times.set(ask.name, { askedMs, answeredMs });
     if (answer === null) this.#unanswered.add(ask);
-    else if (answer.body["code"] === "no-seats") this.#refused.add(ask);
+    else if (answer.code === "no-seats") this.#refused.add(ask);
     else {
       ok(answer.status === 200 || answer.status === 201, JSON.stringify(answer.body));
       const outcome = ask.outcome(answer);
@@ -145,8 +141,9 @@ export class Ledger {
       equal(this.#found.get(ask.name) ?? outcome, outcome, `${ask.name} was made again`);
       this.#acknowledged.set(ask, outcome);
       this.#onAcknowledged();
-      if (answer.body["status"] === "confirmed") this.#cancellable.push(outcome);
-      if (answer.body["status"] === "held") this.#payable.push(outcome);
+      const status = at(answer.body, "status");
+      if (status === "confirmed") this.#cancellable.push(outcome);
+      if (status === "held") this.#payable.push(outcome);
     }
     return answer !== null;
   }
@@ -173,7 +170,7 @@ function webhook(number: number): Ask {
   return {
     name: keyOf(number),
     send: (server) => deliver(server, number),
-    outcome: ({ body }) => String(body["id"]),
+    outcome: ({ body }) => String(at(body, "id")),
   };
 }
 
@@ -188,7 +185,7 @@ function booking(number: number, hold: boolean): Ask {
   return {
     name: request.key,
     send: (server) => book(server, request),
-    outcome: ({ body }) => String(body["bookingId"]),
+    outcome: ({ body }) => String(at(body, "bookingId")),
   };
 }
 
@@ -199,8 +196,8 @@ function payment(bookingId: string, cancellable: string[]): Ask {
     name: `payment_processor:evt_${about.join("_")}`,
     send: (server) => deliverPayment(server, ...about),
     outcome({ body }) {
-      if (body["status"] === "accepted") cancellable.push(bookingId);
-      return String(body["id"]);
+      if (at(body, "status") === "accepted") cancellable.push(bookingId);
+      return String(at(body, "id"));
     },
   };
 }
@@ -209,15 +206,13 @@ function cancellation(bookingId: string): Ask {
   return {
     name: `cancellation of ${bookingId}`,
     send: (server) => cancel(server, bookingId),
-    outcome: ({ body }) => String(body["cancelledAt"]),
+    outcome: ({ body }) => String(at(body, "cancelledAt")),
   };
 }
 
 /** The outcomes in the database, by request name. */
-async function outcomesIn(
-  service: Pick<CrashService, "left">,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await service.left(
+async function outcomesIn(world: World): Promise<ReadonlyMap<string, string>> {
+  const rows = await world.left(
     `select idempotency_key as name, id_of('evt', position, tail) as outcome from events where provider in ('task_tracker', 'payment_processor')
      union all select key, resource_id from idempotency
      union all select 'cancellation of ' || id, cast(cancelled_at as text) from bookings

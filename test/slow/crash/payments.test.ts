@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { at } from "../../support/graphql.ts";
 import { sampleOf } from "../../support/runs.ts";
-
-import type { CrashPoint } from "./crash-point.ts";
-import { databases } from "./databases.ts";
-import { book, cancel, deliverPayment } from "./requests.ts";
-import { CrashService } from "./service.ts";
+import { book, cancel, deliverPayment } from "../harness/clients.ts";
+import type { CrashPoint } from "../harness/crash-point.ts";
+import { databases } from "../harness/databases.ts";
+import { World } from "../harness/world.ts";
 
 const insertEvent = `insert into "events"`;
 const updateBooking = `update "bookings"`;
@@ -42,24 +42,24 @@ const lateSteps: readonly (readonly [string, "refund" | "payment", CrashPoint])[
 const perRun = 2;
 
 describe.each(databases())("on $name", (kind) => {
-  let service: CrashService;
+  let world: World;
   let number = 0;
   beforeAll(async () => {
-    service = await CrashService.open(kind, [100]);
+    world = await World.open(kind, { dies: true, seats: [100] });
   });
-  afterAll(() => service.end());
+  afterAll(() => world.end());
 
   async function held(): Promise<string> {
     number += 1;
     const request = { key: `hold-${number}`, flightId: 1, passengers: 2, hold: true };
-    const answer = await book(await service.running(), request);
+    const answer = await book(await world.running(), request);
     expect(answer?.body).toMatchObject({ status: "held" });
-    return String(answer?.body["bookingId"]);
+    return String(at(answer?.body, "bookingId"));
   }
 
   /** The booking in the database of the dead process. */
   async function left(id: string) {
-    const [booking] = await service.left(
+    const [booking] = await world.left(
       `select status, paid_minor as paid, refunded_minor as refunded from bookings where id = '${id}'`,
     );
     return booking;
@@ -69,26 +69,26 @@ describe.each(databases())("on $name", (kind) => {
     "a refund before its payment, killed before %s, is counted once",
     async (_, killed, point) => {
       const id = await held();
-      await service.settled();
+      await world.settled();
       const refund = async () =>
-        deliverPayment(await service.running(), "charge.refunded", id, 10_000, false);
+        deliverPayment(await world.running(), "charge.refunded", id, 10_000, false);
       const pay = async () =>
-        deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+        deliverPayment(await world.running(), "payment_intent.succeeded", id, 99_900);
       if (killed === "payment") expect((await refund())?.status).toBe(200);
-      service.crashAt(point);
+      world.crashAt(point);
       expect(await (killed === "refund" ? refund() : pay())).toBeNull();
-      await service.crashed();
+      await world.crashed();
       expect((await refund())?.status).toBe(200);
       expect((await pay())?.status).toBe(200);
       expect((await refund())?.body).toMatchObject({ status: "duplicate" });
-      await service.settled();
-      const refunds = [...service.notified()].filter(([key]) =>
+      await world.settled();
+      const refunds = [...world.notified()].filter(([key]) =>
         key.startsWith(`bookings:${id}:refunded`),
       );
       expect(refunds.map(([, notified]) => notified.length)).toEqual([1]);
-      await service.stop();
+      await world.stop();
       expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 10_000 });
-      expect(await service.left("select event_id from waiting_notices")).toEqual([]);
+      expect(await world.left("select event_id from waiting_notices")).toEqual([]);
     },
   );
 
@@ -96,20 +96,20 @@ describe.each(databases())("on $name", (kind) => {
     "a refund killed %s is counted once",
     async (_, point, isDone) => {
       const id = await held();
-      await deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
-      expect((await cancel(await service.running(), id))?.status).toBe(200);
-      await service.settled();
+      await deliverPayment(await world.running(), "payment_intent.succeeded", id, 99_900);
+      expect((await cancel(await world.running(), id))?.status).toBe(200);
+      await world.settled();
       const refund = async () =>
-        deliverPayment(await service.running(), "charge.refunded", id, 40_000);
-      service.crashAt(point);
+        deliverPayment(await world.running(), "charge.refunded", id, 40_000);
+      world.crashAt(point);
       expect(await refund()).toBeNull();
-      await service.crashed();
+      await world.crashed();
       const refunded = { status: "cancelled", paid: 99_900, refunded: 40_000 };
       expect(await left(id)).toEqual(isDone ? refunded : { ...refunded, refunded: 0 });
       expect((await refund())?.status).toBe(200);
       expect((await refund())?.body).toMatchObject({ status: "duplicate" });
-      await service.settled();
-      await service.stop();
+      await world.settled();
+      await world.stop();
       expect(await left(id)).toEqual(refunded);
     },
   );

@@ -1,13 +1,12 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 
 import { until } from "../../support/app.ts";
+import type { CrashPoint } from "../harness/crash-point.ts";
+import type { DatabaseKind } from "../harness/databases.ts";
+import { asAdminAt, notificationsOfFleet } from "../harness/fleet.ts";
+import type { World } from "../harness/world.ts";
 
-import type { CrashPoint } from "./crash-point.ts";
-import type { CrashDatabases } from "./databases.ts";
-import { asAdminAt, notificationsOfFleet } from "./fleet.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Server } from "./requests.ts";
-import type { CrashService } from "./service.ts";
 
 /** A way to die under load. */
 export interface Death {
@@ -30,8 +29,8 @@ const moments = ["after statement", "before commit", "during commit", "after com
 export const outside: Death = { name: "from outside", point: null };
 
 /** All deaths, with those from outside between the others. */
-export function deathsOn({ commitsElsewhere }: CrashDatabases): readonly Death[] {
-  const possible = moments.filter((moment) => commitsElsewhere || moment !== "during commit");
+export function deathsOn({ isServer }: DatabaseKind): readonly Death[] {
+  const possible = moments.filter((moment) => isServer || moment !== "during commit");
   return transactions.flatMap(([what, sql]) => [
     outside,
     ...possible.map((moment) => {
@@ -58,51 +57,39 @@ export interface Round {
 }
 
 /**
- * Repeats the unanswered requests of the previous round, loads the service until it dies, and compares the
+ * Repeats the unanswered requests of the previous round, loads the program until it dies, and compares the
  * database with the responses. Throws on any difference.
  */
-export async function playRound(
-  service: CrashService,
-  ledger: Ledger,
-  death: Death,
-): Promise<Round> {
+export async function playRound(world: World, ledger: Ledger, death: Death): Promise<Round> {
   try {
-    return await roundOf(service, ledger, death);
+    return await roundOf(world, ledger, death);
   } catch (cause) {
     throw new Error(`Killed ${death.name}: ${Bun.inspect(cause)}`, { cause });
   }
 }
 
-async function roundOf(service: CrashService, ledger: Ledger, { point }: Death): Promise<Round> {
-  const server = await service.running();
+async function roundOf(world: World, ledger: Ledger, { point }: Death): Promise<Round> {
+  const server = await world.running();
   await ledger.retry(server);
-  await service.fleet?.disturb(asAdminAt(server.url));
+  await world.fleet?.disturb(asAdminAt(server.url));
   const before = ledger.acknowledged;
   if (point !== null) {
-    service.crashAt({ ...point, nth: Math.ceil(Math.random() * mostTransactions) });
-    await Promise.all([ledger.load(server), service.crashed()]);
+    world.crashAt({ ...point, nth: Math.ceil(Math.random() * mostTransactions) });
+    await Promise.all([ledger.load(server), world.crashed()]);
   } else {
     // At the gateway when the process dies, so it has to be sent again.
-    const held = service.holdNextNotification();
-    const most = service.fleet === null ? mostAcknowledged : mostAcknowledgedOfFleet;
+    const held = world.holdNextNotification();
+    const most = world.fleet === null ? mostAcknowledged : mostAcknowledgedOfFleet;
     const enough = before + Math.ceil(Math.random() * most);
     const kill = async () => {
       await Promise.all([held, until(() => ledger.acknowledged >= enough, patienceMs)]);
-      await service.kill();
+      await world.kill();
     };
     await Promise.all([ledger.load(server), kill()]);
   }
   const { acknowledged, unanswered } = ledger;
-  const carriedOut = await ledger.compare(service);
+  const carriedOut = await ledger.compare(world);
   return { acknowledged: acknowledged - before, unanswered, carriedOut };
-}
-
-/** A service that can answer all requests, with any number of processes. */
-export interface Service extends Pick<
-  CrashService,
-  "settled" | "stop" | "left" | "notified" | "held" | "fleet"
-> {
-  running(): Promise<Server>;
 }
 
 /**
@@ -110,18 +97,18 @@ export interface Service extends Pick<
  * the gateway was notified of each event at least once, under one id. Returns the number of events that it
  * was notified of more than once.
  */
-export async function endRounds(service: Service, ledger: Ledger): Promise<number> {
-  await ledger.retry(await service.running());
-  await service.settled();
-  await service.stop();
-  await ledger.compare(service);
-  const notifications = await service.left(
+export async function endRounds(world: World, ledger: Ledger): Promise<number> {
+  await ledger.retry(await world.running());
+  await world.settled();
+  await world.stop();
+  await ledger.compare(world);
+  const notifications = await world.left(
     `select e.idempotency_key as key, id_of('ntf', n.position, e.tail) as id,
        (select count(*) from deliveries d where d.event = n.event and d.notification = n.position
          and d.owner_id is null and d.status <> 'delivered') as undelivered
      from notifications n join events e on e.position = n.event`,
   );
-  const notified = service.notified();
+  const notified = world.notified();
   for (const { key, id, undelivered } of notifications) {
     equal(Number(undelivered), 0, `the deliveries of the notification of ${String(key)}`);
     deepEqual([...new Set(notified.get(String(key)))], [id], `the notifications of ${String(key)}`);
@@ -131,9 +118,9 @@ export async function endRounds(service: Service, ledger: Ledger): Promise<numbe
     notifications.length,
     "The gateway was notified of an event that does not exist",
   );
-  service.fleet?.check(await service.left(notificationsOfFleet), ledger.times);
+  world.fleet?.check(await world.left(notificationsOfFleet), ledger.times);
   const again = [...notified.values()].filter((ids) => ids.length > 1);
-  for (const id of service.held) {
+  for (const id of world.held) {
     ok(
       again.some(([first]) => first === id),
       `${id} was not answered, and was not sent again`,

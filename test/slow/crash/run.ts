@@ -1,63 +1,10 @@
+import { databases } from "../harness/databases.ts";
+import { endOnSignals, inWorld } from "../harness/in-world.ts";
 import { chosen, database, type LongRun, minutes, rounds, seed } from "../long-run.ts";
 import { powerCuts, powerCutsOf } from "../power-cut/run.ts";
 
-import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
-import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
-import { CrashService } from "./service.ts";
-
-/** Processes and folders to clean up when a run is interrupted. */
-const open = new Set<{ end(): Promise<void> }>();
-
-async function using<Thing extends { end(): Promise<void> }, Result>(
-  opening: Promise<Thing>,
-  use: (thing: Thing) => Promise<Result>,
-): Promise<Result> {
-  const thing = await opening;
-  open.add(thing);
-  try {
-    return await use(thing);
-  } finally {
-    open.delete(thing);
-    await thing.end();
-  }
-}
-
-const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
-
-interface Series {
-  readonly first: number;
-  readonly last: number;
-  readonly of: number;
-  /** In terms of `performance.now()`; no round starts later. */
-  readonly endsMs: number;
-  /** Whether there are fifty destinations besides the operator gateway. */
-  readonly withFleet: boolean;
-}
-
-/** Runs rounds on one database. */
-async function play(
-  kind: CrashDatabases,
-  { first, last, of, endsMs, withFleet }: Series,
-): Promise<void> {
-  const deaths = deathsOn(kind);
-  const options = { waitsForLeases: !withFleet, withFleet };
-  return using(CrashService.open(kind, ledgerSeats, options), async (service) => {
-    const ledger = new Ledger(withFleet ? { workers: workersOfFleet } : {});
-    for (let number = first; number <= last && performance.now() < endsMs; number += 1) {
-      const death = deaths[(number - 1) % deaths.length] ?? outside;
-      const round = await playRound(service, ledger, death);
-      const { acknowledged, unanswered, carriedOut } = round;
-      totals.acknowledged += acknowledged;
-      totals.unanswered += unanswered;
-      totals.carriedOut += carriedOut;
-      console.log(
-        `${kind.name} ${number}/${of}: killed ${death.name}; acknowledged ${acknowledged}, unanswered ${unanswered}, of which stored ${carriedOut}`,
-      );
-    }
-    totals.notifiedAgain += await endRounds(service, ledger);
-  });
-}
+import { deathsOn, endRounds, playRound } from "./rounds.ts";
 
 export const crash: LongRun = {
   name: "crash",
@@ -91,22 +38,33 @@ leave at random points: what was not synced is dropped, kept, torn or reordered.
       if (recording === undefined) return powerCuts(images, seed);
       return powerCutsOf(recording, images, seed);
     }
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.once(signal, () => {
-        void Promise.allSettled([...open].map((thing) => thing.end())).then(() => process.exit(1));
-      });
-    }
+    endOnSignals();
     const of = options.number("rounds");
+    const withFleet = options.has("destinations");
     const kinds = chosen(databases(), options, "database");
     const limitMs = (options.number("minutes") * 60_000) / kinds.length;
+    const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
     for (const kind of kinds) {
       const endsMs = performance.now() + limitMs;
-      // The old database must have everything exactly once; then a new one is created.
-      const roundsPerDatabase = deathsOn(kind).length;
-      for (let first = 1; first <= of && performance.now() < endsMs; first += roundsPerDatabase) {
-        const last = Math.min(first + roundsPerDatabase - 1, of);
-        const withFleet = options.has("destinations");
-        await play(kind, { first, last, of, endsMs, withFleet });
+      const deaths = deathsOn(kind);
+      const how = { seats: ledgerSeats, dies: true, waitsForLeases: !withFleet, withFleet };
+      for (let number = 1; number <= of && performance.now() < endsMs;) {
+        // The old database must have everything exactly once; then a new one is created.
+        await inWorld(kind, how, async (world) => {
+          const ledger = new Ledger(withFleet ? { workers: workersOfFleet } : {});
+          for (const death of deaths) {
+            if (number > of || performance.now() > endsMs) break;
+            const { acknowledged, unanswered, carriedOut } = await playRound(world, ledger, death);
+            totals.acknowledged += acknowledged;
+            totals.unanswered += unanswered;
+            totals.carriedOut += carriedOut;
+            console.log(
+              `${kind.name} ${number}/${of}: killed ${death.name}; acknowledged ${acknowledged}, unanswered ${unanswered}, of which stored ${carriedOut}`,
+            );
+            number += 1;
+          }
+          totals.notifiedAgain += await endRounds(world, ledger);
+        });
       }
     }
     console.log(

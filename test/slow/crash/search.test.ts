@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../support/app.ts";
 import { asOperator } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
-
-import { databases } from "./databases.ts";
-import { deliver } from "./requests.ts";
-import { CrashService } from "./service.ts";
+import { deliver } from "../harness/clients.ts";
+import { databases } from "../harness/databases.ts";
+import { World } from "../harness/world.ts";
 
 /** The statement that indexes events. */
 const sql = 'insert into "event_words"';
@@ -18,27 +17,27 @@ const steps = [
 ] as const;
 
 describe.each(databases())("the search index on $name, killed", (kind) => {
-  let service: CrashService;
+  let world: World;
   let number = 0;
   beforeAll(async () => {
-    service = await CrashService.open(kind, []);
+    world = await World.open(kind, { dies: true });
   });
-  afterAll(() => service.end());
+  afterAll(() => world.end());
 
   test.each(steps)("%s, catches up and has each event once", async (_, moment, behind) => {
     number += 1;
-    const first = await service.running();
-    service.crashAt({ moment, sql });
+    const first = await world.running();
+    world.crashAt({ moment, sql });
     // The process may die before it answers: the database has the id of the event.
     await deliver(first, number);
-    await service.crashed();
-    const left = await service.left(
+    await world.crashed();
+    const left = await world.left(
       "select position from events where position not in (select rowid from event_words)",
     );
     expect(left.length).toBeGreaterThanOrEqual(behind);
 
-    const server = await service.running();
-    await service.settled();
+    const server = await world.running();
+    await world.settled();
     const found = async (query: string): Promise<unknown[]> => {
       const response = await asOperator(server, `/v1/events?${query}&limit=100`);
       const { data }: { data: unknown } = JSON.parse(await response.text());
@@ -49,11 +48,11 @@ describe.each(databases())("the search index on $name, killed", (kind) => {
     expect(await found("q=task*")).toEqual(all);
     // The notification may have been delivered after the index was built.
     await until(async () => (await found("delivery=delivered")).length === number);
-    await service.stop();
-    const [words] = await service.left(
+    await world.stop();
+    const [words] = await world.left(
       "select count(*) as indexed, count(distinct rowid) as events from event_words",
     );
     expect([Number(words?.["indexed"]), Number(words?.["events"])]).toEqual([number, number]);
-    expect(await service.left("select position from events where changes > 0")).toEqual([]);
+    expect(await world.left("select position from events where changes > 0")).toEqual([]);
   });
 });

@@ -1,9 +1,15 @@
 import { at } from "../../support/graphql.ts";
-import { type Delivery, delivery, type ProviderId, signatureOf } from "../model/deliveries.ts";
+import { answerOf, get, type Send } from "../harness/requests.ts";
+import {
+  type Delivery,
+  delivery,
+  type ProviderId,
+  signatureOf,
+} from "../harness/signed-deliveries.ts";
 
+import { known } from "./client.ts";
 import type { DeliveryAnswer, DeliveryOperation, DeliveryRequest } from "./delivery.ts";
 import type { Recorder, Route } from "./recorder.ts";
-import { answered, type Outcome, rest, type Result } from "./send.ts";
 
 /** Requests about one delivery of a webhook, and what came of them. */
 export class DeliveryHistory {
@@ -39,8 +45,8 @@ export class DeliveryHistory {
   }
 
   async #ask(request: DeliveryRequest, route?: Route): Promise<void> {
-    const timed = await this.#recorder.timed(route ?? (await this.#recorder.route()), (url) =>
-      request.does === "deliver" ? this.#deliver(url) : this.#read(url, request.eventId),
+    const timed = await this.#recorder.timed(route ?? (await this.#recorder.route()), (send) =>
+      request.does === "deliver" ? this.#deliver(send) : this.#read(send, request.eventId),
     );
     if (timed === null || (request.does === "read event" && timed.answer === null)) return;
     const { answer } = timed;
@@ -49,28 +55,21 @@ export class DeliveryHistory {
     this.operations.push({ ...timed, through, request });
   }
 
-  async #deliver(url: string): Promise<Outcome<DeliveryAnswer>> {
+  async #deliver(send: Send): Promise<DeliveryAnswer> {
     const { provider, body, headers: own } = this.#delivery;
     const headers = { "content-type": "application/json", ...own, ...signatureOf(provider, body) };
-    const result = await rest(`${url}/webhooks/${provider}`, { method: "POST", headers, body });
-    return answered(result, acknowledgement);
+    const sent = await send(`/webhooks/${provider}`, { method: "POST", headers, body });
+    const answer = known(await answerOf(sent));
+    const status = at(answer.body, "status");
+    if (answer.code === null && (status === "accepted" || status === "duplicate"))
+      return { is: status, eventId: String(at(answer.body, "id")) };
+    throw new Error(`A delivery was answered with ${JSON.stringify(answer.body)}`);
   }
 
-  async #read(url: string, eventId: string): Promise<Outcome<DeliveryAnswer>> {
-    const headers = { authorization: this.#authorization };
-    const result = await rest(`${url}/v1/events/${eventId}`, { headers });
-    return answered(result, ({ code, body }) =>
-      code === "not-found"
-        ? { is: "not found" }
-        : { is: "event", duplicates: Number(at(body, "receipt", "duplicates")) },
-    );
+  async #read(send: Send, eventId: string): Promise<DeliveryAnswer> {
+    const { code, body } = known(await get(send, this.#authorization, `/v1/events/${eventId}`));
+    return code === "not-found"
+      ? { is: "not found" }
+      : { is: "event", duplicates: Number(at(body, "receipt", "duplicates")) };
   }
-}
-
-function acknowledgement({ code, body }: Result): DeliveryAnswer {
-  const status = at(body, "status");
-  if (code === null && (status === "accepted" || status === "duplicate")) {
-    return { is: status, eventId: String(at(body, "id")) };
-  }
-  throw new Error(`A delivery was answered with ${code}: ${JSON.stringify(body)}`);
 }

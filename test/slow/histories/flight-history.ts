@@ -1,6 +1,6 @@
 import { at } from "../../support/linearizability.ts";
 
-import type { FlightClient } from "./flight-client.ts";
+import type { FlightClient } from "./client.ts";
 import type { BookingRequest, FlightAnswer, FlightOperation, FlightRequest } from "./flight.ts";
 import type { Recorder, Route } from "./recorder.ts";
 
@@ -19,18 +19,12 @@ export class FlightHistory {
   #unsettled: BookingRequest[] = [];
   #lastRequest = 0;
 
-  constructor(
-    id: number,
-    seats: number,
-    recorder: Recorder,
-    client: FlightClient,
-    random: () => number,
-  ) {
+  constructor(id: number, seats: number, recorder: Recorder, client: FlightClient) {
     this.id = id;
     this.seats = seats;
     this.#recorder = recorder;
     this.#client = client;
-    this.#random = random;
+    this.#random = recorder.random;
   }
 
   async read(route?: Route): Promise<void> {
@@ -108,16 +102,16 @@ export class FlightHistory {
     const client = this.#client;
     const timed = await this.#recorder.timed(
       route ?? (await this.#recorder.route()),
-      (url, through) => {
+      (send, through) => {
         switch (request.does) {
           case "book":
-            return client.book(url, through, this.id, request);
+            return client.book(send, through, this.id, request);
           case "cancel":
-            return client.cancel(url, through, request.bookingId);
+            return client.cancel(send, through, request.bookingId);
           case "read":
-            return client.read(url, through, this.id);
+            return client.read(send, through, this.id);
           case "read booking":
-            return client.readBooking(url, through, request.bookingId);
+            return client.readBooking(send, through, request.bookingId);
         }
       },
     );

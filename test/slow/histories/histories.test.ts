@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 
 import { altered } from "../../support/altered-copy.ts";
 
-import { nameOf, setups } from "./cluster.ts";
 import { planted } from "./planted.ts";
 import { playRound } from "./round.ts";
+import { setups } from "./setups.ts";
 
 describe("what concurrent clients see while instances are killed", () => {
-  test.each(setups().map((setup) => [nameOf(setup), setup] as const))(
+  test.each(setups().map((setup) => [setup.name, setup] as const))(
     "is linearizable on %s",
     async (_, setup) => {
       const seed = Math.floor(Math.random() * 2 ** 31);

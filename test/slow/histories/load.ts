@@ -1,13 +1,13 @@
 import { at } from "../../support/linearizability.ts";
 import { authorization } from "../../support/load.ts";
-import { providers } from "../model/deliveries.ts";
+import { to } from "../harness/requests.ts";
+import { providers } from "../harness/signed-deliveries.ts";
 
-import type { Cluster } from "./cluster.ts";
+import { FlightClient } from "./client.ts";
 import { DeliveryHistory } from "./delivery-history.ts";
-import { FlightClient } from "./flight-client.ts";
 import { FlightHistory } from "./flight-history.ts";
 import type { FlightOperation } from "./flight.ts";
-import { Recorder, type Route } from "./recorder.ts";
+import type { Recorder, Route } from "./recorder.ts";
 import { settled } from "./settle.ts";
 
 const clients = 10;
@@ -48,7 +48,6 @@ export interface Histories {
 export class Load {
   readonly #flights: readonly FlightHistory[];
   readonly #deliveries: DeliveryHistory[] = [];
-  readonly #cluster: Cluster;
   readonly #recorder: Recorder;
   readonly #client: FlightClient;
   readonly #operator: string;
@@ -56,35 +55,27 @@ export class Load {
   /** The local day of departure of all flights. */
   readonly #day: string;
 
-  static async on(cluster: Cluster, seats: readonly number[], random: () => number): Promise<Load> {
+  static async on(recorder: Recorder, seats: readonly number[]): Promise<Load> {
     const client = new FlightClient(await authorization("user"));
-    const { url } = await cluster.running(random);
-    const day = await client.day(url);
-    return new Load(cluster, seats, random, client, await authorization("operator"), day);
+    const day = await client.day(to(await recorder.instance()));
+    return new Load(recorder, seats, client, await authorization("operator"), day);
   }
 
   private constructor(
-    cluster: Cluster,
+    recorder: Recorder,
     seats: readonly number[],
-    random: () => number,
     client: FlightClient,
     operator: string,
     day: string,
   ) {
-    const recorder = new Recorder(cluster, random);
-    this.#cluster = cluster;
     this.#recorder = recorder;
     this.#client = client;
     this.#operator = operator;
-    this.#random = random;
+    this.#random = recorder.random;
     this.#day = day;
     this.#flights = seats.map(
-      (count, index) => new FlightHistory(index + 1, count, recorder, client, random),
+      (count, index) => new FlightHistory(index + 1, count, recorder, client),
     );
-  }
-
-  get counts(): Recorder["counts"] {
-    return this.#recorder.counts;
   }
 
   /** Sends requests until `isOver`, or until all flights are used up. Throws after the last answer. */
@@ -104,14 +95,13 @@ export class Load {
 
   /** Sends what is unsettled again, reads everything from every instance, and returns what to check. */
   async finish(): Promise<Histories> {
-    const routes = this.#cluster.instances.flatMap((instance): Route[] => [
+    const routes = this.#recorder.world.instances.flatMap((instance): Route[] => [
       { instance, through: "REST" },
       { instance, through: "GraphQL" },
     ]);
     const used = this.#flights.filter(({ operations }) => operations.length > 0);
     await Promise.all([...used, ...this.#deliveries].map((history) => history.finish(routes)));
-    const { url } = await this.#cluster.running(this.#random);
-    const listed = await this.#client.bookings(url);
+    const listed = await this.#client.bookings(to(await this.#recorder.instance()));
     const listedMs = performance.now();
     const flights = used.map(({ id, seats, operations }) => {
       return { id, seats, operations: settled(operations, listed, listedMs) };
@@ -156,8 +146,8 @@ export class Load {
   /** Reads several flights with one request. */
   async list(): Promise<void> {
     const listed = this.#current();
-    const timed = await this.#recorder.timed(await this.#recorder.route(), (url, through) =>
-      this.#client.list(url, through, this.#day),
+    const timed = await this.#recorder.timed(await this.#recorder.route(), (send, through) =>
+      this.#client.list(send, through, this.#day),
     );
     if (timed === null || timed.answer === null) return;
     const { answer: seats, ...sent } = timed;

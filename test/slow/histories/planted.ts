@@ -2,18 +2,19 @@ import { join } from "node:path";
 
 import { alteredCopy, type Change } from "../../support/altered-copy.ts";
 
-import { nameOf, type Setup, setups } from "./cluster.ts";
 import { playRound, type RoundSize } from "./round.ts";
+import { setups } from "./setups.ts";
 
 /** An error that is planted in a copy of the program, and must make a history wrong. */
 export interface Planted {
   readonly error: string;
-  readonly setup: Setup;
+  /** The name of the setup. */
+  readonly setup: string;
   readonly changes: readonly Change[];
 }
 
-const onSqlite: Setup = { database: "SQLite", instances: 1 };
-const onTwoInstances: Setup = { database: "PostgreSQL", instances: 2 };
+const onSqlite = "SQLite";
+const onTwoInstances = "PostgreSQL, 2 instances";
 
 const flights = "src/booking/flights/flights.ts";
 const flightsSql = "src/booking/flights/flights.sql.ts";
@@ -153,25 +154,20 @@ const size: RoundSize = { operations: 500, faults: 1 };
 
 /** Records histories of programs with each error, until one is wrong. Returns the number of errors not found. */
 export async function runPlanted(seed: number): Promise<number> {
-  const possible = setups().map(nameOf);
   let missed = 0;
-  for (const { error, setup, changes } of planted) {
-    if (!possible.includes(nameOf(setup))) continue;
-    const found = await find({ error, setup, changes }, seed);
-    if (found === null) missed += 1;
+  for (const { error, setup: wanted, changes } of planted) {
+    const setup = setups().find(({ name }) => name === wanted);
+    if (setup === undefined) continue;
+    using copy = alteredCopy(changes);
+    const main = join(copy.folder, "src/main.ts");
+    let found: string | undefined;
+    for (let round = 0; round < maxRounds && found === undefined; round += 1) {
+      const { wrong } = await playRound(setup, seed + round, size, main);
+      if (wrong[0] !== undefined) found = `Found with seed ${seed + round}. ${wrong[0]}`;
+    }
+    if (found === undefined) missed += 1;
     console.log(`Planted: ${error}\n${found ?? "NOT FOUND"}\n`);
   }
   console.log(missed === 0 ? "All planted errors found" : `${missed} planted errors NOT FOUND`);
   return missed;
-}
-
-/** The first wrong history, as text; null if there is none. */
-async function find({ setup, changes }: Planted, seed: number): Promise<string | null> {
-  using copy = alteredCopy(changes);
-  for (let round = 0; round < maxRounds; round += 1) {
-    const main = join(copy.folder, "src/main.ts");
-    const { wrong } = await playRound(setup, seed + round, size, main);
-    if (wrong[0] !== undefined) return `Found with seed ${seed + round}. ${wrong[0]}`;
-  }
-  return null;
 }

@@ -1,8 +1,7 @@
+import { until } from "../../support/app.ts";
 import type { Operation } from "../../support/linearizability.ts";
-
-import type { Cluster, Instance } from "./cluster.ts";
-import { type Interface, interfaces } from "./flight-client.ts";
-import type { Outcome } from "./send.ts";
+import { type Interface, interfaces, Lost, type Send, to } from "../harness/requests.ts";
+import type { World } from "../harness/world.ts";
 
 /** A request to an object and its answer; null: unknown. */
 interface Recorded<Request, Answer> extends Operation {
@@ -14,54 +13,52 @@ interface Recorded<Request, Answer> extends Operation {
 
 /** Where a request goes. */
 export interface Route {
-  readonly instance: Instance;
+  readonly instance: World["instances"][number];
   readonly through: Interface;
 }
 
 /** The delay after a request that reached no program or has an unknown outcome. */
 const pauseMs = 30;
 
-/** Sends requests to the instances of a cluster, and measures when they were called and returned. */
+/** Sends requests to the instances of a world, and measures when they were called and returned. */
 export class Recorder {
-  readonly #cluster: Cluster;
-  readonly #random: () => number;
-  #sent = 0;
-  #unknown = 0;
-
-  constructor(cluster: Cluster, random: () => number) {
-    this.#cluster = cluster;
-    this.#random = random;
-  }
-
   /** The number of recorded operations, and of those with an unknown outcome. */
-  get counts(): { readonly operations: number; readonly unknown: number } {
-    return { operations: this.#sent, unknown: this.#unknown };
+  readonly counts = { operations: 0, unknown: 0 };
+
+  constructor(
+    readonly world: World,
+    readonly random: () => number,
+  ) {}
+
+  /** An instance that is up. Waits for one. */
+  async instance(): Promise<Route["instance"]> {
+    await until(() => this.world.instances.length > 0);
+    const { instances } = this.world;
+    return instances[Math.floor(this.random() * instances.length)] ?? this.instance();
   }
 
-  /** A running instance and an interface. */
   async route(): Promise<Route> {
-    const instance = await this.#cluster.running(this.#random);
-    return { instance, through: this.#random() < 0.5 ? interfaces[0] : interfaces[1] };
+    const instance = await this.instance();
+    return { instance, through: this.random() < 0.5 ? interfaces[0] : interfaces[1] };
   }
 
   /** Sends one request. Returns null if it did not reach the program. */
   async timed<Answer>(
     { instance, through }: Route,
-    send: (url: string, through: Interface) => Promise<Outcome<Answer>>,
+    ask: (send: Send, through: Interface) => Promise<Answer>,
   ): Promise<Omit<Recorded<never, Answer>, "request"> | null> {
-    const callMs = performance.now();
-    const outcome = await send(instance.url, through);
-    const returnMs = performance.now();
-    const isUnknown = outcome === "unknown";
-    if (isUnknown || outcome === "refused") await Bun.sleep(pauseMs);
-    if (outcome === "refused") return null;
-    this.#sent += 1;
-    if (isUnknown) this.#unknown += 1;
-    return {
-      through: `${through} ${instance.number}`,
-      callMs,
-      returnMs: isUnknown ? Infinity : returnMs,
-      answer: isUnknown ? null : outcome,
-    };
+    const sent = { through: `${through} ${instance.number + 1}`, callMs: performance.now() };
+    try {
+      const answer = await ask(to(instance), through);
+      this.counts.operations += 1;
+      return { ...sent, returnMs: performance.now(), answer };
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      await Bun.sleep(pauseMs);
+      if (!error.wasSent) return null;
+      this.counts.operations += 1;
+      this.counts.unknown += 1;
+      return { ...sent, returnMs: Infinity, answer: null };
+    }
   }
 }

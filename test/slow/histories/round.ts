@@ -1,9 +1,11 @@
 import { until } from "../../support/app.ts";
 import { randomNumbers } from "../../support/random.ts";
+import { inWorld } from "../harness/in-world.ts";
 
 import { wrongWithDelivery, wrongWithFlight } from "./check.ts";
-import { Cluster, nameOf, type Setup } from "./cluster.ts";
 import { type Histories, Load } from "./load.ts";
+import { Recorder } from "./recorder.ts";
+import type { Setup } from "./setups.ts";
 
 /** More than a round uses. */
 const flights = 60;
@@ -43,26 +45,26 @@ export async function playRound(
   const seats = Array.from({ length: flights }, () => {
     return leastSeats + Math.floor(random() * (mostSeats - leastSeats + 1));
   });
-  const cluster = await Cluster.open(setup, seats, main);
-  try {
-    const load = await Load.on(cluster, seats, random);
-    const done = await disturbed(cluster, load, random, size);
-    const histories = await load.finish();
-    return { ...load.counts, ...judged(histories), faults: done };
-  } catch (error) {
-    const logged = (await cluster.errors()).slice(-3);
-    const text = [`${nameOf(setup)}, seed ${seed}: ${String(error)}`, ...logged].join("\n");
-    throw new Error(text, { cause: error });
-  } finally {
-    await cluster.end();
-  }
+  const { kind, instances, name } = setup;
+  const options = { seats, instances, ...(main !== undefined && { main }) };
+  return inWorld(kind, options, async (world) => {
+    await world.running();
+    const recorder = new Recorder(world, random);
+    try {
+      const load = await Load.on(recorder, seats);
+      const done = await disturbed(recorder, load, size);
+      return { ...recorder.counts, ...judged(await load.finish()), faults: done };
+    } catch (cause) {
+      const logged = world.errors().slice(-3);
+      throw new Error([`${name}, seed ${seed}: ${String(cause)}`, ...logged].join("\n"), { cause });
+    }
+  });
 }
 
 /** Runs the load and causes faults in even intervals of it, until all is recorded or something fails. */
 async function disturbed(
-  cluster: Cluster,
+  recorder: Recorder,
   load: Load,
-  random: () => number,
   { operations, faults }: RoundSize,
 ): Promise<ReadonlyMap<Fault, number>> {
   let isOver = false;
@@ -70,14 +72,14 @@ async function disturbed(
     isOver = true;
   };
   const recorded = (count: number) =>
-    until(() => isOver || load.counts.operations >= count, patienceMs);
+    until(() => isOver || recorder.counts.operations >= count, patienceMs);
   const done = new Map<Fault, number>();
   const disturb = async () => {
     for (let number = 0; number < faults; number += 1) {
-      await recorded(((number + random()) * operations) / (faults + 1));
+      await recorded(((number + recorder.random()) * operations) / (faults + 1));
       if (isOver) return;
       // At least one kill in each round.
-      const fault = await cause(cluster, random, number === 0 ? 0.5 : random());
+      const fault = await cause(recorder, number === 0 ? 0.5 : recorder.random());
       done.set(fault, (done.get(fault) ?? 0) + 1);
     }
     await recorded(operations);
@@ -91,18 +93,17 @@ async function disturbed(
 }
 
 /** `dice` chooses the fault; those in the middle are kills. */
-async function cause(cluster: Cluster, random: () => number, dice: number): Promise<Fault> {
-  const { number } = await cluster.running(random);
-  if (dice < 0.3 && cluster.cutConnections !== null) {
-    await cluster.cutConnections();
+async function cause(recorder: Recorder, dice: number): Promise<Fault> {
+  const { world } = recorder;
+  const { number } = await recorder.instance();
+  if (dice < 0.3 && world.cutConnections !== null) {
+    await world.cutConnections();
     return "connections cut";
   }
-  if (dice > 0.8) {
-    await cluster.restart(number);
-    return "restarted";
-  }
-  await cluster.kill(number);
-  return "killed";
+  const isStopped = dice > 0.8;
+  await (isStopped ? world.stop(number) : world.kill(number));
+  await world.start(number);
+  return isStopped ? "restarted" : "killed";
 }
 
 function judged({

@@ -1,8 +1,10 @@
+import { databases } from "../harness/databases.ts";
+import { endOnSignals } from "../harness/in-world.ts";
 import { chosen, database, type LongRun, rounds, seed } from "../long-run.ts";
 
-import { nameOf, type Setup, setups } from "./cluster.ts";
 import { runPlanted } from "./planted.ts";
-import { playRound, type Round } from "./round.ts";
+import { playRound } from "./round.ts";
+import { setups } from "./setups.ts";
 
 export const histories: LongRun = {
   name: "histories",
@@ -23,20 +25,26 @@ window without one is printed. The seed repeats the choices of the clients, but 
   },
 
   async run(options) {
+    endOnSignals();
     if (options.has("planted")) return (await runPlanted(options.number("seed"))) === 0;
     const instances = options.text("instances");
-    const named = setups().map((setup) => ({ ...setup, name: setup.database }));
-    const wanted = chosen(named, options, "database").filter(
-      (setup) => instances === undefined || instances === String(setup.instances),
+    const kinds = chosen(databases(), options, "database");
+    const wanted = setups().filter(
+      (setup) =>
+        kinds.some(({ name }) => name === setup.kind.name) &&
+        (instances === undefined || instances === String(setup.instances)),
     );
     if (wanted.length === 0) throw new Error("There is no such setup. Try --help.");
-    const count = options.number("rounds");
     const first = options.number("seed");
     let found = 0;
     for (const setup of wanted) {
-      for (let number = 0; number < count; number += 1) {
-        const round = await playRound(setup, first + number);
-        console.log(lineOf(setup, first + number, round));
+      for (let number = 0; number < options.number("rounds"); number += 1) {
+        const seedOf = first + number;
+        const round = await playRound(setup, seedOf);
+        const faults = [...round.faults].map(([fault, times]) => `${times} × ${fault}`).join(", ");
+        console.log(
+          `${setup.name}, seed ${seedOf}: ${round.operations} operations (${round.unknown} unknown) on ${round.objects} objects; ${faults}; checked in ${Math.round(round.checkedMs)} ms`,
+        );
         for (const text of round.wrong) console.log(`\n${text}\n`);
         found += round.wrong.length;
       }
@@ -45,9 +53,3 @@ window without one is printed. The seed repeats the choices of the clients, but 
     return found === 0;
   },
 };
-
-function lineOf(setup: Setup, seedOf: number, round: Round): string {
-  const { operations, unknown, objects, checkedMs } = round;
-  const faults = [...round.faults].map(([fault, times]) => `${times} × ${fault}`).join(", ");
-  return `${nameOf(setup)}, seed ${seedOf}: ${operations} operations (${unknown} unknown) on ${objects} objects; ${faults}; checked in ${Math.round(checkedMs)} ms`;
-}

@@ -1,4 +1,4 @@
-import type { ListedBooking } from "./flight-client.ts";
+import type { ListedBooking } from "./client.ts";
 import type { FlightAnswer, FlightOperation } from "./flight.ts";
 
 /**

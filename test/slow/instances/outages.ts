@@ -5,8 +5,8 @@ import { noLoadBalancer } from "../../support/load-balancer.ts";
 import { noOwnPostgres } from "../../support/own-postgres.ts";
 import { Ledger, ledgerSeats, workersOfFleet } from "../crash/ledger.ts";
 import { endRounds } from "../crash/rounds.ts";
-
-import { Instances } from "./instances.ts";
+import { ownServer } from "../harness/databases.ts";
+import { inWorld } from "../harness/in-world.ts";
 
 /** Why outage tests are skipped; null when they run. */
 export const noOutages = noLoadBalancer ?? noOwnPostgres;
@@ -58,21 +58,21 @@ const leastOutageMs = 100;
  */
 export async function playOutages(plan: Plan): Promise<Report> {
   const { acknowledgements, waitsForLeases, withFleet = false } = plan;
-  const instances = await Instances.open(ledgerSeats, withFleet);
-  const gaps = longestGap();
-  const ledger = new Ledger({
-    tolerated: unavailable,
-    onAcknowledged: gaps.mark,
-    ...(withFleet && { workers: workersOfFleet, thinkMs: thinkMsOfFleet }),
-  });
-  let isOver = false;
-  try {
-    const balancer = await instances.running();
+  const server = await ownServer();
+  const options = { seats: ledgerSeats, instances: 2, isBalanced: true, waitsForLeases, withFleet };
+  return inWorld(server, options, async (world) => {
+    const gaps = longestGap();
+    const ledger = new Ledger({
+      tolerated: unavailable,
+      onAcknowledged: gaps.mark,
+      ...(withFleet && { workers: workersOfFleet, thinkMs: thinkMsOfFleet }),
+    });
     const more = async () => {
       const enough = ledger.acknowledged + acknowledgements;
       await until(() => ledger.acknowledged >= enough, patienceMs);
     };
     const during = async (outage: () => Promise<void>): Promise<Outage> => {
+      await more();
       const before = ledger.unanswered;
       gaps.reset();
       await outage();
@@ -80,31 +80,27 @@ export async function playOutages(plan: Plan): Promise<Report> {
       return { unanswered: ledger.unanswered - before, gapMs: gaps.longestMs() };
     };
     const outages = async () => {
-      await more();
-      const killed = await during(() => instances.killOne());
-      await instances.startOne();
-      await more();
-      const restarted = await during(() => instances.restartDatabase());
-      await more();
-      const failedOver = await during(() => instances.failOver());
-      return { killed, restarted, failedOver };
+      const killed = await during(() => world.kill());
+      await world.start();
+      const restarted = await during(async () => {
+        await server.crash();
+        await server.start();
+      });
+      return { killed, restarted, failedOver: await during(() => server.failOver()) };
     };
-    const loading = ledger.loadUntil(balancer, () => isOver);
+    let isOver = false;
     const stopLoad = () => {
       isOver = true;
     };
+    const loading = ledger.loadUntil(await world.running(), () => isOver);
     const [seen] = await Promise.all([outages().finally(stopLoad), loading]);
-    if (!waitsForLeases && !withFleet) await instances.endLeases();
-    const notifiedAgain = await endRounds(instances, ledger);
+    const notifiedAgain = await endRounds(world, ledger);
     // A start that is quick enough is only waited for: what arrived meanwhile is tried again.
     for (const { unanswered, gapMs } of [seen.restarted, seen.failedOver]) {
       ok(unanswered > 0 || gapMs >= leastOutageMs, "The database was down, but no request failed");
     }
     return { acknowledged: ledger.acknowledged, ...seen, notifiedAgain };
-  } finally {
-    isOver = true;
-    await instances.end();
-  }
+  });
 }
 
 /** The longest time between two marks. */

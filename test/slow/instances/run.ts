@@ -1,3 +1,4 @@
+import { endOnSignals } from "../harness/in-world.ts";
 import type { LongRun } from "../long-run.ts";
 
 import { noOutages, playOutages, type Report } from "./outages.ts";
@@ -22,6 +23,7 @@ synchronous standby takes over. Afterwards the database and the operator gateway
 
   async run(options) {
     if (noOutages !== null) throw new Error(noOutages);
+    endOnSignals();
     const acknowledgements = options.number("acknowledgements");
     const withFleet = options.has("destinations");
     const report = await playOutages({ acknowledgements, waitsForLeases: !withFleet, withFleet });

@@ -1,4 +1,5 @@
-import type { ProviderId } from "./deliveries.ts";
+import type { DeliveryContent } from "../harness/signed-deliveries.ts";
+
 import {
   type Airport,
   allowedFailures,
@@ -66,13 +67,6 @@ export interface ModelBooking extends Position {
   /** How its flight changed, as it is shown; null if it did not. Otherwise its owner may cancel for a full refund. */
   flightChange: object | null;
   cancellation: { readonly atMs: number; readonly terms: Terms; readonly reason: string } | null;
-}
-
-/** The values that determine a delivery's bytes. */
-export interface DeliveryContent {
-  readonly provider: ProviderId;
-  readonly kind: number;
-  readonly number: number;
 }
 
 export interface ModelEvent {

@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { type Dice, dice, type Outcome, outcomeOfNames, randomOutcome } from "./dice.ts";
+import { randomNumbers } from "../../support/random.ts";
+
+import { type Dice, type Outcome, outcomeOfNames, randomOutcome } from "./dice.ts";
 import type { Change, Disk, Fate, Image } from "./disk.ts";
 import type { Claims } from "./scenario.ts";
 import type { Step } from "./steps.ts";
@@ -49,7 +51,7 @@ export async function cutPower(
   { images, seed, folder }: { images: number; seed: number; folder: string },
 ): Promise<Loss | null> {
   const [disk, claims] = [recording.disk(), recording.claims()];
-  const roll = dice(seed);
+  const roll = randomNumbers(seed);
   let done = 0;
   for (const { step, outcome: decided } of plannedCuts(steps, recording.disk(), images, roll)) {
     for (const next of steps.slice(done, step)) {

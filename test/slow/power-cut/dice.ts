@@ -1,17 +1,8 @@
+import { randomNumbers } from "../../support/random.ts";
+
 import type { Change, Fate, PowerCut } from "./disk.ts";
 
-/** Random numbers in [0, 1) that repeat with their seed (mulberry32). */
 export type Dice = () => number;
-
-export function dice(seed: number): Dice {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** What has become of each change that is not kept, by its number, and how the disk behaves. */
 export interface Outcome {
@@ -85,5 +76,5 @@ function torn(roll: Dice): Fate {
   if (way < 0.3) return (block, of) => block < ratio * of;
   if (way < 0.6) return (block, of) => block >= ratio * of;
   const seed = Math.floor(roll() * 2 ** 31);
-  return (block) => dice(seed + block)() < ratio;
+  return (block) => randomNumbers(seed + block)() < ratio;
 }

@@ -1,4 +1,4 @@
-import { onSqlite } from "../crash/ids-in-sql.ts";
+import { onSqlite } from "../harness/ids-in-sql.ts";
 
 import type { Step } from "./steps.ts";
 

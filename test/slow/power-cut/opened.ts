@@ -6,8 +6,8 @@ import { personalDataOpener } from "../../../src/booking/personal-data/personal-
 import { openDatabase } from "../../../src/cli/kit/database.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { secretStore } from "../../../src/config/secrets.ts";
-import { onSqlite } from "../crash/ids-in-sql.ts";
-import { wrongWith } from "../crash/invariants.ts";
+import { leftIn } from "../harness/databases.ts";
+import { wrongWith } from "../harness/invariants.ts";
 
 import type { Facts } from "./facts.ts";
 import { factsInDatabase } from "./facts.ts";
@@ -24,10 +24,9 @@ export const environmentIn = (folder: string) => ({
 /** Opens the database in the folder as a start of Skyhook does, for `look`. */
 export async function openedIn(
   folder: string,
-  look: (client: Database) => Wrong | Promise<Wrong>,
-  env: Readonly<Record<string, string>> = environmentIn(folder),
+  look: (client: Database) => Promise<Wrong>,
 ): Promise<Wrong> {
-  const config = readConfig(env);
+  const config = readConfig(environmentIn(folder));
   const storage = await openDatabase(config);
   try {
     using client = new Database(config.databaseUrl.replace("sqlite:", ""), { readonly: true });
@@ -37,18 +36,16 @@ export async function openedIn(
   }
 }
 
+/** Checks the database in the folder, and that it has these facts. */
+export const wrongDatabase = (folder: string, facts: Facts): Promise<Wrong> =>
+  openedIn(folder, async (client) => [
+    ...(await unsound(client)),
+    ...lost(facts, factsIn(client)),
+    ...undecryptable(folder, client),
+  ]);
+
 /** Checks that the database is intact and has no half transaction. */
-export function unsound(client: Database): Promise<Wrong> {
-  return wrongWith({
-    rows: async (sql) => client.query<Record<string, unknown>, []>(onSqlite(sql)).all(),
-    schema: async () => [],
-    async damage() {
-      const found = client.query("pragma integrity_check").values().flat().map(String);
-      return found.filter((line) => line !== "ok");
-    },
-    close() {},
-  });
-}
+export const unsound = (client: Database): Promise<Wrong> => wrongWith(leftIn(client));
 
 /** The facts in the database. */
 export function factsIn(client: Database): Facts {

@@ -5,7 +5,7 @@ import { startIn } from "../../support/load.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { runs } from "../../support/runs.ts";
 import { skips } from "../../support/skips.ts";
-import { deliver } from "../crash/requests.ts";
+import { deliver } from "../harness/clients.ts";
 
 import { cutPower, type Loss, type Recording } from "./cuts.ts";
 import { Recorder } from "./recorder.ts";

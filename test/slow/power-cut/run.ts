@@ -69,7 +69,7 @@ async function cutRecording(
     rmSync(image, { recursive: true, force: true });
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     console.log(
-      `${scenario.name}: ${images} power cuts in ${steps.length} steps with ${all.count} claims, ${seconds} s`,
+      `${scenario.name}: ${images} power cuts in ${steps.length} steps with ${all.count()} claims, ${seconds} s`,
     );
   }
 }

@@ -1,4 +1,6 @@
-import { testGateway } from "../../support/gateway.ts";
+import { sqlite } from "../harness/databases.ts";
+import { inWorld } from "../harness/in-world.ts";
+import type { World } from "../harness/world.ts";
 
 import type { Wrong } from "./opened.ts";
 import type { Recorder } from "./recorder.ts";
@@ -9,7 +11,7 @@ export interface Claims {
   /** Notes what a program says in this step. */
   hear(step: Step): void;
   /** How many claims there are. */
-  readonly count: number;
+  count(): number;
   /** What is lost or damaged in the folder that a power cut left. */
   wrongIn(folder: string): Promise<Wrong>;
 }
@@ -22,14 +24,10 @@ export interface Scenario {
   claims(): Claims;
 }
 
-/** Calls `use` with the settings of an operator gateway that accepts everything. */
-export async function withGateway(
-  use: (env: Readonly<Record<string, string>>) => Promise<void>,
-): Promise<void> {
-  const gateway = testGateway(() => new Response());
-  try {
-    await use(gateway.env);
-  } finally {
-    await gateway.stop();
-  }
-}
+/** Has the program in a world recorded. */
+export const recordedWorld = (
+  recorder: Recorder,
+  seats: readonly number[],
+  use: (world: World) => Promise<void>,
+): Promise<void> =>
+  inWorld(sqlite, { folder: recorder.root, seats, through: () => recorder.recorded() }, use);

@@ -18,7 +18,7 @@ import { randomNumbers } from "../../../support/random.ts";
 import { published, settingsOf, statusIn, workflowRun } from "../../../support/reconcile.ts";
 import { resources } from "../../../support/resources.ts";
 import { fakeStripe } from "../../../support/stripe.ts";
-import { databases } from "../../crash/databases.ts";
+import { databases } from "../../harness/databases.ts";
 
 // Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(120_000);

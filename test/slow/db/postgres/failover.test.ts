@@ -6,13 +6,15 @@ import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
+import { at } from "../../../support/graphql.ts";
 import { deliverTo, keepDelivering, keysOnServer } from "../../../support/load.ts";
 import { movableAddress } from "../../../support/movable-address.ts";
 import { noOwnPostgres } from "../../../support/own-postgres.ts";
+import { runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 import { skips } from "../../../support/skips.ts";
-import { book, cancel } from "../../crash/requests.ts";
-import { addFlights } from "../../crash/service.ts";
+import { book, cancel } from "../../harness/clients.ts";
+import { flightLines } from "../../harness/flights.ts";
 
 const taken = resources();
 
@@ -58,14 +60,15 @@ test.skipIf(skips(noOwnPostgres))(
     const primary = await taken.ownPostgres();
     const standby = await primary.addStandby();
     const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
-    await addFlights(taken.newFolder(), primary.url, [10]);
     const server = await taken.start(taken.newFolder(), env);
+    const input = flightLines([10]).join("\n");
+    await runSkyhook(["import", "-", "--format", "ndjson"], { ...server, input });
     const ready = async () => (await fetch(`${server.url}/readyz`)).status;
     expect(await deliverTo(server, 1)).toBe(200);
     expect(await ready()).toBe(200);
     const bookingOf = (key: string) => book(server, { key, flightId: 1, passengers: 1 });
     const earlier = await bookingOf("key-1");
-    const cancelling = () => cancel(server, String(earlier?.body["bookingId"]));
+    const cancelling = () => cancel(server, String(at(earlier?.body, "bookingId")));
 
     await standby.crash();
     // Readiness first: an instance without writes has to find out by itself.

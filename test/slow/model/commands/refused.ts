@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
-import { delivery, signatureOf } from "../deliveries.ts";
+import { delivery, signatureOf } from "../../harness/signed-deliveries.ts";
 import { countFailure } from "../model.ts";
 import { same, sameOutcome } from "../server.ts";
 

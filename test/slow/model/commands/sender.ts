@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
-import { type ProviderId, providers } from "../deliveries.ts";
+import { type ProviderId, providers } from "../../harness/signed-deliveries.ts";
 import { blockedMs, type Model } from "../model.ts";
 import { type Answer, type Refusal, same, type Server } from "../server.ts";
 

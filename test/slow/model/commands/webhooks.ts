@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
-import { type Delivery, delivery, signatureOf } from "../deliveries.ts";
+import { type Delivery, delivery, signatureOf } from "../../harness/signed-deliveries.ts";
 import { type Model, type ModelEvent, pick, sortedEvents } from "../model.ts";
 import { type Answer, count, rest, same, sameOutcome, type Server } from "../server.ts";
 

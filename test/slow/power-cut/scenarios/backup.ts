@@ -3,13 +3,17 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { strangenessOf } from "../../../../src/db/sqlite/inspect.ts";
-import { databaseIn, startIn } from "../../../support/load.ts";
-import { type RunningServer, runSkyhook } from "../../../support/program.ts";
-import { addFlights } from "../../crash/service.ts";
 import { type Facts, Said } from "../facts.ts";
-import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";
-import type { Recorder } from "../recorder.ts";
-import { type Claims, type Scenario, withGateway } from "../scenario.ts";
+import {
+  factsIn,
+  lost,
+  openedIn,
+  undecryptable,
+  unsound,
+  type Wrong,
+  wrongDatabase,
+} from "../opened.ts";
+import { type Claims, recordedWorld, type Scenario } from "../scenario.ts";
 import type { Step } from "../steps.ts";
 
 import { Load, seats } from "./service.ts";
@@ -23,47 +27,23 @@ export const backups: Scenario = {
   async record(recorder, requests) {
     mkdirSync(join(recorder.root, dirname(backup)));
     recorder.begin();
-    await withGateway((gateway) => backUpAndRestore(recorder, gateway, requests));
+    await recordedWorld(recorder, seats, async (world) => {
+      const some = Math.ceil(requests / 20);
+      const load = new Load();
+      const first = await world.running();
+      await load.send(first, some);
+      await Promise.all([load.send(first, some), world.command(["backup", backup])]);
+      await Promise.all([load.send(first, some), world.command(["backup", backup, "--force"])]);
+      await load.send(first, some);
+      await world.kill();
+      await world.command(["restore", backup, "--force"]);
+      await load.send(await world.running(), some);
+      await world.stop();
+    });
   },
 
   claims: () => new BackupClaims(),
 };
-
-async function backUpAndRestore(
-  recorder: Recorder,
-  gateway: Readonly<Record<string, string>>,
-  requests: number,
-): Promise<void> {
-  const { root } = recorder;
-  const started = () => startIn(root, gateway, { through: recorder.recorded() });
-  const some = Math.ceil(requests / 20);
-  const load = new Load();
-  const servers: RunningServer[] = [];
-  try {
-    await addFlights(root, `sqlite:${databaseIn(root)}`, seats, { through: recorder.recorded() });
-    const first = await started();
-    servers.push(first);
-    await load.send(first, some);
-    await Promise.all([load.send(first, some), run(recorder, ["backup", backup])]);
-    await Promise.all([load.send(first, some), run(recorder, ["backup", backup, "--force"])]);
-    await load.send(first, some);
-    await first.kill();
-    await run(recorder, ["restore", backup, "--force"]);
-    const second = await started();
-    servers.push(second);
-    await load.send(second, some);
-    await second.stop();
-  } finally {
-    for (const server of servers) await server.kill();
-  }
-}
-
-async function run(recorder: Recorder, args: readonly string[]): Promise<void> {
-  const { root } = recorder;
-  const env = { DATA_DIR: join(root, "data") };
-  const { code, err } = await runSkyhook(args, { cwd: root, env, through: recorder.recorded() });
-  if (code !== 0) throw new Error(err);
-}
 
 /** What is in a database that is replaced by its backup. */
 class BackupClaims implements Claims {
@@ -76,7 +56,7 @@ class BackupClaims implements Claims {
   /** What the database contained that was replaced. */
   #replaced: Facts | null = null;
 
-  get count(): number {
+  count(): number {
     return this.#said.facts.size + (this.#backedUp?.size ?? 0) + (this.#replaced?.size ?? 0);
   }
 
@@ -105,11 +85,7 @@ class BackupClaims implements Claims {
     if (this.#isRestoring) return [...wrong, ...(await this.#wrongWhileRestoring(folder))];
     return [
       ...wrong,
-      ...(await openedIn(folder, async (client) => [
-        ...(await unsound(client)),
-        ...lost(this.#said.facts, factsIn(client)),
-        ...undecryptable(folder, client),
-      ])),
+      ...(await wrongDatabase(folder, this.#said.facts)),
       ...(this.#replaced === null ? [] : await wrongAside(folder, this.#replaced)),
     ];
   }

@@ -1,15 +1,13 @@
-import { post } from "../../../support/flights.ts";
-import { asOperator, authorization, databaseIn, startIn } from "../../../support/load.ts";
-import type { RunningServer } from "../../../support/program.ts";
-import { book, cancel, deliver, deliverPayment } from "../../crash/requests.ts";
-import { addFlights, allDelivered } from "../../crash/service.ts";
+import { at } from "../../../support/graphql.ts";
+import { asOperator, authorization } from "../../../support/load.ts";
+import { book, cancel, deliver, deliverPayment, type Server } from "../../harness/clients.ts";
+import { createUser, rest, to } from "../../harness/requests.ts";
 import { Said } from "../facts.ts";
-import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";
-import { type Claims, type Scenario, withGateway } from "../scenario.ts";
+import { wrongDatabase } from "../opened.ts";
+import { recordedWorld, type Scenario } from "../scenario.ts";
 
 const clients = 6;
 export const seats = [1_000, 1_000, 30];
-const patienceMs = 60_000;
 
 /**
  * A server, from its first start on an empty folder: it receives deliveries, bookings, payments, cancellations and users, is
@@ -18,27 +16,27 @@ const patienceMs = 60_000;
 export const service: Scenario = {
   name: "service",
 
-  async record(recorder, requests) {
-    const { root } = recorder;
-    const load = new Load();
-    await addFlights(root, `sqlite:${databaseIn(root)}`, seats, { through: recorder.recorded() });
-    const ends = ["stop", "kill", "stop"] as const;
-    await withGateway(async (env) => {
+  record: (recorder, requests) =>
+    recordedWorld(recorder, seats, async (world) => {
+      const load = new Load();
+      const ends = ["stop", "kill", "stop"] as const;
       for (const end of ends) {
-        const server = await startIn(root, env, { through: recorder.recorded() });
-        try {
-          await load.send(server, Math.ceil(requests / ends.length));
-          if (end === "stop") await allDelivered(server, patienceMs);
-          await load.readDelivered(server);
-          await server[end]();
-        } finally {
-          await server.kill();
-        }
+        const server = await world.running();
+        await load.send(server, Math.ceil(requests / ends.length));
+        if (end === "stop") await world.settled();
+        await load.readDelivered(server);
+        await world[end]();
       }
-    });
-  },
+    }),
 
-  claims: () => new ServiceClaims(),
+  claims() {
+    const said = new Said();
+    return {
+      hear: (step) => said.hear(step),
+      count: () => said.facts.size,
+      wrongIn: (folder) => wrongDatabase(folder, said.facts),
+    };
+  },
 };
 
 /** Of ten requests, one is a booking, one a hold that is paid, one a cancellation and one a new user; the others are deliveries. */
@@ -47,7 +45,7 @@ export class Load {
   readonly #booked: string[] = [];
 
   /** Sends that many requests from several clients. */
-  async send(server: RunningServer, requests: number): Promise<void> {
+  async send(server: Server, requests: number): Promise<void> {
     const end = this.#last + requests;
     const work = async () => {
       while (this.#last < end) await this.#one(server, (this.#last += 1));
@@ -56,13 +54,13 @@ export class Load {
   }
 
   /** Reads which notifications are delivered. */
-  async readDelivered(server: RunningServer): Promise<void> {
+  async readDelivered(server: Server): Promise<void> {
     const answer = await asOperator(server, "/v1/notifications?status=delivered&limit=100");
     if (answer.status !== 200) throw new Error(await answer.text());
     await answer.text();
   }
 
-  async #one(server: RunningServer, number: number): Promise<void> {
+  async #one(server: Server, number: number): Promise<void> {
     const kind = number % 10;
     const bookingId = kind === 3 ? this.#booked.shift() : undefined;
     if (bookingId !== undefined) await cancel(server, bookingId);
@@ -72,8 +70,8 @@ export class Load {
       const request = { key: `key-${number}`, flightId, passengers: 1 + (number % 4), hold };
       const answer = await book(server, request);
       if (answer?.status !== 201) return;
-      const id = String(answer.body["bookingId"]);
-      const cents = Math.round(Number(answer.body["totalPrice"]) * 100);
+      const id = String(at(answer.body, "bookingId"));
+      const cents = Math.round(Number(at(answer.body, "totalPrice")) * 100);
       if (hold) await deliverPayment(server, "payment_intent.succeeded", id, cents);
       this.#booked.push(id);
     } else if (kind === 8) await addUser(server, number);
@@ -82,25 +80,7 @@ export class Load {
   }
 }
 
-async function addUser({ url }: RunningServer, number: number): Promise<void> {
-  const body = { name: `User ${number}`, email: `user-${number}@example.com` };
-  const request = post(body, { authorization: await authorization("user") });
-  await (await fetch(`${url}/v1/users`, request)).text();
-}
-
-class ServiceClaims implements Claims {
-  readonly #said = new Said();
-  readonly hear = this.#said.hear.bind(this.#said);
-
-  get count(): number {
-    return this.#said.facts.size;
-  }
-
-  wrongIn(folder: string): Promise<Wrong> {
-    return openedIn(folder, async (client) => [
-      ...(await unsound(client)),
-      ...lost(this.#said.facts, factsIn(client)),
-      ...undecryptable(folder, client),
-    ]);
-  }
+async function addUser(server: Server, number: number): Promise<void> {
+  const input = { name: `User ${number}`, email: `user-${number}@example.com` };
+  await rest(to(server), await authorization("user"), createUser(input, null, ""));
 }

@@ -1,6 +1,6 @@
 import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 
-import type { CrashDatabase, Left, Row } from "./databases.ts";
+import type { Left, Row, TestedDatabase } from "./databases.ts";
 
 /** Rules that always hold, each with the SQL that finds violations. */
 const rules: readonly (readonly [string, string])[] = [
@@ -134,13 +134,9 @@ export async function wrongWith(left: Left): Promise<readonly string[]> {
 }
 
 /** Reads rows of a dead process's database. Throws if a rule is violated. */
-export async function wholeRows(database: CrashDatabase, sql: string): Promise<readonly Row[]> {
-  const left = await database.left();
-  try {
+export const wholeRows = (database: TestedDatabase, sql: string): Promise<readonly Row[]> =>
+  database.left(async (left) => {
     const wrong = await wrongWith(left);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
-    return await left.rows(sql);
-  } finally {
-    left.close();
-  }
-}
+    return left.rows(sql);
+  });

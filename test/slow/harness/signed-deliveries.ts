@@ -1,13 +1,17 @@
 import { createHash, createHmac } from "node:crypto";
 
 import { testSecret } from "../../support/app.ts";
-
-import type { DeliveryContent } from "./model.ts";
-
 /* Deliveries as the four services send and sign them, made without the program's own code. */
 
 export const providers = ["task_tracker", "shared_inbox", "deploy_platform", "code_host"] as const;
 export type ProviderId = (typeof providers)[number];
+
+/** The values that determine a delivery's bytes. */
+export interface DeliveryContent {
+  readonly provider: ProviderId;
+  readonly kind: number;
+  readonly number: number;
+}
 
 /** How the service interprets a delivery. */
 export interface Delivery {
