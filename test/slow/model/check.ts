@@ -1,21 +1,24 @@
-import fc from "fast-check";
+import type { DatabaseKind } from "../harness/databases.ts";
 
+import { AppWorld, openWorld } from "./app-world.ts";
 import { book, bookAgain, rivals } from "./commands/bookings.ts";
 import type { ModelCommand } from "./commands/command.ts";
 import { importAgain, importNew, importPlans, search } from "./commands/flights.ts";
 import { cancel, quote, readBooking } from "./commands/own-bookings.ts";
-import { filtered, numberedPage, olderThan, walkPages } from "./commands/pages.ts";
+import { walkPages } from "./commands/pages.ts";
 import { forge, guessClient, misdeliver } from "./commands/refused.ts";
 import { keepToken, restart, wait, waitUntil } from "./commands/time.ts";
 import { addUser, createUser } from "./commands/users.ts";
 import { deliver, replay } from "./commands/webhooks.ts";
-import type { DatabaseKind } from "./databases.ts";
+import { steps } from "./lives/steps.ts";
+import { BookingWorld } from "./lives/world.ts";
 import { emptyModel, type Model } from "./model.ts";
 import { dayMs, hourMs } from "./rules.ts";
-import { type Server, startServer } from "./server.ts";
+import { checkSequences, type Sequences, weighted } from "./sequences.ts";
+import type { Server } from "./server.ts";
 
 /** Each command with its weight. */
-const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<ModelCommand>])[] = [
+const commands = weighted<ModelCommand>([
   [2, createUser],
   [2, importNew],
   [3, importAgain],
@@ -27,9 +30,6 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
   [3, quote],
   [3, readBooking],
   [4, walkPages],
-  [1, numberedPage],
-  [1, olderThan],
-  [1, filtered],
   [2, wait],
   [5, waitUntil],
   [2, keepToken],
@@ -39,61 +39,28 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
   [1, misdeliver],
   [2, replay],
   [1, restart],
-];
+]);
 
-const anySequence = (most: number) =>
-  fc.commands(
-    // Repeat each command by its weight, since fast-check chooses evenly.
-    commands.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary)),
-    { maxCommands: most, size: "max", disableReplayLog: true },
-  );
-
-interface CheckOptions {
-  readonly seed: number;
-  readonly runs: number;
-  /** Maximum number of commands in a run. */
-  readonly commands: number;
-  /** Time limit: after it, shrinking stops and the shortest failure so far is reported. */
-  readonly limitMs?: number;
-  /** Counts of each outcome; the run adds to them. */
-  readonly tally: Map<string, number>;
+/** Compares the service with its model after each of many random commands. */
+export function checkModel(kind: DatabaseKind, sequences: Sequences): Promise<void> {
+  const open = (tally: Map<string, number>) => openWorld(AppWorld, kind, 1, tally);
+  return checkSequences(kind, commands, open, furnish, sequences);
 }
 
-/**
- * Runs random sequences of commands against the model and the service, each on a new database. Throws with
- * the seed and the shortest failing sequence that it finds.
- */
-export async function checkModel(database: DatabaseKind, options: CheckOptions): Promise<void> {
-  const { seed, runs, tally, limitMs = Infinity } = options;
-  const endsMs = performance.now() + limitMs;
-  const property = fc.asyncProperty(anySequence(options.commands), async (sequence) => {
-    if (performance.now() > endsMs) return;
-    const server = await startServer(database, tally);
-    const model = emptyModel();
-    try {
-      const setup = async () => ({ model: await furnish(model, server), real: server });
-      await fc.asyncModelRun(setup, sequence);
-    } finally {
-      await server.stop();
-    }
-  });
-  const checked = await fc.check(property, { seed, numRuns: runs });
-  const { counterexample, errorInstance } = checked;
-  if (counterexample === null) return;
-  const steps = fc.stringify(counterexample[0]).replaceAll("),", "),\n  ");
-  const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-  throw new Error(
-    `The service and its model differ after:\n  ${steps}\n${why}\n` +
-      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}`,
-  );
+/** Compares what the database has of bookings with what it should have, after each of many random steps. */
+export function checkBookings(kind: DatabaseKind, sequences: Sequences): Promise<void> {
+  const instances = kind.isServer ? 2 : 1;
+  const open = (tally: Map<string, number>) => openWorld(BookingWorld, kind, instances, tally);
+  return checkSequences(kind, steps, open, (world) => world.furnish(), sequences);
 }
 
 /** Three users and two flights, so that the first commands have data. */
-async function furnish(model: Model, server: Server): Promise<Model> {
+async function furnish(server: Server): Promise<Model> {
+  const model = emptyModel();
   for (const name of ["Grace", "Edsger", "Barbara"]) {
     const token = await server.mint("admin", "admin", 60);
     const input = { name, email: `${name}@example.com` };
-    await addUser(model, server, { userId: "admin", token, refusal: null }, "rest", input, null);
+    await addUser(model, server, { userId: "admin", token, refusal: null }, "REST", input, null);
   }
   const departureMs = server.clock.now() + 8 * dayMs;
   const plan = {

@@ -1,10 +1,12 @@
 import { at } from "../../support/graphql.ts";
 
+import type { Role } from "./app-world.ts";
 import { walkGraphql, walkRest } from "./lists.ts";
 import { type Model, type ModelBooking, sorted, sortedEvents } from "./model.ts";
 import { iso, newestFirst, type Position, tokenSkewMs } from "./rules.ts";
-import { rest, type Role, same, type Server } from "./server.ts";
+import { rest, same, type Server } from "./server.ts";
 import {
+  adminView,
   bookingFields,
   bookingView,
   flightChangeView,
@@ -26,7 +28,7 @@ export async function compareStates(model: Model, server: Server): Promise<void>
     const own = model.bookings.filter(({ userId }) => userId === id);
     await compareBookings(model, server, await token("user", id), own);
   }
-  await compareBookings(model, server, admin, model.bookings);
+  await compareBookings(model, server, admin, model.bookings, true);
   await compareEvents(model, server, operator);
   await compareRecords(model, server, operator);
   await compareTokens(model, server);
@@ -84,6 +86,7 @@ async function compareBookings(
   server: Server,
   token: string,
   bookings: readonly ModelBooking[],
+  isAdmin = false,
 ): Promise<void> {
   const nowMs = server.clock.now();
   const views = sorted(bookings).map((booking) => ({
@@ -96,7 +99,8 @@ async function compareBookings(
     byRest,
     views.map(({ booking, view }) => {
       const { id, userId } = booking;
-      return { id, userId, ...view, ...flightChangeView(booking) };
+      const forAdmins = isAdmin ? adminView(booking) : {};
+      return { id, userId, ...view, ...flightChangeView(booking), ...forAdmins };
     }),
   );
   const fields = `${bookingFields} ${passengerFields} user { userId }`;

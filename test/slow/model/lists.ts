@@ -1,8 +1,10 @@
 import { at, listAt } from "../../support/graphql.ts";
+import type { Interface } from "../harness/requests.ts";
 
+import type { Role } from "./app-world.ts";
 import { type Model, sorted, sortedEvents } from "./model.ts";
 import { cursorOf, type Direction, type Position, sliceOf } from "./rules.ts";
-import { type Door, graphql, rest, type Role, same, type Server } from "./server.ts";
+import { graphql, rest, same, type Server } from "./server.ts";
 
 /** A paginated list. */
 export interface List {
@@ -73,7 +75,7 @@ export async function comparePage(
   token: string,
   { name, path, field }: List,
   items: readonly Position[],
-  door: Door,
+  door: Interface,
   { size, direction, from }: PageRequest,
 ): Promise<void> {
   const expected = sliceOf(items, size, direction, from);
@@ -83,7 +85,7 @@ export async function comparePage(
   );
   const cursor = from === null ? null : cursorOf(from);
   const what = `page of ${name} by ${door}`;
-  if ((door === "rest" || field === null) && path !== null) {
+  if ((door === "REST" || field === null) && path !== null) {
     const query = new URLSearchParams({ limit: String(size), direction, include: "total" });
     if (cursor !== null) query.set("cursor", cursor);
     const { body, headers } = await rest(server, token, "GET", `${path}?${query.toString()}`);

@@ -94,7 +94,18 @@ export function cancellationView({ id, currency, cancellation }: ModelBooking) {
 export function progressView({ currency, cancellation }: ModelBooking) {
   if (cancellation === null || cancellation.terms.amountMinor === 0) return null;
   const amount = majorUnits(cancellation.terms.amountMinor, currency);
-  return { amount, refunded: 0, currency, status: "pending", payouts: [] };
+  return { amount, refunded: 0, currency, status: "pending" };
+}
+
+/** What the list shows to admins only. */
+export function adminView(booking: ModelBooking) {
+  const refund = progressView(booking);
+  const [lead] = booking.input.passengers;
+  return {
+    payment: refund === null ? "at-booking" : "refund-due",
+    ...(refund !== null && { refund }),
+    leadPassenger: `${lead?.firstName} ${lead?.lastName}`,
+  };
 }
 
 /** A booking in lists, by REST and GraphQL. */

@@ -1,4 +1,5 @@
 import { at } from "../../../support/graphql.ts";
+import { type Answer, book, type Interface } from "../../harness/requests.ts";
 import {
   bookingEvent,
   type BookingInput,
@@ -10,16 +11,7 @@ import {
   seatsLeft,
 } from "../model.ts";
 import { saleEndsMs } from "../rules.ts";
-import {
-  type Answer,
-  type Door,
-  graphql,
-  type Refusal,
-  rest,
-  same,
-  sameOutcome,
-  type Server,
-} from "../server.ts";
+import { ask, type Refusal, same, sameOutcome, type Server } from "../server.ts";
 import { createdFields, createdView } from "../views.ts";
 
 import type { Access } from "./command.ts";
@@ -42,21 +34,15 @@ export function inputOf(flightId: number, passengers: number, mark = "Ada"): Boo
 
 export interface Asking extends Access {
   readonly userId: string;
-  readonly door: Door;
+  readonly door: Interface;
   readonly input: BookingInput;
   readonly key: string | null;
 }
 
-const booked = `mutation ($input: CreateBookingInput!, $key: String) {
-  result: createBooking(input: $input, idempotencyKey: $key) { ${createdFields} cancellation { bookingId } } }`;
-
 export async function send(server: Server, { token, door, input, key }: Asking): Promise<Answer> {
-  if (door === "rest") {
-    const headers = key === null ? {} : { "idempotency-key": key };
-    return rest(server, token, "POST", "/v1/api/bookings", input, headers);
-  }
-  const answer = await graphql(server, token, booked, { input, key });
-  if (answer.code !== null) return answer;
+  const operation = book(input, key, `${createdFields} cancellation { bookingId }`);
+  const answer = await ask(server, token, door, operation);
+  if (door === "REST" || answer.code !== null) return answer;
   const { cancellation, ...body } = { ...Object(answer.body) };
   same("cancellation of a new booking", cancellation, null);
   return { ...answer, body };
@@ -144,7 +130,7 @@ export async function attempt(
   if (first === undefined) return;
   const booking = known ?? adopt(model, first, asking, nowMs);
   for (const answer of answers) same("booking, told again", answer.body, createdView(booking));
-  if (asking.door === "rest") compareReplays(answers, known !== undefined, booking);
+  if (asking.door === "REST") compareReplays(answers, known !== undefined, booking);
 }
 
 function compareReplays(answers: readonly Answer[], isKnown: boolean, { id }: ModelBooking): void {

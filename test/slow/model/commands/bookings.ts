@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 import { type Model, pick, seatsLeft } from "../model.ts";
 import { saleEndsMs } from "../rules.ts";
-import { count, same } from "../server.ts";
+import { same } from "../server.ts";
 
 import { adopt, type Asking, attempt, inputOf, send } from "./booking-attempt.ts";
 import { accessOf, anyDoor, anyKey, anyOne, anyToken, command } from "./command.ts";
@@ -75,7 +75,7 @@ export const rivals = command(
       Array.from({ length: args.count }, async (_, index): Promise<Asking> => {
         const userId = pick(model.users, index)?.id ?? "nobody";
         const access = await accessOf(model, server, userId, "fresh");
-        const door = index % 2 === 0 ? "rest" : "graphql";
+        const door = index % 2 === 0 ? "REST" : "GraphQL";
         const input = inputOf(flight.id, args.seats, `Rival${"abcdef"[index]}`);
         return { ...access, userId, door, input, key: null };
       }),
@@ -94,7 +94,7 @@ export const rivals = command(
       } else same("rival", answer.code, isClosed ? "booking-closed" : "no-seats");
     }
     same("rivals that got seats", winners, expected);
-    count(server, `rivals: ${expected < args.count ? "too many" : "all served"}`);
+    server.count(`rivals: ${expected < args.count ? "too many" : "all served"}`);
   },
   ({ flights, bookings }, args) =>
     flights.length > 0 && bookings.length + args.count < mostBookings,

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 
+import { type Interface, interfaces } from "../../harness/requests.ts";
+import type { Role } from "../app-world.ts";
 import { compareStates } from "../compare.ts";
 import type { Model } from "../model.ts";
 import { tokenSkewMs } from "../rules.ts";
-import { count, type Door, type Refusal, type Role, type Server } from "../server.ts";
+import type { Refusal, Server } from "../server.ts";
 
 export type ModelCommand = fc.AsyncCommand<Model, Server>;
 
@@ -18,13 +20,13 @@ export const command = <Args>(
     check: (model) => check(model, args),
     async run(model, server) {
       await run(args, model, server);
-      count(server, "command");
+      server.count("command");
       await compareStates(model, server);
     },
     toString: () => `${name}(${JSON.stringify(args).replaceAll('"', "").slice(1, -1)})`,
   }));
 
-export const anyDoor = fc.constantFrom<Door>("rest", "graphql");
+export const anyDoor = fc.constantFrom<Interface>(...interfaces);
 /** An index into a list; small, so that items repeat. */
 export const anyOne = fc.nat(11);
 /** Few keys, so that they repeat. */

@@ -23,7 +23,7 @@ import {
   minuteMs,
   saleEndsMs,
 } from "../rules.ts";
-import { count, graphql, rest, same, type Server } from "../server.ts";
+import { graphql, rest, same, type Server } from "../server.ts";
 import { flightFields, flightView } from "../views.ts";
 
 import { anyDoor, anyOne, command } from "./command.ts";
@@ -64,7 +64,7 @@ export async function importPlans(
   const nowMs = server.clock.now();
   const fault = await failureCode(server.importCsv([header, ...plans.map(lineOf)].join("\n")));
   same("import", fault, null);
-  count(server, "import: done");
+  server.count("import: done");
   let [changed, oversold] = [0, 0];
   for (const plan of plans) {
     const known = model.flights.find((flight) => isSame(flight, plan));
@@ -132,7 +132,7 @@ async function learnChanges(
     const event = bookingEvent(type, String(at(item, "data", "flightId")), createdMs);
     model.events.push({ ...event, id: String(at(item, "id")) });
   }
-  if (changed > 0) count(server, `import: ${type} with bookings`);
+  if (changed > 0) server.count(`import: ${type} with bookings`);
 }
 
 async function failureCode(done: Promise<void>): Promise<unknown> {
@@ -272,7 +272,7 @@ export const search = command(
       )
       .toSorted((one, other) => one.departureMs - other.departureMs || one.id - other.id);
     const { body } =
-      args.door === "rest"
+      args.door === "REST"
         ? await rest(server, null, "GET", `/v1/api/flights?${queryOf(asked, cabinClass)}`)
         : await graphql(server, null, searchQuery, { ...asked, cabinClass });
     same(`search by ${args.door}`, body, {
@@ -283,7 +283,7 @@ export const search = command(
       page,
       pageSize: limit,
     });
-    count(server, `search: ${found.length === 0 ? "nothing" : "flights"} found`);
+    server.count(`search: ${found.length === 0 ? "nothing" : "flights"} found`);
   },
   ({ flights }) => flights.length > 0,
 );

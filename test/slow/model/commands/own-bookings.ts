@@ -1,19 +1,15 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
+import {
+  bookingsPath,
+  cancel as cancelBy,
+  readBooking as readBookingBy,
+} from "../../harness/requests.ts";
+import type { Role } from "../app-world.ts";
 import { bookingEvent, flightOf, type Model, type ModelBooking, pick } from "../model.ts";
 import { iso, refundTerms } from "../rules.ts";
-import {
-  count,
-  type Door,
-  graphql,
-  type Refusal,
-  rest,
-  type Role,
-  same,
-  sameOutcome,
-  type Server,
-} from "../server.ts";
+import { ask, type Refusal, rest, same, sameOutcome, type Server } from "../server.ts";
 import {
   bookingFields,
   bookingView,
@@ -62,7 +58,7 @@ async function asked(
 
 const anyAsked = { booking: anyOne, asker: anyAsker, token: anyToken };
 const hasBookings = ({ bookings }: Readonly<Model>) => bookings.length > 0;
-const pathOf = ({ id }: ModelBooking) => `/v1/api/bookings/${id}`;
+const pathOf = ({ id }: ModelBooking) => `${bookingsPath}/${id}`;
 
 /** Another user gets exactly the response for a booking that does not exist. */
 async function compareWithMissing(
@@ -74,7 +70,7 @@ async function compareWithMissing(
 ): Promise<void> {
   const told = await Promise.all(
     [id, missingId].map(async (name) => {
-      const response = await server.send(`/v1/api/bookings/${name}${suffix}`, {
+      const response = await server.send(`${bookingsPath}/${name}${suffix}`, {
         method,
         headers: { authorization: `Bearer ${token}`, "x-request-id": "same" },
       });
@@ -84,8 +80,6 @@ async function compareWithMissing(
   );
   same(`${method} of a stranger's and a missing booking`, told[0], told[1]);
 }
-
-const readQuery = `query ($id: ID!) { result: booking(bookingId: $id) { ${bookingFields} ${passengerFields} } }`;
 
 export const readBooking = command(
   "ReadBooking",
@@ -98,8 +92,9 @@ export const readBooking = command(
       ...bookingView(model, booking, server.clock.now()),
       passengers: passengersView(booking),
     };
-    if (args.door === "graphql") {
-      const answer = await graphql(server, token, readQuery, { id: booking.id });
+    if (args.door === "GraphQL") {
+      const operation = readBookingBy(booking.id, `${bookingFields} ${passengerFields}`);
+      const answer = await ask(server, token, args.door, operation);
       // A query for an inaccessible booking returns null, not an error.
       const isHidden = refusal === notFound;
       sameOutcome(server, "read booking", answer, isHidden ? null : refusal);
@@ -115,13 +110,14 @@ export const readBooking = command(
     // The history is for admins; its own tests say what is in it.
     const { history, ...body }: Record<string, unknown> = Object(answer.body);
     if (args.asker !== "admin") same("history", history, undefined);
+    const refund = progressView(booking);
     same("booking by rest", body, {
       id: booking.id,
       userId: booking.userId,
       contactEmail,
       paymentMethod,
       payments: [],
-      refund: progressView(booking),
+      refund: refund && { ...refund, payouts: [] },
       ...view,
       ...flightChangeView(booking),
     });
@@ -171,12 +167,6 @@ export const quote = command(
   hasBookings,
 );
 
-const cancelMutation = `mutation ($id: ID!) { result: cancelBooking(bookingId: $id) { ${cancellationFields} } }`;
-const sendCancel = (server: Server, token: string | null, door: Door, booking: ModelBooking) =>
-  door === "rest"
-    ? rest(server, token, "DELETE", pathOf(booking))
-    : graphql(server, token, cancelMutation, { id: booking.id });
-
 export const cancel = command(
   "Cancel",
   fc.record({ ...anyAsked, copies: fc.integer({ min: 1, max: 3 }) }),
@@ -189,7 +179,12 @@ export const cancel = command(
     const isFirst = booking.cancellation === null;
     const answers = await Promise.all(
       Array.from({ length: args.copies }, (_, index) =>
-        sendCancel(server, token, index % 2 === args.booking % 2 ? "rest" : "graphql", booking),
+        ask(
+          server,
+          token,
+          index % 2 === args.booking % 2 ? "REST" : "GraphQL",
+          cancelBy(booking.id, cancellationFields),
+        ),
       ),
     );
     for (const answer of answers) {
@@ -202,7 +197,7 @@ export const cancel = command(
       const terms = refundNow(model, booking, nowMs);
       booking.cancellation = { atMs: nowMs, terms, reason };
       model.events.push(bookingEvent("booking.cancelled", booking.id, nowMs));
-      count(server, `refund ${terms.percent} %`);
+      server.count(`refund ${terms.percent} %`);
     }
     for (const { body } of answers) same("cancellation", body, cancellationView(booking));
   },

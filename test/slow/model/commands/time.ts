@@ -10,7 +10,7 @@ import {
   saleEndsMs,
   tokenSkewMs,
 } from "../rules.ts";
-import { count, type Server } from "../server.ts";
+import type { Server } from "../server.ts";
 
 import { anyOne, command } from "./command.ts";
 
@@ -70,5 +70,5 @@ export const keepToken = command(
 export const restart = command("Restart", fc.constant({}), async (_, model, server) => {
   await server.restart();
   model.failures.clear();
-  count(server, "restart");
+  server.count("restart");
 });

@@ -1,18 +1,10 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
+import { createUser as createUserBy, type Interface } from "../../harness/requests.ts";
 import { keyRecord, type Model, pick } from "../model.ts";
 import { iso } from "../rules.ts";
-import {
-  type Answer,
-  type Door,
-  graphql,
-  type Refusal,
-  rest,
-  same,
-  sameOutcome,
-  type Server,
-} from "../server.ts";
+import { ask, type Refusal, same, sameOutcome, type Server } from "../server.ts";
 import { userFields, userView } from "../views.ts";
 
 import { accessOf, anyDoor, anyKey, anyOne, anyToken, command } from "./command.ts";
@@ -29,21 +21,6 @@ interface UserInput {
   readonly email: string;
 }
 
-const made = `mutation ($input: CreateUserInput!, $key: String) {
-  result: createUser(input: $input, idempotencyKey: $key) { ${userFields} } }`;
-
-function send(
-  server: Server,
-  token: string | null,
-  door: Door,
-  input: UserInput,
-  key: string | null,
-): Promise<Answer> {
-  if (door === "graphql") return graphql(server, token, made, { input, key });
-  const headers = key === null ? {} : { "idempotency-key": key };
-  return rest(server, token, "POST", "/v1/users", input, headers);
-}
-
 export async function addUser(
   model: Model,
   server: Server,
@@ -52,7 +29,7 @@ export async function addUser(
     readonly token: string | null;
     readonly refusal: Refusal | null;
   },
-  door: Door,
+  door: Interface,
   input: UserInput,
   key: string | null,
 ): Promise<void> {
@@ -60,7 +37,7 @@ export async function addUser(
   const place = key === null ? null : { operation: "user" as const, userId: asking.userId, key };
   const record = place === null ? undefined : keyRecord(model, place, nowMs);
   const refusal = asking.refusal ?? refusalOf(model, input, record?.input);
-  const answer = await send(server, asking.token, door, input, key);
+  const answer = await ask(server, asking.token, door, createUserBy(input, key, userFields));
   const what = record === undefined ? "create user" : "create user under a known key";
   sameOutcome(server, what, answer, refusal);
   if (refusal !== null) return;

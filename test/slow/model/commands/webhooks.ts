@@ -1,9 +1,10 @@
 import fc from "fast-check";
 
 import { at } from "../../../support/graphql.ts";
+import type { Answer } from "../../harness/requests.ts";
 import { type Delivery, delivery, signatureOf } from "../../harness/signed-deliveries.ts";
 import { type Model, type ModelEvent, pick, sortedEvents } from "../model.ts";
-import { type Answer, count, rest, same, sameOutcome, type Server } from "../server.ts";
+import { rest, same, sameOutcome, type Server } from "../server.ts";
 
 import { accessOf, anyToken, command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
@@ -85,7 +86,7 @@ async function keep(
   const fresh = earlier === undefined ? [sent.status] : [];
   const again = Array.from({ length: answers.length - fresh.length }, () => "duplicate");
   same("status of deliveries", statuses.toSorted(), [...fresh, ...again].toSorted());
-  for (const status of statuses) count(server, `deliver: ${status}`);
+  for (const status of statuses) server.count(`deliver: ${status}`);
   const id = String(at(answers[0]?.body, "id"));
   const first = earlier ?? newEvent(model, sent, id, nowMs);
   if (earlier === undefined) model.events.push(first);

@@ -1,6 +1,6 @@
 import { hourMs, refundTerms, saleEndsMs } from "../rules.ts";
 
-import type { BookingRow, Content, FlightRow, OfferRow } from "./store.ts";
+import type { BookingRow, Content, FlightRow, OfferRow } from "./content.ts";
 
 /* What requests should do, written from the documentation. */
 
@@ -10,7 +10,7 @@ const mostHolds = 3;
 
 const share = (minor: number, percent: number) => Math.floor((minor * percent) / 100);
 
-export function flightOf({ flights }: Content, id: number): FlightRow {
+export function flightOf({ flights }: Pick<Content, "flights">, id: number): FlightRow {
   const flight = flights.find((one) => one.id === id);
   if (flight === undefined) throw new Error(`There is no flight ${id}`);
   return flight;
@@ -158,7 +158,14 @@ export function changed(booking: BookingRow, offer: OfferRow, paid: number): Par
   };
 }
 
-export function cancelled({ charged, due, kept }: BookingRow, refund: number): Partial<BookingRow> {
+/** A cancellation of all seats. */
+export function cancels(content: Content, booking: BookingRow, nowMs: number): void {
+  const refund = refundOf(content, booking, booking.total, nowMs);
+  flightOf(content, booking.flight).free += booking.seats;
+  Object.assign(booking, cancelled(booking, refund));
+}
+
+function cancelled({ charged, due, kept }: BookingRow, refund: number): Partial<BookingRow> {
   const dueNow = due + refund;
   return { status: "cancelled", due: dueNow, kept: Math.min(kept, charged - dueNow) };
 }

@@ -1,84 +1,45 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+
+import fc from "fast-check";
 
 import { flightById } from "../../../../src/booking/flights/flights.sql.ts";
-import { json, signed, startApp, type TestApp } from "../../../support/app.ts";
-import { type ManualClock, manualClock } from "../../../support/clock.ts";
+import { json, signed } from "../../../support/app.ts";
 import { changeFlight, type FlightImport } from "../../../support/flight-changes.ts";
-import { addFlight, post } from "../../../support/flights.ts";
+import { addFlight, post, seatsLeft } from "../../../support/flights.ts";
+import { listAt } from "../../../support/graphql.ts";
+import { bookingsPath } from "../../harness/requests.ts";
+import { AppWorld } from "../app-world.ts";
 
-import { leads } from "./rules.ts";
-import { type BookingRow, broken, type Content, isOpen, read, type Store } from "./store.ts";
+import { type BookingRow, broken, type Content, isOpen, nothing, read } from "./content.ts";
+import { isPlain, type Notice } from "./payment-rules.ts";
+import { flightOf, hasLeft, leads } from "./rules.ts";
 
-const bookingsPath = "/v1/api/bookings";
 /** How often the service is looked at until nothing is due. */
 const patience = 200;
 /** Half of the first one is credited before its departure, which is just the second one. */
 const prices = [60_000, 30_000, 49_951];
 
-/** The service on its database. Each step goes to any of its instances. */
-export class World {
-  #apps: TestApp[] = [];
-  #events = 0;
-  /** The payments that were sent, with their amounts. */
-  readonly payments: { readonly id: string; readonly booking: string; readonly minor: number }[] =
-    [];
-  before: Content = { flights: [], bookings: [], offers: [] };
+/** The service, whose database is compared after each step with what it should contain. */
+export class BookingWorld extends AppWorld {
+  /** The number of events that were made. */
+  events = 0;
+  before: Content = nothing;
+  #turn = 0;
 
-  private constructor(
-    readonly store: Store,
-    readonly clock: ManualClock,
-    readonly tally: Map<string, number>,
-    readonly instances: number,
-  ) {}
-
-  static async open(
-    instances: number,
-    openStore: () => Promise<Store>,
-    tally: Map<string, number>,
-  ): Promise<World> {
-    const world = new World(await openStore(), manualClock(), tally, instances);
-    for (let number = 0; number < instances; number += 1) world.#apps.push(await world.#start());
+  async furnish(): Promise<object> {
     for (const [index, lead] of leads.entries()) {
-      const departureTime = new Date(world.clock.now() + lead);
+      const departureTime = new Date(this.clock.now() + lead);
       const priceMinor = prices[index] ?? 0;
-      await addFlight(world.app(0), {
-        flightNumber: `SK${index}`,
-        departureTime,
-        priceMinor,
-        seats: 3 + index,
-      });
+      const flight = { flightNumber: `SK${index}`, departureTime, priceMinor, seats: 3 + index };
+      await addFlight(this.app(), flight);
     }
-    world.before = await read(world.store);
-    return world;
-  }
-
-  #start(): Promise<TestApp> {
-    return startApp({ DATABASE_URL: this.store.url }, this.clock);
-  }
-
-  async restart(at: number): Promise<void> {
-    const number = at % this.instances;
-    await this.app(number).stop();
-    this.#apps[number] = await this.#start();
-  }
-
-  async close(): Promise<void> {
-    for (const app of this.#apps) await app.stop();
-    await this.store.close();
-  }
-
-  app(at: number): TestApp {
-    const app = this.#apps[at % this.#apps.length];
-    if (app === undefined) throw new Error("There is no instance");
-    return app;
-  }
-
-  count(what: string): void {
-    this.tally.set(what, (this.tally.get(what) ?? 0) + 1);
+    this.before = await read(this.database);
+    return {};
   }
 
   /** Sends a request. No request may fail. */
-  async send(at: number, owner: string, method: string, path: string, body?: object) {
+  async ask(at: number, owner: string, method: string, path: string, body?: object) {
     const init = body === undefined ? { method } : { ...post(body), method };
     const response = await this.app(at).as("user", path, init, owner);
     const answer = await json(response);
@@ -87,14 +48,32 @@ export class World {
   }
 
   ofBooking(at: number, { owner, id }: BookingRow, method: string, rest: string, body?: object) {
-    return this.send(at, owner, method, `${bookingsPath}/${id}${rest}`, body);
+    return this.ask(at, owner, method, `${bookingsPath}/${id}${rest}`, body);
   }
 
-  async pay(at: number, type: string, object: Record<string, unknown>): Promise<void> {
-    this.#events += 1;
-    const body = JSON.stringify({ id: `evt_${this.#events}`, type, data: { object } });
-    const request = signed("payment_processor", body, this.clock);
-    equal((await this.app(at).fetch("/webhooks/payment_processor", request)).status, 200);
+  /** A signed event about a payment of a booking; null: it names none. */
+  event(type: string, booking: BookingRow | null, notice: Notice): RequestInit {
+    const { reference, minor, currency } = notice;
+    this.events += 1;
+    const metadata = booking === null ? {} : { booking: booking.id };
+    const amount = minor ?? "much";
+    const object =
+      type === "charge.refunded"
+        ? { payment_intent: reference, amount_refunded: amount, currency, metadata }
+        : { id: reference, amount_received: amount, currency, metadata };
+    const body = JSON.stringify({ id: `evt_${this.events}`, type, data: { object } });
+    return signed("payment_processor", body, this.clock);
+  }
+
+  /** Delivers an event. Returns the first word of its effect. */
+  async deliver(at: number, request: RequestInit): Promise<string> {
+    const response = await this.app(at).fetch("/webhooks/payment_processor", request);
+    equal(response.status, 200);
+    const { id } = await json(response);
+    const shown = await this.app(at + 1).as("operator", `/v1/events/${String(id)}`);
+    const [word = ""] = String((await json(shown))["effect"]).split(" ");
+    this.count(`effect: ${word}`);
+    return word;
   }
 
   async import(at: number, id: number, change: (flight: object) => FlightImport): Promise<void> {
@@ -103,10 +82,10 @@ export class World {
     if (flight !== undefined) await changeFlight(app, flight, change(flight));
   }
 
-  /** Waits until nothing is due, and returns what the database has then. What must always hold is checked each time. */
+  /** Waits until nothing is due, and returns what the database has then. What must always hold is checked. */
   async settled(): Promise<Content> {
     for (let attempt = 0; ; attempt += 1) {
-      const content = await read(this.store);
+      const content = await read(this.database);
       const due = dueIn(content, this.clock.now());
       if (due.length === 0) {
         deepEqual(broken(content), []);
@@ -118,22 +97,58 @@ export class World {
     }
   }
 
-  /** Compares all bookings with those before the step. `target`: how one of them should have changed. */
-  compare(
-    after: Content,
-    target: { readonly id: string; readonly fields: Partial<BookingRow> },
-  ): void {
-    for (const booking of this.before.bookings) {
-      const now = after.bookings.find(({ id }) => id === booking.id);
+  /** Compares what the database has, and what the API shows of it. `expected`: null for anything possible. */
+  async compare(content: Content, expected: Content | null): Promise<void> {
+    for (const booking of expected?.bookings ?? []) {
+      const now = content.bookings.find(({ id }) => id === booking.id);
       if (now === undefined) throw new Error(`${booking.id} is missing`);
-      const isTarget = booking.id === target.id;
       const hasExpired = booking.status === "held" && (booking.expires ?? 0) <= this.clock.now();
       const status = hasExpired ? "expired" : booking.status;
-      const expected = { status, ...(isTarget && target.fields) };
-      deepEqual(moneyOf(now), moneyOf({ ...booking, ...expected }), booking.id);
+      deepEqual(moneyOf(now), moneyOf({ ...booking, status }), booking.id);
+      if (expected === null || !isPlain(content, now)) continue;
+      equal(now.refunded, booking.refunded, `refunded of ${booking.id}`);
+      deepEqual(outcomesOf(content, now), outcomesOf(expected, booking), booking.id);
+    }
+    await this.#compareViews(content);
+  }
+
+  async #compareViews(content: Content): Promise<void> {
+    for (const { id, free, cancelled } of content.flights)
+      if (cancelled === null) equal(await seatsLeft(this.app(), id), Math.max(0, free));
+    const turn = (this.#turn += 1);
+    for (const [index, booking] of content.bookings.entries()) {
+      // Those that changed, and another one of the rest each time.
+      const former = this.before.bookings.find(({ id }) => id === booking.id);
+      const isSame = former !== undefined && isDeepStrictEqual(former, booking);
+      if (isSame && index !== turn % content.bookings.length) continue;
+      const { status, due, refunded } = booking;
+      const shown = await json(await this.app(1).as("admin", `${bookingsPath}/${booking.id}`));
+      const isGone = hasLeft(flightOf(content, booking.flight), this.clock.now());
+      equal(shown["status"], status === "confirmed" && isGone ? "flown" : status, booking.id);
+      const refund: Record<string, unknown> | null =
+        shown["refund"] === null ? null : Object(shown["refund"]);
+      const outcomes = [
+        ...listAt(shown, "payments"),
+        ...(refund === null ? [] : listAt(refund, "payouts")),
+      ];
+      deepEqual(
+        outcomes.map((one) => String(Object(one)["status"])).toSorted(),
+        outcomesOf(content, booking),
+        booking.id,
+      );
+      if (refund === null) deepEqual([due, refunded], [0, 0], booking.id);
+      else {
+        const [some, all] = refunded === 0 ? ["pending", "none"] : ["partial", "succeeded"];
+        const progress = refunded < due ? some : all;
+        const minor = ["amount", "refunded"].map((name) => Math.round(Number(refund[name]) * 100));
+        deepEqual([...minor, refund["status"]], [due, refunded, progress], booking.id);
+      }
     }
   }
 }
+
+const outcomesOf = ({ payments }: Content, { id }: BookingRow): readonly string[] =>
+  payments.flatMap(({ booking, outcome }) => (booking === id ? outcome : [])).toSorted();
 
 const moneyOf = ({ id, status, flight, seats, total, charged, paid, due, kept }: BookingRow) => ({
   id,
@@ -148,8 +163,40 @@ const moneyOf = ({ id, status, flight, seats, total, charged, paid, due, kept }:
 });
 
 /** What the service has to do now. */
-function dueIn({ bookings, offers }: Content, nowMs: number): readonly string[] {
+function dueIn({ bookings, offers, payments, waiting }: Content, nowMs: number): readonly string[] {
   const holds = bookings.filter((one) => one.status === "held" && (one.expires ?? 0) <= nowMs);
   const ended = offers.filter((one) => isOpen(one) && one.expires <= nowMs);
-  return [...holds, ...ended].map(({ id, status }) => `${id} ${status}`);
+  const found = waiting.filter((one) => payments.some((row) => row.reference === one.reference));
+  return [
+    ...[...holds, ...ended].map(({ id, status }) => `${id} ${status}`),
+    ...found.map(({ reference }) => `the refund of ${reference}`),
+  ];
 }
+
+/** A step in the lives of bookings. */
+export type Step = fc.AsyncCommand<object, BookingWorld>;
+
+/** Whether anything possible may have come of a step. */
+type Outcome = "anything" | void;
+
+/** `run` changes `expected`, which is what was there before, into what should be there then. */
+export const step = <Input extends object>(
+  name: string,
+  input: fc.Arbitrary<Input>,
+  run: (world: BookingWorld, expected: Content, input: Input) => Promise<Outcome>,
+): fc.Arbitrary<Step> =>
+  input.map((values) => ({
+    check: () => true,
+    async run(_, world) {
+      const expected = structuredClone(world.before);
+      const outcome = await run(world, expected, values);
+      const after = await world.settled();
+      await world.compare(after, outcome === "anything" ? null : expected);
+      world.before = after;
+    },
+    toString: () => `${name} ${JSON.stringify(values)}`,
+  }));
+
+export const at = fc.nat({ max: 1 });
+export const which = fc.nat({ max: 11 });
+export const seats = fc.integer({ min: 1, max: 3 });

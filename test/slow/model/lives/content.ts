@@ -1,111 +1,91 @@
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
-
-import { postgresDatabase } from "../../../support/databases.ts";
-import { removeFolder, temporaryFolder } from "../../../support/program.ts";
+import type { TestedDatabase } from "../../harness/databases.ts";
 
 /* What the database itself has, read by its own statements, not by those of the program. */
 
-type Row = Readonly<Record<string, unknown>>;
-
-export interface Store {
-  readonly url: string;
-  /** The rows of queries at one moment. */
-  snapshot(queries: readonly string[]): Promise<readonly (readonly Row[])[]>;
-  close(): Promise<void>;
-}
-
-export async function openPostgres(): Promise<Store> {
-  const database = await postgresDatabase();
-  return {
-    url: database.url,
-    async snapshot(queries) {
-      await database.run("begin isolation level repeatable read read only");
-      const tables: Row[][] = [];
-      for (const query of queries) tables.push(await database.run(query));
-      await database.run("commit");
-      return tables;
-    },
-    close: async () => database[Symbol.asyncDispose](),
-  };
-}
-
-export async function openSqlite(): Promise<Store> {
-  const folder = temporaryFolder();
-  const file = join(folder, "lives.db");
-  let reader: Database | null = null;
-  return {
-    url: `sqlite:${file}`,
-    async snapshot(queries) {
-      const database = (reader ??= new Database(file, { readonly: true }));
-      return database.transaction(() =>
-        queries.map((query) => database.query<Record<string, unknown>, []>(query).all()),
-      )();
-    },
-    async close() {
-      reader?.close();
-      removeFolder(folder);
-    },
-  };
-}
-
 export interface FlightRow {
-  readonly id: number;
-  readonly seats: number;
-  readonly free: number;
-  readonly oversold: number;
-  readonly price: number;
-  readonly departs: number;
-  readonly cancelled: number | null;
+  id: number;
+  seats: number;
+  free: number;
+  oversold: number;
+  price: number;
+  departs: number;
+  cancelled: number | null;
 }
 
 export interface BookingRow {
-  readonly id: string;
-  readonly owner: string;
-  readonly flight: number;
-  readonly status: string;
-  readonly seats: number;
-  readonly total: number;
-  readonly charged: number;
-  readonly paid: number | null;
-  readonly due: number;
-  readonly refunded: number;
-  readonly kept: number;
-  readonly revision: number;
-  readonly created: number;
-  readonly expires: number | null;
+  id: string;
+  owner: string;
+  flight: number;
+  status: string;
+  seats: number;
+  total: number;
+  charged: number;
+  paid: number | null;
+  due: number;
+  refunded: number;
+  kept: number;
+  revision: number;
+  created: number;
+  expires: number | null;
   /** The number of passengers who fly. */
-  readonly flying: number;
+  flying: number;
   /** The number of open offers. */
-  readonly offers: number;
+  offers: number;
   /** The sum of the payments that counted. */
-  readonly received: number;
+  received: number;
   /** Whether its flight has changed since it was booked. */
-  readonly outdated: number;
+  outdated: number;
 }
 
 export interface OfferRow {
-  readonly id: string;
-  readonly booking: string;
-  readonly kind: string;
-  readonly status: string;
-  readonly revision: number;
-  readonly flight: number;
+  id: string;
+  booking: string;
+  kind: string;
+  status: string;
+  revision: number;
+  flight: number;
   /** The new flight; null for a cancellation. */
-  readonly to: number | null;
-  readonly seats: number;
-  readonly total: number;
+  to: number | null;
+  seats: number;
+  total: number;
   /** What is to be paid; less than 0: refunded. */
-  readonly change: number;
-  readonly kept: number;
-  readonly expires: number;
+  change: number;
+  kept: number;
+  expires: number;
+}
+
+/** An event about a payment that was recorded. */
+export interface PaymentRow {
+  booking: string;
+  /** The id of the payment. */
+  reference: string | null;
+  outcome: string;
+  /** Null if it cannot be read. */
+  minor: number | null;
+  currency: string | null;
+}
+
+/** A refund that names no booking, of a payment that no booking has. */
+interface WaitingRow {
+  reference: string;
+  minor: number;
 }
 
 export interface Content {
-  readonly flights: readonly FlightRow[];
-  readonly bookings: readonly BookingRow[];
-  readonly offers: readonly OfferRow[];
+  flights: FlightRow[];
+  bookings: BookingRow[];
+  offers: OfferRow[];
+  payments: PaymentRow[];
+  waiting: WaitingRow[];
 }
+
+export const nothing: Content = {
+  flights: [],
+  bookings: [],
+  offers: [],
+  payments: [],
+  waiting: [],
+};
 
 const open = "('offered', 'pending')";
 const counted = (what: string) => `(select count(*) from ${what})`;
@@ -123,27 +103,25 @@ const queries = {
   offers: `select id, booking_id as booking, kind, status, revision, flight_id as flight, new_flight_id as "to",
     seats, new_total_minor as total, change_total_minor as change, kept_minor as kept, expires_at as expires
     from booking_changes order by id`,
+  payments: `select booking_id as booking, reference, outcome, amount_minor as minor, currency from payments`,
+  waiting: `select reference, notice from waiting_notices`,
 };
 
-const texts = new Set(["owner", "status", "booking", "kind"]);
-
-/** Reads all. PostgreSQL returns large integers as texts. */
-export async function read(store: Store): Promise<Content> {
+/** Reads all. */
+export async function read(database: TestedDatabase): Promise<Content> {
   const names = Object.keys(queries);
-  const tables = await store.snapshot(Object.values(queries));
-  const content = tables.map((rows, index) => {
-    const isText = (name: string) =>
-      texts.has(name) || (name === "id" && names[index] !== "flights");
-    const plain = rows.map((row) =>
-      Object.entries(row).map(([name, value]) => [
-        name,
-        value === null || isText(name) ? value : Number(value),
-      ]),
-    );
-    return [names[index], plain.map((fields) => Object.fromEntries(fields))];
-  });
+  const tables = await database.snapshot(Object.values(queries));
   // Guarantee: the queries have the columns of the rows.
-  return Object.fromEntries(content) as Content;
+  const content = Object.fromEntries(
+    tables.map((rows, index) => [names[index], rows]),
+  ) as unknown as Content;
+  return { ...content, waiting: content.waiting.map(waitingOf) };
+}
+
+/** The notice is stored as JSON. */
+function waitingOf(row: { readonly reference: string; readonly notice?: string }): WaitingRow {
+  const { amountMinor: minor }: { amountMinor: number } = JSON.parse(row.notice ?? "");
+  return { reference: row.reference, minor };
 }
 
 const live = ["held", "confirmed"];
