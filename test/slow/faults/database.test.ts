@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import {
   asOperator,
@@ -12,15 +12,25 @@ import {
   keyOf,
   keysListed,
 } from "../../support/load.ts";
-import { runSkyhook } from "../../support/program.ts";
+import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { openedBeside } from "../../support/rows.ts";
 import { notInstalled, notRoot, skips } from "../../support/skips.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
 const taken = resources();
-const newFolder = () => taken.newFolder();
-const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
+
+/** A server that has stored so many deliveries. */
+async function storing(count: number) {
+  const folder = taken.newFolder();
+  const server = await taken.start(folder);
+  for (let number = 1; number <= count; number += 1)
+    expect(await deliverTo(server, number)).toBe(200);
+  return { folder, server, file: databaseIn(folder) };
+}
+
+const expectStored = async (server: RunningServer, numbers: readonly number[]) =>
+  expect((await keysListed(server)).toSorted()).toEqual(numbers.map(keyOf));
 
 /** Like a file system that the kernel has remounted read-only: not even root can write. */
 function makeImmutable(files: readonly string[], on: boolean): boolean {
@@ -41,10 +51,8 @@ const notImmutable = canMakeImmutable
 
 describe("a database that another process has locked", () => {
   test("waits briefly, then answers 503, and recovers when the lock is released [DB-6]", async () => {
-    const folder = newFolder();
-    const server = await start(folder);
-    expect(await deliverTo(server, 1)).toBe(200);
-    using other = openedBeside(databaseIn(folder));
+    const { file, server } = await storing(1);
+    using other = openedBeside(file);
     other.run("begin immediate");
     const startMs = performance.now();
     const waiting = [2, 3, 4].map((number) => expectUnavailable(server, number));
@@ -57,16 +65,16 @@ describe("a database that another process has locked", () => {
     other.run("rollback");
     expect(await patient).toBe(200);
     expect(await deliverTo(server, 2)).toBe(200);
-    expect((await keysListed(server)).toSorted()).toEqual([1, 2, 5].map(keyOf));
+    await expectStored(server, [1, 2, 5]);
     expect(await statusOf(server, "/readyz")).toBe(200);
   });
 
   test("delays the start until the lock is released [DB-7]", async () => {
-    const folder = newFolder();
-    expect(await (await start(folder)).stop()).toBe(0);
-    using other = openedBeside(databaseIn(folder));
+    const { folder, server, file } = await storing(0);
+    expect(await server.stop()).toBe(0);
+    using other = openedBeside(file);
     other.run("begin exclusive");
-    const starting = start(folder);
+    const starting = taken.start(folder);
     setTimeout(() => other.run("rollback"), 800);
     expect(await deliverTo(await starting, 1)).toBe(200);
   });
@@ -74,10 +82,8 @@ describe("a database that another process has locked", () => {
 
 describe("a database whose file", () => {
   test("was removed is not written to: 503, not ready, but alive [DB-8]", async () => {
-    const folder = newFolder();
-    const server = await start(folder);
-    expect(await deliverTo(server, 1)).toBe(200);
-    rmSync(join(folder, "data"), { recursive: true });
+    const { file, server } = await storing(1);
+    rmSync(dirname(file), { recursive: true });
     await expectUnavailable(server, 2);
     expect(await statusOf(server, "/livez")).toBe(200);
     expect(await statusOf(server, "/readyz")).toBe(503);
@@ -91,12 +97,8 @@ describe("a database whose file", () => {
     ["its log was emptied", (log: string) => truncateSync(log)],
     ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1)],
   ])("rejects writes when %s, and is intact after a kill [DB-10]", async (_, damage) => {
-    const folder = newFolder();
-    const server = await start(folder);
-    for (let number = 1; number <= 20; number += 1) {
-      expect(await deliverTo(server, number)).toBe(200);
-    }
-    damage(`${databaseIn(folder)}-wal`);
+    const { folder, server, file } = await storing(20);
+    damage(`${file}-wal`);
     await expectUnavailable(server, 21);
     const { env } = server;
     const token = await runSkyhook(["token", "--email", "a@example.com"], { cwd: folder, env });
@@ -105,8 +107,8 @@ describe("a database whose file", () => {
     await expectUnavailable(server, 22);
     expect(await statusOf(server, "/livez")).toBe(200);
     await server.kill();
-    expect(integrityOf(databaseIn(folder))).toBe("ok");
-    expect(await deliverTo(await start(folder), 23)).toBe(200);
+    expect(integrityOf(file)).toBe("ok");
+    expect(await deliverTo(await taken.start(folder), 23)).toBe(200);
   });
 
   test.each([
@@ -114,49 +116,38 @@ describe("a database whose file", () => {
     ["its log was removed", (log: string) => rmSync(log), 20],
     ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1), 19],
   ])("keeps all data after a stop when %s", async (_, damage, left) => {
-    const folder = newFolder();
-    const server = await start(folder);
-    for (let number = 1; number <= 20; number += 1) {
-      expect(await deliverTo(server, number)).toBe(200);
-    }
-    damage(`${databaseIn(folder)}-wal`);
+    const { folder, server, file } = await storing(20);
+    damage(`${file}-wal`);
     await expectUnavailable(server, 21);
     expect(await server.stop()).toBe(0);
-    expect(integrityOf(databaseIn(folder))).toBe("ok");
-    const kept = await keysListed(await start(folder));
+    expect(integrityOf(file)).toBe("ok");
+    const kept = await keysListed(await taken.start(folder));
     expect(kept.length).toBeGreaterThanOrEqual(left);
   });
 
   test("keeps working when another program truncated its log after a checkpoint", async () => {
-    const folder = newFolder();
-    const server = await start(folder);
-    expect(await deliverTo(server, 1)).toBe(200);
-    using other = new Database(databaseIn(folder));
+    const { file, server } = await storing(1);
+    using other = new Database(file);
     other.run("pragma wal_checkpoint(truncate)");
-    expect(statSync(`${databaseIn(folder)}-wal`).size).toBe(0);
+    expect(statSync(`${file}-wal`).size).toBe(0);
     expect(await deliverTo(server, 2)).toBe(200);
-    expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+    await expectStored(server, [1, 2]);
   });
 
   test("was replaced is not written to, and is used again when it is restored [DB-9]", async () => {
-    const folder = newFolder();
-    const server = await start(folder);
-    const file = databaseIn(folder);
-    expect(await deliverTo(server, 1)).toBe(200);
+    const { file, server } = await storing(1);
     renameSync(file, `${file}.away`);
     await Bun.write(file, "another");
     await expectUnavailable(server, 2);
     renameSync(`${file}.away`, file);
     expect(await deliverTo(server, 2)).toBe(200);
     expect(await statusOf(server, "/readyz")).toBe(200);
-    expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+    await expectStored(server, [1, 2]);
   });
 
   test("was made read-only while open keeps acknowledged deliveries", async () => {
-    const folder = newFolder();
-    const server = await start(folder);
-    expect(await deliverTo(server, 1)).toBe(200);
-    for (const end of ["", "-wal", "-shm"]) chmodSync(`${databaseIn(folder)}${end}`, 0o400);
+    const { file, server } = await storing(1);
+    for (const end of ["", "-wal", "-shm"]) chmodSync(`${file}${end}`, 0o400);
     const status = await deliverTo(server, 2);
     expect([200, 503]).toContain(status);
     expect(await statusOf(server, "/livez")).toBe(200);
@@ -167,10 +158,8 @@ describe("a database whose file", () => {
   test.skipIf(skips(notImmutable))(
     "is no longer writable answers 503 to writes, still serves reads, and recovers [DB-5]",
     async () => {
-      const folder = newFolder();
-      const server = await start(folder);
-      const files = ["", "-wal"].map((end) => `${databaseIn(folder)}${end}`);
-      expect(await deliverTo(server, 1)).toBe(200);
+      const { server, file } = await storing(1);
+      const files = ["", "-wal"].map((end) => `${file}${end}`);
       makeImmutable(files, true);
       taken.ends.push(() => makeImmutable(files, false));
       await expectUnavailable(server, 2);
@@ -181,14 +170,13 @@ describe("a database whose file", () => {
       makeImmutable(files, false);
       expect(await deliverTo(server, 2)).toBe(200);
       expect(await statusOf(server, "/readyz")).toBe(200);
-      expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+      await expectStored(server, [1, 2]);
     },
   );
 
   test("was written by a newer program prevents the start with one line [DB-12]", async () => {
-    const folder = newFolder();
-    expect(await (await start(folder)).stop()).toBe(0);
-    const file = databaseIn(folder);
+    const { folder, server, file } = await storing(0);
+    expect(await server.stop()).toBe(0);
     using other = new Database(file);
     other.run("insert into migrations (name) values ('9999_from_the_future')");
     const { out, err, code } = await runSkyhook(["serve"], {
