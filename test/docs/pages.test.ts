@@ -9,7 +9,7 @@ import { startApp } from "../support/app.ts";
 
 import { generatedParts, withPart } from "./generated.ts";
 import { unlistedGraphqlLimits } from "./limits.ts";
-import { anchorsOf, codeIn, commandBlocks, commandsOf, page, pages, root } from "./markdown.ts";
+import { anchorsOf, codeIn, commandBlocks, commandsOf, pages, root } from "./markdown.ts";
 
 const sources = [...new Bun.Glob("src/**/*.{ts,sql}").scanSync(root)]
   .map((file) => readFileSync(join(root, file), "utf8"))
