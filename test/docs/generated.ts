@@ -30,6 +30,8 @@ interface GeneratedPart {
   readonly text: string;
   /** What it replaces; by default, all between `<!-- name -->` and `<!-- /name -->`. */
   readonly place?: RegExp;
+  /** A part of a line. */
+  readonly isInline?: true;
 }
 
 const results = readFileSync(join(import.meta.dir, "../../bench/RESULTS.md"), "utf8");
@@ -53,10 +55,21 @@ export const generatedParts = (): readonly GeneratedPart[] => [
     file,
     name: "services",
     text: String(Object.keys(catalogueFiles).length),
-    place: /\b\d+(?=(?: more services|\smore, see| services\.| files come with it))/,
+    place: /\b\d+(?=(?: more services| files come with it))/,
+    isInline: true as const,
   })),
+  {
+    file: "docs/providers.md",
+    name: "built-in",
+    text: sentenceOf(catalogue.map(({ displayName }) => displayName)),
+    place: /(?<=service that sends webhooks\. ).*(?= are built in\.)/,
+    isInline: true,
+  },
   { file: "docs/provider.schema.json", name: "schema", text: publishedSchema(), place: /^.*$/s },
 ];
+
+const sentenceOf = (names: readonly string[]) =>
+  new Intl.ListFormat("en-GB", { type: "conjunction" }).format(names);
 
 /** A message in both formats, for docs/events.md: all of it, and what the other format wraps it in. */
 function messageParts(): readonly GeneratedPart[] {
@@ -75,11 +88,11 @@ const shownType = "workflow_run.completed";
 
 /** The file with the part put in its place. Throws when the file has no such place. */
 export function withPart(page: string, part: GeneratedPart): string {
-  const { file, name, text } = part;
+  const { file, name, text, isInline = false } = part;
   const between = new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s");
   const { place = between } = part;
   if (!place.test(page)) throw new Error(`${file} has no place for its ${name}: ${place.source}`);
-  return page.replace(place, () => (name === "services" ? text : `${text}\n`));
+  return page.replace(place, () => (isInline ? text : `${text}\n`));
 }
 
 function errorTable(): string {
