@@ -2,6 +2,9 @@ import { expect, test } from "bun:test";
 
 import { allAirports, zonesInUse } from "../../src/booking/flights/airports.ts";
 import { settings } from "../../src/config/settings.ts";
+import { defaultRatePerSecond } from "../../src/events/event-filters.ts";
+import { codeHostLog } from "../../src/inbound/reconcile/code_host.ts";
+import { paymentProcessorLog } from "../../src/inbound/reconcile/payment_processor.ts";
 import { delaysIn } from "../../src/outbound/model/retry-delays.ts";
 
 import { numberOf, valueOf } from "./limits.ts";
@@ -16,6 +19,8 @@ const linkMinutes = inWords(numberOf("identity/auth/console-codes.ts", "codeTtlS
 const ahead = valueOf("inbound/signatures/signed-time.ts", "maxAheadSeconds");
 const offsetRows = valueOf("base/page.ts", "maxOffsetRows");
 const sessionHours = numberOf("identity/sessions/sessions.ts", "sessionSeconds") / 3_600;
+const silenceDays = numberOf("inbound/provider-status/silence.ts", "windowHours") / 24;
+const heartbeatSeconds = numberOf("web/rest/sse.ts", "heartbeatMs") / 1_000;
 const attempts = delaysIn(null).length + 1;
 
 /** How often what costs so many fields fits into the work that an address may cause without a token. */
@@ -51,6 +56,19 @@ const said: readonly (readonly [file: string, text: string])[] = [
   ["sign-in", `within ${linkMinutes} minutes`],
   ["sign-in", `A session lasts ${inWords(sessionHours)} hours`],
   ["postgresql", `${valueOf(limiter, "maxFailures")} a minute per address |`],
+  ["webhooks", `${valueOf(limiter, "maxFailures")} failed signatures in a minute`],
+  ["webhooks", `The last ${kept[0]} rejections of each provider`],
+  ["webhooks", `at GitHub those of the last ${codeHostLog.keptDays} days`],
+  ["webhooks", `at Stripe those of the last ${paymentProcessorLog.keptDays} days`],
+  ["webhooks", `longer than those of the last ${silenceDays} days`],
+  ["providers", `more than ${valueOf("inbound/providers/interpret.ts", "maxItems")} items`],
+  [
+    "providers",
+    `default ${valueOf("inbound/providers/files/file-provider.ts", "defaultMaxBodyBytes")} `,
+  ],
+  ["providers", `at most ${ahead} `],
+  ["debugging", `${heartbeatSeconds} s of silence: after ${2 * heartbeatSeconds} s without`],
+  ["debugging", `instead of ${defaultRatePerSecond} events per second`],
   ["postgresql", `With the defaults of both (${settings.databasePoolSize.default} and 100)`],
 ];
 
@@ -59,5 +77,23 @@ function inWords(value: number): string {
 }
 
 test.each(said)("docs/%s.md says what the code does: %s", (file, text) => {
-  expect(page(`docs/${file}.md`)).toContain(text);
+  expect(page(`docs/${file}.md`).replaceAll(/\s+/g, " ")).toContain(text);
 });
+
+/** Numbers of things, but for standards, modes of files and status codes. */
+const numbers =
+  /(?<!ISO |RFC |SHA-|CRC-|mode )\b(?!200 means|4[012]\d\b|503\b)\d+(?:[.,]\d+)* [A-Za-z]+/g;
+
+test.each(["webhooks", "providers", "events", "debugging", "moving-in", "find"])(
+  "docs/%s.md has no other number of things in its prose",
+  (file) => {
+    const prose = page(`docs/${file}.md`)
+      .replaceAll(/<!-- (\w+) -->\n.*?<!-- \/\1 -->/gs, "")
+      .replaceAll(/^```.*?^```$/gms, "")
+      .replaceAll(/`[^`\n]*`|\]\([^)]*\)/g, "")
+      .replaceAll(/\s+/g, " ");
+    const own = said.filter(([each]) => each === file);
+    const rest = own.reduce((left, [, text]) => left.replace(text, ""), prose);
+    expect(rest.match(numbers)).toBeNull();
+  },
+);
