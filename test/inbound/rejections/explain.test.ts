@@ -7,11 +7,11 @@ import type { RejectedRequest } from "../../../src/inbound/rejections/explanatio
 import { signatureHeaders, type SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 import { timesAsLong } from "../../support/processor-time.ts";
+import { turns } from "../../support/turns.ts";
 import { schemeOf } from "../signatures/schemes.ts";
 import { requestOf, signer } from "../signatures/suite/signer.ts";
 
 import { nestedJson } from "./hostile-bodies.ts";
-import { turns } from "../../support/turns.ts";
 
 const secret = "a secret of twenty-odd characters";
 const current = { current: secret, previous: "the one before it" };

@@ -1,4 +1,5 @@
-import { filter, filterAll, type Route } from "../kit/route.ts";
+import { filter, filterAll } from "../kit/location.ts";
+import { type Route } from "../kit/route.ts";
 
 const format = { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" } as const;
 const thisYear = new Intl.DateTimeFormat("en-GB", format);

@@ -1,4 +1,5 @@
-import { go, views } from "./route.ts";
+import { go } from "./location.ts";
+import { views } from "./route.ts";
 import { viewKeys } from "./views.ts";
 
 /** The shortcuts that the help dialog lists. */

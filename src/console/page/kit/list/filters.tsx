@@ -3,8 +3,9 @@ import { useContext } from "preact/hooks";
 
 import type { Filters as Defined } from "../../../../base/filters.ts";
 import { useLoad } from "../load.ts";
+import { filter } from "../location.ts";
 import { nameIn, NamesContext, ownSources } from "../names.ts";
-import { filter, type Route, writeRoute } from "../route.ts";
+import { type Route, writeRoute } from "../route.ts";
 import { words } from "../text.tsx";
 import type { Page } from "../wire.ts";
 

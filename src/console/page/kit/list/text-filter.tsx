@@ -1,7 +1,8 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { filter, type Route } from "../route.ts";
+import { filter } from "../location.ts";
+import { type Route } from "../route.ts";
 
 export interface FilterParts {
   readonly route: Route;

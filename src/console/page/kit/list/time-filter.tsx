@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 
+import { filterAll } from "../location.ts";
 import { ranges } from "../ranges.ts";
-import { filterAll, type Route } from "../route.ts";
+import { type Route } from "../route.ts";
 
 import { SelectFilter } from "./filters.tsx";
 
