@@ -11,6 +11,7 @@ import { eventCatalogue } from "../../src/wiring/event-catalogue.ts";
 
 import { limitTable } from "./limits.ts";
 import {
+  alertTable,
   catalogueTable,
   credentialLines,
   credentials,
@@ -48,7 +49,8 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   ...messageParts(),
   { file: "docs/personal-data.md", name: "personal", text: personalDataTable() },
   { file: "docs/agents.md", name: "tools", text: toolTable() },
-  { file: "docs/payments.md", name: "transitions", text: transitionTable() },
+  { file: "docs/bookings.md", name: "transitions", text: transitionTable() },
+  { file: "docs/observability.md", name: "alerts", text: alertTable() },
   { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
   { file: "docs/providers.md", name: "identities", text: identityTable() },
   ...["README.md", "docs/README.md", "CHANGELOG.md"].map((file) => ({

@@ -1,5 +1,7 @@
-import { basename } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
+import { itemsAt, textAt } from "../../src/base/payload.ts";
 import { transitions } from "../../src/booking/model/booking-state.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import { settings } from "../../src/config/settings.ts";
@@ -146,7 +148,7 @@ function traitsOf(provider: Provider): readonly Trait[] {
   return found;
 }
 
-/** The changes of a booking's status: a table of docs/payments.md. */
+/** The changes of a booking's status: a table of docs/bookings.md. */
 export function transitionTable(): string {
   const rows = Object.entries(transitions).map(
     ([name, { from, to, by, event, seats, money }]) =>
@@ -154,6 +156,18 @@ export function transitionTable(): string {
   );
   const head = ["| change | status | by | event | seats | money |"];
   return [...head, "| --- | --- | --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The alerts of deploy/prometheus-rules.yaml: a table of docs/observability.md. */
+export function alertTable(): string {
+  const file = join(import.meta.dir, "../../deploy/prometheus-rules.yaml");
+  const [group] = itemsAt(Bun.YAML.parse(readFileSync(file, "utf8")), "groups");
+  const rows = itemsAt(group, "rules").map((rule) => {
+    // A sentence with a value of the alert says nothing before there is one.
+    const description = textAt(rule, "annotations", "description")?.replace(/^\{\{.*?\. /, "");
+    return `| \`${textAt(rule, "alert")}\` | ${description} |`;
+  });
+  return ["| alert | what it means, and what to do |", "| --- | --- |", ...rows].join("\n");
 }
 
 /** The personal columns of each table, and what erasing does: a table of docs/personal-data.md. */

@@ -5,7 +5,7 @@ import type { Flight } from "./flight.ts";
 /** A stored status. `flown` is derived: a confirmed booking whose flight has departed. */
 export type StoredStatus = Booking["status"];
 
-/** One change of a booking's status. docs/payments.md draws them. */
+/** One change of a booking's status. docs/bookings.md draws them. */
 export interface Transition {
   /** The statuses it starts from; null for a new booking. */
   readonly from: StoredStatus | null;

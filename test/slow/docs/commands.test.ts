@@ -13,14 +13,20 @@ import { ended, type RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 
 import { done, machine, type Trials } from "./machine.ts";
+import { notifying } from "./notifying.ts";
 import { receiving } from "./receiving.ts";
+import { selling } from "./selling.ts";
+import { watching } from "./watching.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
 
 const taken = resources();
 
 const trials: Trials = {
+  ...notifying,
   ...receiving,
+  ...selling,
+  ...watching,
 
   async "docs/api.md run: token"({ shell, server }, code) {
     const token = (await done(shell(`${code}echo "$TOKEN"`))).trim();
@@ -169,7 +175,7 @@ const blocks = pages
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
   // adding-a-provider.test.ts, tasks.test.ts and operations.test.ts run these.
-  .filter(({ marker }) => !/^run: (?:(?:provider|stripe|deploy|move)\b|rotate )/.test(marker ?? ""))
+  .filter(({ marker }) => !/^run: (?:(?:provider|stripe|slack|deploy|move)\b|rotate )/.test(marker ?? ""))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {

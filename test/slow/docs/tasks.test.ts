@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 
+import { textAt } from "../../../src/base/payload.ts";
 import { commandsOf, outputOf } from "../../docs/markdown.ts";
+import { until } from "../../support/app.ts";
 import { freePort } from "../../support/free-port.ts";
 import { resources } from "../../support/resources.ts";
 
-import { desk, done, follow } from "./machine.ts";
+import { desk, done, follow, machine } from "./machine.ts";
 
 // What a new user does in an empty folder, by the commands of the pages as printed.
 
@@ -59,6 +61,26 @@ const tasks: Readonly<Record<string, (user: User) => Promise<void>>> = {
     expect(out).toMatch(outputOf("docs/webhooks.md", "run: stripe"));
     expect(await fromStripe(url, secret)).toBe(200);
     expect(await fromStripe(url, `${secret}0`)).toBe(401);
+  },
+
+  async "notify Slack of failed deploys only"() {
+    const { shell } = await machine(taken);
+    const slack = taken.gateway();
+    const code = commandsOf("docs/destinations.md", "run: slack");
+    const address = "https://hooks.slack.com/services/T000/B000/XXXX";
+    expect(code).toContain(address);
+    const out = await done(shell(code.replace(address, slack.url)));
+    expect(out).toMatch(outputOf("docs/destinations.md", "run: slack"));
+    const titles = () =>
+      slack.received.map(({ body }) => textAt(JSON.parse(body).attachments[0], "fallback"));
+    await until(() => titles().length === 2);
+
+    await done(shell("skyhook send deploy_platform deploy.succeeded"));
+    // One that Slack receives follows, so a message for the other would be there first.
+    await done(shell("skyhook send deploy_platform deploy.error"));
+    await until(() => titles().length > 2);
+    const failed = expect.stringMatching(/^Deploy of web to production failed/);
+    expect(titles()).toEqual(["Test from Skyhook", failed, failed]);
   },
 
   async "find out why a webhook was rejected"({ url, serve, run }) {
