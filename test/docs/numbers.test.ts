@@ -5,7 +5,7 @@ import { settings } from "../../src/config/settings.ts";
 import { defaultRatePerSecond } from "../../src/events/event-filters.ts";
 import { codeHostLog } from "../../src/inbound/reconcile/code_host.ts";
 import { paymentProcessorLog } from "../../src/inbound/reconcile/payment_processor.ts";
-import { delaysIn } from "../../src/outbound/model/retry-delays.ts";
+import { delaysIn, usualRetryDelays } from "../../src/outbound/model/retry-delays.ts";
 
 import { numberOf, valueOf } from "./limits.ts";
 import { page } from "./markdown.ts";
@@ -22,6 +22,12 @@ const sessionHours = numberOf("identity/sessions/sessions.ts", "sessionSeconds")
 const silenceDays = numberOf("inbound/provider-status/silence.ts", "windowHours") / 24;
 const heartbeatSeconds = numberOf("web/rest/sse.ts", "heartbeatMs") / 1_000;
 const attempts = delaysIn(null).length + 1;
+
+const secretHours = numberOf("outbound/model/destination-secrets.ts", "overlapMs") / 3_600_000;
+const circuit = "outbound/deliveries/circuit.ts";
+const notifier = "outbound/deliveries/notifier.ts";
+const newDestination = "outbound/destinations/new-destination.ts";
+const brokers = (name: string) => `outbound/transports/brokers/${name}.ts`;
 
 /** How often what costs so many fields fits into the work that an address may cause without a token. */
 const inBudget = (fields: number) =>
@@ -43,6 +49,48 @@ const said: readonly (readonly [file: string, text: string])[] = [
   ["api", `${inBudget(1)} fields of responses`],
   ["api", `\`totalCount\` is ${valueOf("web/graphql/builder.ts", "countFields")} `],
   ["guarantees", `After ${inWords(attempts)} attempts`],
+  [
+    "destinations",
+    `for the newest ${valueOf("outbound/destinations/filter-preview.ts", "maxPreviewed")} `,
+  ],
+  [
+    "destinations",
+    `the last ${valueOf("console/page/destinations/destination-health.tsx", "maxBars")} attempts`,
+  ],
+  ["destinations", `for ${secretHours} hours the previous one`],
+  ["destinations", `(${numberOf("outbound/deliveries/send-buffer.ts", "usualBatchWaitMs")} ms)`],
+  ["destinations", `up to ${inWords(numberOf(brokers("mail"), "maxRecipients"))} \`to=\``],
+  ["destinations", `${inWords(numberOf(brokers("sqs"), "maxAttributes"))} attributes`],
+  ["destinations", `before retries: ${usualRetryDelays}.`],
+  ["destinations", `After ${inWords(Number(settings.disableAfterDays.default))} days without`],
+  ["destinations", `After ${inWords(numberOf(circuit, "circuitThreshold"))} failures in a row`],
+  ["destinations", `every ${valueOf(circuit, "probeMs")}, the`],
+  ["destinations", `takes up to ${valueOf(notifier, "lookIntervalOfSeveralMs")} to reach`],
+  [
+    "destinations",
+    `A user has up to ${inWords(numberOf(newDestination, "maxUserDestinations"))} destinations`,
+  ],
+  [
+    "destinations",
+    `at most ${valueOf(newDestination, "maxOfUsers")}, the operators ${valueOf(newDestination, "maxDestinations")}`,
+  ],
+  ["bookings", `\`HOLD_MINUTES\` (${settings.holdMinutes.default})`],
+  [
+    "bookings",
+    `names a booking within ${valueOf("booking/payments/unassigned-payment.ts", "unassignedMs")} `,
+  ],
+  [
+    "bookings",
+    `${inWords(numberOf("booking/seats/holding.ts", "maxHoldsPerFlight"))} holds and offers for each user and flight`,
+  ],
+  ["bookings", `${valueOf("booking/changes/changes.sql.ts", "maxOffers")} offers for each booking`],
+  [
+    "bookings",
+    `${inWords(numberOf("booking/changes/corrections.ts", "maxCorrections"))} times for each`,
+  ],
+  ["agents", `at most ${valueOf("mcp/answer.ts", "maxAnswerLength")} characters`],
+  ["agents", `may send ${valueOf(limiter, "maxCalls")} messages a minute`],
+  ["agents", `at most ${valueOf("identity/sessions/agent-tokens.ts", "maxPerActor")} tokens`],
   ["operations", `up to ${valueOf("inbound/providers/code_host.ts", "maxBodyBytes")}, or`],
   ["operations", `a heartbeat every ${valueOf("web/rest/sse.ts", "heartbeatMs")} `],
   ["operations", `knows ${Array.from(allAirports()).length.toLocaleString("en")} airports`],
@@ -73,7 +121,9 @@ const said: readonly (readonly [file: string, text: string])[] = [
 ];
 
 function inWords(value: number): string {
-  return { 2: "two", 7: "seven", 10: "ten", 12: "twelve" }[value] ?? String(value);
+  return (
+    { 2: "two", 3: "three", 5: "five", 7: "seven", 10: "ten", 12: "twelve" }[value] ?? String(value)
+  );
 }
 
 test.each(said)("docs/%s.md says what the code does: %s", (file, text) => {

@@ -175,7 +175,9 @@ const blocks = pages
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
   // adding-a-provider.test.ts, tasks.test.ts and operations.test.ts run these.
-  .filter(({ marker }) => !/^run: (?:(?:provider|stripe|slack|deploy|move)\b|rotate )/.test(marker ?? ""))
+  .filter(
+    ({ marker }) => !/^run: (?:(?:provider|stripe|slack|deploy|move)\b|rotate )/.test(marker ?? ""),
+  )
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {

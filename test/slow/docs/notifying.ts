@@ -17,9 +17,9 @@ export const notifying: Trials = {
     const tickets = taken.gateway();
     await done(shell(code.replace("https://tickets.example.com/hooks", tickets.url)));
     await done(shell("skyhook destination test tickets"));
-    const [{ headers = {}, body = "" } = {}] = tickets.received;
-    expect(headers["authorization"]).toBe("Bearer 3f9a");
-    expect(JSON.parse(body)).toEqual({ text: "Test from Skyhook", link: "" });
+    const [sent] = tickets.received;
+    expect(sent?.headers["authorization"]).toBe("Bearer 3f9a");
+    expect(JSON.parse(sent?.body ?? "")).toEqual({ text: "Test from Skyhook", link: "" });
   },
 
   async [`${file} run: original`]({ shell, taken }, code) {
@@ -27,10 +27,10 @@ export const notifying: Trials = {
     await done(shell(code.replace("https://billing.example.com/stripe", billing.url)));
     await done(shell("skyhook send payment_processor payment_intent.succeeded"));
     await until(() => billing.received.length === 1);
-    const [{ headers = {}, body = "" } = {}] = billing.received;
-    expect(headers["x-payment-signature"]).toStartWith("t=");
-    expect(headers["skyhook-webhook-signature"]).toStartWith("v1,");
-    expect(JSON.parse(body)).toMatchObject({ type: "payment_intent.succeeded" });
+    const [sent] = billing.received;
+    expect(sent?.headers["x-payment-signature"]).toStartWith("t=");
+    expect(sent?.headers["skyhook-webhook-signature"]).toStartWith("v1,");
+    expect(JSON.parse(sent?.body ?? "")).toMatchObject({ type: "payment_intent.succeeded" });
   },
 
   async [`${file} run: apply`]({ shell, folder }, code) {
