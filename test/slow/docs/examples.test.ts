@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { at } from "../../../src/base/payload.ts";
 import { settings } from "../../../src/config/settings.ts";
-import { root } from "../../docs/markdown.ts";
+import { page, root } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
 import { gatewayEnv, gatewaySecret, testGateway } from "../../support/gateway.ts";
 import { deliverTo } from "../../support/load.ts";
@@ -60,6 +61,7 @@ describe.each(receivers)("%s", (...command) => {
       const [sent] = between.received;
       if (sent === undefined) throw new Error("Nothing was sent");
       const { body } = sent;
+      expect(shapeOf(JSON.parse(body))).toEqual(shapeOf(documented()));
       const post = async (changed: Record<string, string>, text = body) => {
         const headers = { ...sent.headers, ...changed };
         return (await fetch(url, { method: "POST", headers, body: text })).status;
@@ -87,6 +89,28 @@ describe.each(receivers)("%s", (...command) => {
     60_000,
   );
 });
+
+/** The CloudEvent that docs/events.md shows: what wraps the data, and the data of the other format. */
+function documented(): unknown {
+  const [message, envelope] = ["message", "envelope"].map((name): unknown =>
+    JSON.parse(
+      new RegExp(`<!-- ${name} -->\n+\`\`\`json\n(.*?)\`\`\``, "s").exec(
+        page("docs/events.md"),
+      )?.[1] ?? "",
+    ),
+  );
+  return { ...Object(envelope), data: at(message, "data") };
+}
+
+/** The names of all fields, but for those that a provider's payload brings. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return null;
+  const fields = Object.entries(value).map(([name, inner]): [string, unknown] => [
+    name,
+    "occurredAt" in value && name === "data" ? null : shapeOf(inner),
+  ]);
+  return Object.fromEntries(fields);
+}
 
 /** The headers of a message that is genuine but for its time. */
 function signedAt(id: string, seconds: number, body: string): Record<string, string> {
