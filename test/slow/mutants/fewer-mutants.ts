@@ -26,7 +26,6 @@ export const fewerMutants: readonly Fewer[] = [
     folders: {
       "src/web": 16,
       "src/web/docs": 1,
-      "src/web/graphql": 7,
       "src/web/rest": 26,
     },
   },
