@@ -93,14 +93,23 @@ describe("limits", () => {
     const byDefault = byVariable.replace("$n: Int", "$n: Int = 100");
     await rejectsBy("complexity", byDefault);
     await taken(byDefault, { n: 1 });
-    const many = repeat(
-      15,
-      (n) =>
-        `n${n}: nodes(ids: $ids) { id ... on Booking { ${repeat(10, () => "seats ")} changes { kind status currency } } }`,
+    await rejectsBy("complexity", `{ ${repeat(8, (n) => `b${n}: bookings { ${inner} }`)} }`);
+    // A size that is not valid makes up for no other.
+    const page = `bookings(first: 100) { ${inner} }`;
+    await rejectsBy(
+      "complexity",
+      `{ a: ${page} b: ${page} c: bookings(first: -500) { ${inner} } }`,
     );
-    await rejectsBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
+    const many = (count: number, ids: string) =>
+      repeat(
+        count,
+        (n) =>
+          `n${n}: nodes(ids: ${ids}) { id ... on Booking { ${repeat(10, () => "seats ")} changes { kind status currency } } }`,
+      );
+    await rejectsBy("complexity", `query ($ids: [ID!]!) { ${many(15, "$ids")} }`, {
       ids: Array.from({ length: 100 }, () => "x"),
     });
+    await rejectsBy("complexity", `{ ${many(8, `[${repeat(100, () => '"x"')}]`)} }`);
   });
 
   test("counts the complexity of introspection", async () => {
