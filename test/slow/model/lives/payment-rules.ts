@@ -71,7 +71,8 @@ export function pays(
   }
   if (payer !== undefined) return "no";
   const known = ofPayment(content, booking, notice);
-  const isSame = (row: PaymentRow) => row.minor === minor && row.currency === currency;
+  const isSame = (row: PaymentRow) =>
+    row.minor === minor && (minor === null || row.currency?.toLowerCase() === currency);
   if (known.some((row) => !isPayout(row) && row.outcome !== "failed" && isSame(row))) return "no";
   const early = known.filter(({ outcome }) => outcome === "unmatched");
   const returned = Math.max(0, ...early.map((row) => row.minor ?? 0));
