@@ -8,6 +8,12 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   throw new Error("The promise was not rejected");
 }
 
+/** The message of the error that a promise rejects with. */
+export async function refusal(promise: Promise<unknown>): Promise<string> {
+  const error = await failure(promise);
+  return error instanceof Error ? error.message : "";
+}
+
 /** Returns the error of a class that a call throws; null if it throws none. Throws any other. */
 export function thrown<Thrown extends Error>(
   kind: abstract new (...args: never[]) => Thrown,

@@ -11,7 +11,7 @@ import {
   postgresDatabase,
   type TestDatabase,
 } from "../../../support/databases.ts";
-import { failure } from "../../../support/failure.ts";
+import { refusal } from "../../../support/failure.ts";
 import { skips } from "../../../support/skips.ts";
 
 const limits = { poolSize: 5, connectTimeoutMs: 5_000, statementTimeoutMs: 10_000, retryMs: 0 };
@@ -34,19 +34,15 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
     url.searchParams.set("search_path", `${String(name)},pg_catalog`);
     return url.href;
   }
-  const why = async (opened: Promise<unknown>) => {
-    const error = await failure(opened);
-    return error instanceof Error ? error.message : "";
-  };
 
   test("does not start if an advisory lock is granted twice [PG-12]", async () => {
     const url = await replacing(
       "create function pg_try_advisory_xact_lock(int, int) returns boolean return true",
     );
-    expect(await why(openStorage(schema, url, limits))).toEndWith(
+    expect(await refusal(openStorage(schema, url, limits))).toEndWith(
       "is not PostgreSQL, or a part of it is replaced: it lacks advisory locks that exclude other sessions, which keep events in order and instances from migrating at the same time. Use PostgreSQL itself",
     );
-    expect(await why(inspectServer(schema, url, limits))).toContain("it lacks advisory locks");
+    expect(await refusal(inspectServer(schema, url, limits))).toContain("it lacks advisory locks");
   });
 
   test("does not start if there is no advisory lock", async () => {
@@ -54,7 +50,7 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
       `create function pg_advisory_xact_lock(int, int) returns void language plpgsql as $$
         begin raise exception 'unimplemented' using errcode = '0A000'; end $$`,
     );
-    expect(await why(openStorage(schema, url, limits))).toContain("it lacks advisory locks");
+    expect(await refusal(openStorage(schema, url, limits))).toContain("it lacks advisory locks");
   });
 
   test("does not start if pg_locks lacks advisory locks, also with one connection", async () => {
@@ -62,7 +58,7 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
       "create view pg_locks as select * from pg_catalog.pg_locks where locktype <> 'advisory'",
     );
     for (const poolSize of [1, 5]) {
-      expect(await why(openStorage(schema, url, { ...limits, poolSize }))).toContain(
+      expect(await refusal(openStorage(schema, url, { ...limits, poolSize }))).toContain(
         "it lacks advisory locks in pg_locks, from which readers know which events may still be missing",
       );
     }
@@ -73,7 +69,7 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
       "create view pg_tables as select current_schema() as schemaname, 'migrations' as tablename",
       "create view migrations as select '0.1.0' as name",
     );
-    expect(await why(inspectServer(schema, url, limits))).toContain(
+    expect(await refusal(inspectServer(schema, url, limits))).toContain(
       "it lacks rows that are skipped with FOR UPDATE SKIP LOCKED, without which instances send a notification twice",
     );
   });
@@ -92,7 +88,7 @@ describe.skipIf(skips(noManyConnections))("postgres: a server that only looks li
       await sql.unsafe(`create event trigger no_partitions on ddl_command_start when tag in ('ALTER TABLE')
         execute function unimplemented()`);
       for (const poolSize of [1, 5]) {
-        expect(await why(openStorage(schema, url.href, { ...limits, poolSize }))).toEndWith(
+        expect(await refusal(openStorage(schema, url.href, { ...limits, poolSize }))).toEndWith(
           "it lacks partitions that can be attached and detached, with which retention removes expired data. Use PostgreSQL itself",
         );
       }

@@ -9,7 +9,7 @@ import { eventById } from "../../../../src/event/event.sql.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
-import { failure } from "../../../support/failure.ts";
+import { refusal } from "../../../support/failure.ts";
 import { noOwnPostgres } from "../../../support/own-postgres.ts";
 import { noPooler, pooler } from "../../../support/pooler.ts";
 import { resources } from "../../../support/resources.ts";
@@ -29,10 +29,6 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     const between = await pooler(database.url, ...lines);
     taken.ends.push(() => between.stop());
     return { url: between.url, direct: database.url };
-  };
-  const refused = async (url: string) => {
-    const error = await failure(openStorage(schema, url, limits));
-    return error instanceof Error ? error.message : "";
   };
 
   test("in session mode everything works, including signals, and dropped timeouts cause a warning", async () => {
@@ -65,10 +61,12 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
 
   test("in transaction mode the start fails, because sessions are shared [PG-11]", async () => {
     const { url } = await start("pool_mode = transaction", ignoring);
-    expect(await refused(url)).toContain("a pooler that shares sessions");
-    expect(await failure(inspectServer(schema, url, limits))).toMatchObject({
-      message: expect.stringContaining("use session mode for this database"),
-    });
+    expect(await refusal(openStorage(schema, url, limits))).toContain(
+      "a pooler that shares sessions",
+    );
+    expect(await refusal(inspectServer(schema, url, limits))).toContain(
+      "use session mode for this database",
+    );
   }, 60_000);
 
   test("with a full pool, a start and an inspection fail after a timeout", async () => {
@@ -77,9 +75,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     await others.unsafe("select 1");
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     for (const ask of [openStorage, inspectServer]) {
-      expect(await failure(ask(schema, url, brief))).toMatchObject({
-        message: expect.stringContaining("raise the pool size"),
-      });
+      expect(await refusal(ask(schema, url, brief))).toContain("raise the pool size");
     }
   }, 60_000);
 
@@ -90,9 +86,9 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     await using others = new SQL(direct, { max: 1 });
     await others.begin(async (writer) => {
       await writer.unsafe("lock table events in row exclusive mode");
-      expect(await failure(holdStill(schema, url, brief))).toMatchObject({
-        message: expect.stringContaining("Other programs are writing to this database"),
-      });
+      expect(await refusal(holdStill(schema, url, brief))).toContain(
+        "Other programs are writing to this database",
+      );
     });
   }, 60_000);
 
@@ -100,15 +96,13 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     const storage = await openStorage(schema, url, brief);
-    expect(await failure(holdStill(schema, url, brief))).toMatchObject({
-      message: expect.stringContaining("raise the pool size"),
-    });
+    expect(await refusal(holdStill(schema, url, brief))).toContain("raise the pool size");
     await storage.close();
   }, 60_000);
 
   test("that rejects startup parameters causes an error with the setting to add", async () => {
     const { url } = await start("pool_mode = session");
-    expect(await refused(url)).toContain(
+    expect(await refusal(openStorage(schema, url, limits))).toContain(
       "set ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,idle_session_timeout",
     );
   }, 60_000);

@@ -7,6 +7,7 @@ import { SQL } from "bun";
 import { openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
+import type { Storage } from "../../../../src/db/storage.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";
 import {
   insertNotification,
@@ -14,7 +15,7 @@ import {
 } from "../../../../src/outbound/model/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
-import { failure } from "../../../support/failure.ts";
+import { failure, refusal } from "../../../support/failure.ts";
 import { noOwnPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow, notificationRow } from "../../../support/rows.ts";
@@ -50,37 +51,33 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     return { urlOf, run };
   }
   const opened = async (url: string) => openStorage(schema, url, limits);
-  const whyNot = async (asked: Promise<unknown>) => {
-    const error = await failure(asked);
-    return error instanceof Error ? error.message : "";
-  };
+  const insertBoth = (storage: Storage) =>
+    storage.atomically(
+      write(insertEvent, eventRow(1)),
+      write(insertNotification, notificationRow(1)),
+    );
 
   test("the schema's owner creates the tables; a role with the documented privileges serves", async () => {
     const { urlOf, run } = await start();
     await run(ownerText);
-    expect(await whyNot(opened(urlOf("server")))).toContain("usage and create on its schema");
-    expect(await whyNot(inspectServer(schema, urlOf("server"), limits))).toContain(
+    expect(await refusal(opened(urlOf("server")))).toContain("usage and create on its schema");
+    expect(await refusal(inspectServer(schema, urlOf("server"), limits))).toContain(
       "once as the schema's owner",
     );
     await (await opened(urlOf("keeper"))).close();
 
-    expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
+    expect(await refusal(opened(urlOf("server")))).toContain("permission denied for table");
     await run(grantTables);
     const [odd = ""] = (await inspectServer(schema, urlOf("server"), limits)).warnings;
     expect(odd).toMatch(/events_position, flights_id.* make_week/);
     expect(odd).toContain("grant it select, insert, update and delete on all tables");
     const storage = await opened(urlOf("server"));
-    const insert = () =>
-      storage.atomically(
-        write(insertEvent, eventRow(1)),
-        write(insertNotification, notificationRow(1)),
-      );
-    expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+    expect(await failure(insertBoth(storage))).toMatchObject({ code: "unavailable" });
     // The readiness check fails too.
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
 
     await run(`${grantOthers}; create table skyhook.of_another_program ()`);
-    await insert();
+    await insertBoth(storage);
     await storage.atomically();
     const { position } = notificationRow(1).position;
     expect(await storage.all(newestNotification, {})).toEqual([{ position }]);
@@ -94,10 +91,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await run(readFileSync(script, "utf8"));
     await (await opened(urlOf("sky"))).close();
     const storage = await opened(urlOf("sky_server"));
-    await storage.atomically(
-      write(insertEvent, eventRow(1)),
-      write(insertNotification, notificationRow(1)),
-    );
+    await insertBoth(storage);
     expect((await inspectServer(schema, urlOf("sky_server"), limits)).warnings).toEqual([]);
     await storage.close();
   }, 60_000);
@@ -112,12 +106,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     );
     const storage = await opened(urlOf("server"));
     const [refused] = await Promise.all([
-      failure(
-        storage.atomically(
-          write(insertEvent, eventRow(1)),
-          write(insertNotification, notificationRow(1)),
-        ),
-      ),
+      failure(insertBoth(storage)),
       storage.atomically(write(insertEvent, eventRow(2))),
     ]);
     expect(refused).toMatchObject({ code: "unavailable" });
@@ -133,7 +122,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
   test("a server without free connections prevents the start; later it causes `unavailable` [PG-7]", async () => {
     const { urlOf, run } = await start();
     await run("create role few login connection limit 0; grant create on schema public to few");
-    expect(await whyNot(opened(urlOf("few")))).toContain("has no free connections");
+    expect(await refusal(opened(urlOf("few")))).toContain("has no free connections");
     await run("alter role few connection limit 1");
     const storage = await opened(urlOf("few"));
     await storage.atomically(write(insertEvent, eventRow(1)));
@@ -154,7 +143,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
     expect(await failure(insert())).toMatchObject({ code: "unavailable" });
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
-    expect(await whyNot(opened(urlOf("reader")))).toContain("is read-only");
+    expect(await refusal(opened(urlOf("reader")))).toContain("is read-only");
     await run("alter role reader reset default_transaction_read_only");
     await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
     // The first insert may get a terminated connection, and `retryMs` is 0 here.
