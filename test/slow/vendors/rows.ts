@@ -49,10 +49,9 @@ const stripe = () => new (sdk("stripe"))("sk_test_1").webhooks;
 const octokit = (secret: string) => new (sdk("@octokit/webhooks").Webhooks)({ secret });
 
 /** Standard Webhooks, and Svix with other names of the headers. */
-function standard(provider: string, name: "svix" | "standardwebhooks", prefix: string): Row {
+function standard(name: "svix" | "standardwebhooks", prefix: string): Omit<Row, "provider"> {
   const webhook = (secret: string) => new (sdk(name).Webhook)(secret);
   return {
-    provider,
     accepts: ({ secret, body, headers }) => webhook(secret).verify(body, headers),
     signs: ({ secret, body, header }, at) => ({
       [`${prefix}-timestamp`]: String(seconds(at)),
@@ -99,9 +98,8 @@ function snsAccepts({ body }: Delivery): Promise<boolean> {
   return promise;
 }
 
-export const rows: readonly Row[] = [
-  {
-    provider: "payment_processor",
+const packages: Readonly<Record<string, Omit<Row, "provider">>> = {
+  payment_processor: {
     accepts: ({ body, secret, header }) =>
       stripe().constructEventAsync(
         body,
@@ -116,8 +114,7 @@ export const rows: readonly Row[] = [
       }),
     }),
   },
-  {
-    provider: "code_host",
+  code_host: {
     accepts: ({ body, secret, header }) =>
       octokit(secret).verify(
         body,
@@ -127,10 +124,9 @@ export const rows: readonly Row[] = [
       "x-hub-signature-256": await octokit(secret).sign(body),
     }),
   },
-  standard("svix", "svix", "svix"),
-  standard("standard_webhooks", "standardwebhooks", "webhook"),
-  {
-    provider: "slack",
+  svix: standard("svix", "svix"),
+  standard_webhooks: standard("standardwebhooks", "webhook"),
+  slack: {
     accepts: ({ secret, body, headers, header }) =>
       sdk("@slack/bolt").verifySlackRequest({
         signingSecret: secret,
@@ -142,9 +138,8 @@ export const rows: readonly Row[] = [
       }),
     retry: { headers: { "x-slack-retry-num": "1", "x-slack-retry-reason": "http_timeout" } },
   },
-  { provider: "shopify", accepts: shopifyAccepts },
-  {
-    provider: "twilio",
+  shopify: { accepts: shopifyAccepts },
+  twilio: {
     accepts: ({ secret, url, body, header }) =>
       sdk("twilio").validateRequest(
         secret,
@@ -153,8 +148,7 @@ export const rows: readonly Row[] = [
         Object.fromEntries(new URLSearchParams(body)),
       ),
   },
-  {
-    provider: "sendgrid",
+  sendgrid: {
     accepts({ secret, body, header }) {
       const webhook = new (sdk("@sendgrid/eventwebhook").EventWebhook)();
       return webhook.verifySignature(
@@ -165,8 +159,7 @@ export const rows: readonly Row[] = [
       );
     },
   },
-  {
-    provider: "workos",
+  workos: {
     names: ["@workos-inc/node/lib/*.d.cts", /event: '([a-z_]+\.[a-z_.]+)'/g],
     accepts: ({ secret, body, header }) =>
       new (sdk("@workos-inc/node").WorkOS)("sk_1").webhooks.constructEvent({
@@ -175,8 +168,7 @@ export const rows: readonly Row[] = [
         secret,
       }),
   },
-  {
-    provider: "mux",
+  mux: {
     names: ["@mux/mux-node/resources/webhooks/webhooks.d.ts", /type: '([a-z_]+\.[a-z_.]+)'/g],
     accepts: ({ secret, body, headers }) =>
       new (sdk("@mux/mux-node"))({ tokenId: "a", tokenSecret: "b" }).webhooks.verifySignature(
@@ -188,8 +180,7 @@ export const rows: readonly Row[] = [
       body: (body) => ({ ...body, attempts: [{ webhook_id: 1, response_status_code: 503 }] }),
     },
   },
-  {
-    provider: "paddle",
+  paddle: {
     names: [
       "@paddle/paddle-node-sdk/dist/types/notifications/helpers/types.d.ts",
       /= "([a-z_]+\.[a-z_.]+)"/g,
@@ -201,8 +192,7 @@ export const rows: readonly Row[] = [
         header("paddle-signature"),
       ),
   },
-  {
-    provider: "adyen",
+  adyen: {
     names: ["@adyen/api-library/lib/src/typings/**/*.d.ts", /"(balancePlatform\.[a-zA-Z.]+)"/g],
     accepts: ({ secret, body, header }) =>
       new (sdk("@adyen/api-library").hmacValidator)().validateHMACSignature(
@@ -211,8 +201,7 @@ export const rows: readonly Row[] = [
         body,
       ),
   },
-  {
-    provider: "adyen_payments",
+  adyen_payments: {
     accepts({ secret, body }) {
       const validator = new (sdk("@adyen/api-library").hmacValidator)();
       return itemsAt(JSON.parse(body), "notificationItems").every((item) =>
@@ -220,8 +209,7 @@ export const rows: readonly Row[] = [
       );
     },
   },
-  {
-    provider: "square",
+  square: {
     accepts: ({ secret, url, body, header }) =>
       sdk("square").WebhooksHelper.verifySignature({
         requestBody: body,
@@ -231,21 +219,18 @@ export const rows: readonly Row[] = [
       }),
     retry: { headers: { "square-retry-number": "1", "square-retry-reason": "http_timeout" } },
   },
-  {
-    provider: "razorpay",
+  razorpay: {
     accepts: ({ secret, body, header }) =>
       sdk("razorpay").validateWebhookSignature(body, header("x-razorpay-signature"), secret),
   },
-  {
-    provider: "line",
+  line: {
     names: ["@line/bot-sdk/dist/webhook/model/*vent.d.ts", /type: "([a-zA-Z]+)"/g],
     accepts: ({ secret, body, header }) =>
       sdk("@line/bot-sdk").validateSignature(body, secret, header("x-line-signature")),
     retry: { body: replacing('"isRedelivery":false', '"isRedelivery":true') },
   },
-  { provider: "telegram", accepts: telegramAccepts },
-  {
-    provider: "discord",
+  telegram: { accepts: telegramAccepts },
+  discord: {
     accepts: ({ secret, body, header }) =>
       sdk("discord-interactions").verifyKey(
         body,
@@ -254,8 +239,7 @@ export const rows: readonly Row[] = [
         secret,
       ),
   },
-  {
-    provider: "linear",
+  linear: {
     accepts: ({ secret, body, header }) =>
       new (sdk("@linear/sdk/webhooks").LinearWebhookClient)(secret).verify(
         Buffer.from(body),
@@ -263,15 +247,13 @@ export const rows: readonly Row[] = [
       ),
     retry: { body: (body) => ({ ...body, webhookTimestamp: Date.now() }) },
   },
-  { provider: "plaid", accepts: plaidAccepts, retryIsNew: true },
-  {
-    provider: "aws_sns",
+  plaid: { accepts: plaidAccepts, retryIsNew: true },
+  aws_sns: {
     accepts: snsAccepts,
     // It leaves out the Token, which https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html signs.
     wrongAbout: "subscription.ended",
   },
-  {
-    provider: "hubspot",
+  hubspot: {
     accepts: ({ secret, url, body, header }) =>
       sdk("@hubspot/api-client").Signature.isValid({
         signatureVersion: "v3",
@@ -284,9 +266,13 @@ export const rows: readonly Row[] = [
       }),
     retry: { body: replacing('"attemptNumber":0', '"attemptNumber":1') },
   },
-  {
-    provider: "gocardless",
+  gocardless: {
     accepts: ({ secret, body, header }) =>
       sdk("gocardless-nodejs/webhooks").parse(body, secret, header("webhook-signature")),
   },
-];
+};
+
+export const rows: readonly Row[] = Object.entries(packages).map(([provider, row]) => ({
+  provider,
+  ...row,
+}));
