@@ -1,6 +1,10 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { openStorage } from "../../src/db/open.ts";
+import type { Storage } from "../../src/db/storage.ts";
+import { schema } from "../../src/schema/schema.ts";
+
 import { startApp, type TestApp } from "./app.ts";
 import { postgresDatabase, type TestDatabase } from "./databases.ts";
 import { endsAfterEach } from "./ends.ts";
@@ -28,6 +32,10 @@ export function resources() {
   return {
     ends,
     newFolder,
+    /** For an SQLite database. */
+    newFile: () => join(newFolder(), "skyhook.db"),
+    storage: async (url: string): Promise<Storage> =>
+      ending(await openStorage(schema, url), (storage) => storage.close()),
     /** A file for the log of an app, and its text so far. */
     log() {
       const file = join(newFolder(), "log");

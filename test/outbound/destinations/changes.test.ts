@@ -1,17 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 
 import type { Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { appForAll } from "../../support/running-app.ts";
+import { resources } from "../../support/resources.ts";
+import { gatewayEnv } from "../../support/gateway.ts";
+import { expectLimited } from "../../support/limited.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";
 
+const taken = resources();
 const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 
 const create = (name: string, bearer: string, role: Role = "user") =>
@@ -111,28 +113,18 @@ describe("PATCH /v1/destinations/{id}", () => {
 });
 
 test("the operator gateway cannot be resumed while its settings are missing", async () => {
-  const folder = temporaryFolder();
-  const database = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
-  const configured = await startApp({
-    ...database,
-    OPERATOR_GATEWAY_URL: url,
-    OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
-  });
+  const database = { DATABASE_URL: `sqlite:${taken.newFile()}` };
+  const configured = await startApp({ ...database, ...gatewayEnv(url) });
   const act = (on: TestApp, action: string) =>
     on.as("admin", `${path}/${operatorGateway.id}/${action}`, { method: "POST" });
   expect((await act(configured, "pause")).status).toBe(200);
   expect((await act(configured, "resume")).status).toBe(200);
   await configured.stop();
 
-  const without = await startApp(database);
-  try {
-    const refused = await act(without, "resume");
-    expect(await jsonWith(refused, 422)).toMatchObject({ errors: [{ pointer: "/state" }] });
-    expect((await act(without, "disable")).status).toBe(200);
-  } finally {
-    await without.stop();
-    removeFolder(folder);
-  }
+  const without = await taken.app(database);
+  const refused = await act(without, "resume");
+  expect(await jsonWith(refused, 422)).toMatchObject({ errors: [{ pointer: "/state" }] });
+  expect((await act(without, "disable")).status).toBe(200);
 });
 
 describe("audited changes", () => {
@@ -141,11 +133,7 @@ describe("audited changes", () => {
     // The creation counts too.
     for (let n = 1; n < 30; n += 1) expect((await patch({ maxConcurrent: n })).status).toBe(200);
     app.clock.advance(20_000);
-    const limited = await patch({ maxConcurrent: 64 });
-    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "40"]);
-    expect(limited.headers.get("ratelimit-policy")).toBe('"changes";q=30;w=60');
-    expect(limited.headers.get("ratelimit")).toBe('"changes";r=0;t=40');
-    expect(await json(limited)).toMatchObject({ code: "too-many-requests" });
+    await expectLimited(await patch({ maxConcurrent: 64 }), '"changes";q=30;w=60', 40);
     expect((await create("one-more", "busy")).status).toBe(429);
     expect(await entries()).toHaveLength(30);
     expect((await create("other", "idle")).status).toBe(201);

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { json, jsonWith, until } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { appForAll } from "../../support/running-app.ts";
+import { expectLimited } from "../../support/limited.ts";
 
 const path = "/v1/destinations";
 const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
@@ -144,9 +145,7 @@ describe("a destination", () => {
     app.clock.advance(20_000);
     for (const at of [undefined, "/v1/providers/code_host/test"]) {
       const limited = await tested("admin", "busy", at);
-      expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "40"]);
-      expect(limited.headers.get("ratelimit-policy")).toBe('"tests";q=20;w=60');
-      expect(await json(limited)).toMatchObject({ code: "too-many-tests" });
+      await expectLimited(limited, '"tests";q=20;w=60', 40, "too-many-tests");
     }
     expect((await tested("admin", "another")).status).toBe(200);
     // What a caller may not see does not count.
