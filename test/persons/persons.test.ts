@@ -93,6 +93,9 @@ const rowCounts = (data: object) =>
     Object.entries(data).map(([table, rows]) => [table, Array(rows).flat().length]),
   );
 const inBody = (given: string) => post({ person: given });
+const erase = (person: string, who?: string) =>
+  app.as("admin", "/v1/persons/erase", inBody(person), who);
+const find = (q: string) => app.as("admin", "/v1/persons/find", post({ q }));
 
 describe("an export", () => {
   test("has all rows of a person, with the flights", async () => {
@@ -190,21 +193,16 @@ describe("an erasure", () => {
     const { user } = await app.services.users.ensureUser({ name, email });
     const { bookingId, reference } = await json(await book(id, 1, {}, user.id));
     const second = await json(await book(id, 1, {}, user.id));
-    const refused = await jsonWith(
-      await app.as("admin", "/v1/persons/erase", inBody(user.id)),
-      409,
-    );
+    const refused = await jsonWith(await erase(user.id), 409);
     expect(refused).toMatchObject({ code: "open-bookings" });
     expect(refused["detail"]).toContain(`${String(reference)} (departs 2026-12-21T09:00`);
     expect(refused["detail"]).toContain(`, ${String(second["reference"])} (`);
     // Also where the person is a passenger of another user.
-    expect((await app.as("admin", "/v1/persons/erase", inBody("ada@example.com"))).status).toBe(
-      409,
-    );
+    expect((await erase("ada@example.com")).status).toBe(409);
     expect((await get(bookingId, user.id)).status).toBe(200);
     await cancel(bookingId, user.id);
     await cancel(second["bookingId"], user.id);
-    const erased = await json(await app.as("admin", "/v1/persons/erase", inBody(user.id)));
+    const erased = await json(await erase(user.id));
     expect(erased).toMatchObject({ erased: { bookings: 2, passengers: 2, users: 1 } });
   });
 
@@ -252,7 +250,7 @@ describe("an erasure", () => {
     // Again, as for any unknown person: an error, which writes nothing.
     const stored = await everything();
     for (const unknown of [email, user.id, "nobody@example.com"]) {
-      const again = await app.as("admin", "/v1/persons/erase", inBody(unknown));
+      const again = await erase(unknown);
       expect(await jsonWith(again, 404)).toMatchObject({ code: "not-found" });
     }
     expect(await everything()).toEqual(stored);
@@ -301,7 +299,7 @@ describe("an erasure", () => {
       const who = `racer-${round}`;
       const { bookingId } = await json(await book(id, 1, {}, who));
       await cancel(bookingId, who);
-      const erasing = app.as("admin", "/v1/persons/erase", inBody(who));
+      const erasing = erase(who);
       // The booking begins at another moment of the erasure each time.
       for (let turn = 0; turn < 1.4 ** round; turn += 1) await nextTurn();
       const [erased, booked] = await Promise.all([erasing, book(id, 1, {}, who)]);
@@ -315,12 +313,11 @@ describe("an erasure", () => {
     const { id: flightId } = await addFlight(app);
     const made = await json(await book(flightId, 1, {}, "bo"));
     await cancel(made["bookingId"], "bo");
-    const passengers = await app.as("admin", "/v1/persons/erase", inBody("ada@example.com"));
+    const passengers = await erase("ada@example.com");
     expect(await jsonWith(passengers, 200)).toEqual({ erased: { passengers: 1, bookings: 1 } });
-    const erase = (who: string) => app.as("admin", "/v1/persons/erase", inBody(who), who);
     await app.as("admin", "/v1/persons/export", inBody("nobody@example.com"), "root-2");
-    await jsonWith(await erase("root-2"), 200);
-    expect((await erase("root-2")).status).toBe(401);
+    await jsonWith(await erase("root-2", "root-2"), 200);
+    expect((await erase("root-2", "root-2")).status).toBe(401);
     expect(await json(await app.as("admin", "/v1/audit?action=person.erased"))).toMatchObject({
       data: [{ actor: expect.stringMatching(/^erased_/) }, { actor: "test-admin" }],
     });
@@ -387,7 +384,7 @@ describe("an erasure", () => {
 
 describe("to find a person", () => {
   const search = async (q: string) => {
-    const found = await json(await app.as("admin", "/v1/persons/find", post({ q })));
+    const found = await json(await find(q));
     return Array(found["data"]).flat();
   };
 
@@ -428,7 +425,7 @@ describe("to find a person", () => {
       const found = { name: `Ada ${number}`, email: `ada${number}@example.com` };
       await app.services.users.ensureUser(found);
     }
-    const found = await json(await app.as("admin", "/v1/persons/find", post({ q: "ada" })));
+    const found = await json(await find("ada"));
     expect([Array(found["data"]).flat().length, found["hasMore"]]).toEqual([20, true]);
     const { id } = await addFlight(app);
     const made = await json(await book(id, 1, {}, "sub-of-ada"));
@@ -448,7 +445,7 @@ describe("to find a person", () => {
       const body = { ...bookingBody(id), passengers: all };
       await jsonWith(await app.as("user", bookingsPath, post(body)), 201);
     }
-    const found = await json(await app.as("admin", "/v1/persons/find", post({ q: "ada." })));
+    const found = await json(await find("ada."));
     expect(found).toMatchObject({ data: [{ email }], hasMore: true });
   });
 
@@ -507,9 +504,9 @@ describe("to find a person", () => {
         expect((await app.as(role, `/v1/persons/${path}`, post(body))).status).toBe(403);
       }
     }
-    const long = await app.as("admin", "/v1/persons/find", post({ q: "x".repeat(255) }));
+    const long = await find("x".repeat(255));
     expect(long.status).toBe(422);
-    expect((await app.as("admin", "/v1/persons/find", post({ q: "a\u0000b" }))).status).toBe(200);
+    expect((await find("a\u0000b")).status).toBe(200);
   });
 
   test("reads a page of an index", () => {
