@@ -65,11 +65,23 @@ describe("configuration", () => {
     ["OIDC_ROLES_CLAIM", "address.country"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318?x=1"],
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=%0d%0aa"],
+    ["CORS_ORIGINS", "https://app.example.com/path"],
+    ["CORS_ORIGINS", "https://*.example.com"],
+    ["REFUND_STEPS", "72:101"],
+    ["CODE_HOST_HOOK", "repos/../skyhook/hooks/1"],
+    ["CODE_HOST_API_URL", "https://me:hush@api.example.com"],
+    ["PERSONAL_DATA_KEY", Buffer.alloc(31).toString("base64")],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
   ])("%s=%s is an error of one line that names the key", (key, value) => {
     const [first] = failureOf(() => readConfig({ [key]: value }));
     expect(first).toMatch(new RegExp(`^${key} must be [^\\n]+$`));
+  });
+
+  test("sorts refund rates, the longest time before departure first", () => {
+    const { refundSteps } = readConfig({ REFUND_STEPS: "0:10,72:90,24:50" });
+    expect(refundSteps.map(({ moreThanHours }) => moreThanHours)).toEqual([72, 24, 0]);
   });
 
   test("reports all invalid settings in one error, one line each", () => {
@@ -263,6 +275,19 @@ describe("webhook secrets", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(secretStore({}, folder).webhookSecrets("deploy_platform")?.current).toBe("s3cret");
   });
+
+  test.each([
+    ["current", "second", { current: "second", previous: "first" }],
+    ["current", "third", { current: "third", previous: "second" }],
+    // Stored again, it does not replace the one before it.
+    ["current", "third", { current: "third", previous: "second" }],
+    ["previous", "fourth", { current: "fourth", previous: "second" }],
+  ] as const)("stored again keep the %s one: %s", (kept, secret, secrets) => {
+    const store = secretStore({}, join(folder, "rotated"));
+    if (store.webhookSecrets("code_host") === null) store.createWebhookSecret("code_host", "first");
+    store.storeWebhookSecret("code_host", secret, kept);
+    expect(store.webhookSecrets("code_host")).toEqual(secrets);
+  });
 });
 
 describe("the key for tokens", () => {
@@ -273,5 +298,12 @@ describe("the key for tokens", () => {
     expect(tokenKey(null, data)).toEqual(made);
     expect(statSync(join(data, "jwt_secret")).mode & 0o777).toBe(0o600);
     expect(statSync(data).mode & 0o777).toBe(0o700);
+  });
+
+  test("is not used if its file is too short", () => {
+    const data = join(folder, "short");
+    mkdirSync(data);
+    writeFileSync(join(data, "jwt_secret"), "guess");
+    expect(failureOf(() => tokenKey(null, data))[0]).toContain("too short");
   });
 });

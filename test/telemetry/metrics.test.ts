@@ -123,12 +123,15 @@ describe("metrics", () => {
   test("describe the process and the disk of the database", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-metrics-"));
     const onDisk = await startApp({ DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` });
+    await scrape(onDisk);
     const text = await scrape(onDisk);
+    const { user, system } = process.cpuUsage();
     await onDisk.stop();
     rmSync(folder, { recursive: true });
     const value = (series: string) => valueOf(text, series);
     expect(value("process_start_time_seconds") * 1_000).toBeCloseTo(performance.timeOrigin, -1);
     expect(value("process_cpu_seconds_total")).toBeGreaterThan(0);
+    expect(value("process_cpu_seconds_total")).toBeLessThanOrEqual((user + system) / 1e6);
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(2 ** 20);
     expect(value("skyhook_database_size_bytes")).toBeGreaterThan(50_000);
     const free = value("skyhook_database_disk_free_bytes");

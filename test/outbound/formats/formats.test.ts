@@ -9,7 +9,8 @@ import { severities } from "../../../src/event/new-notification.ts";
 import { messageOf } from "../../../src/outbound/deliveries/send.ts";
 import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
-import { type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";
+import { formatInfo, type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";
+import { renderJsonBatch } from "../../../src/outbound/formats/json.ts";
 import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";
 import { forAll } from "../../support/runs.ts";
 
@@ -255,6 +256,20 @@ describe.each(shaped)("%s", (name) => {
       requireAccepted({ ...rendering, notification, event });
     },
   );
+});
+
+test("a batch has the id of its notifications, whenever it is sent", () => {
+  const idOf = (second: Rendering["notification"]["id"], afterMs: number) => {
+    const first = { ...rendering, atMs: rendering.atMs + afterMs };
+    const notification = { ...rendering.notification, id: second };
+    return renderJsonBatch([first, { ...first, notification }]).headers["webhook-id"];
+  };
+  expect(idOf("ntf_2", 60_000)).toBe(String(idOf("ntf_2", 0)));
+  expect(idOf("ntf_3", 0)).not.toBe(String(idOf("ntf_2", 0)));
+});
+
+test("an inherited name is no format", () => {
+  expect(formatInfo("constructor")).toBeUndefined();
 });
 
 test("Discord formats nothing of the text", () => {

@@ -57,7 +57,12 @@ test("shows an answer without characters that change the line", async () => {
 test("reads the beginning of an answer without end", async () => {
   const chunk = new Uint8Array(16_384).fill(97);
   await using server = serving(() => {
-    const endless = new ReadableStream({ pull: (stream) => stream.enqueue(chunk) });
+    const endless = new ReadableStream({
+      async pull(stream) {
+        await Bun.sleep(1);
+        stream.enqueue(chunk);
+      },
+    });
     return new Response(endless, { status: 500 });
   });
   // Without timers, only the size ends it.
