@@ -85,7 +85,7 @@ export const fewerMutants: readonly Fewer[] = [
       "src/cli/host/checks": 0,
       "src/cli/kit": 2,
       "src/cli/operate": 0,
-      "src/config": 12,
+      "src/config": 18,
       "src/event": 2,
       "src/inbound/model": 0,
       "src/inbound/provider-api": 0,
