@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 
 import { positionIn } from "../../../src/base/ids.ts";
-import { write } from "../../../src/db/statement.ts";
+import { statementsOver, write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { deleteSettledEvents } from "../../../src/events/retention/retention.sql.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
@@ -11,6 +11,7 @@ import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 import { deleteOrphan } from "../../../src/outbound/model/deliveries.sql.ts";
 import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
+import { notificationsTable } from "../../../src/outbound/model/notification.ts";
 import { notificationsOfEvents } from "../../../src/outbound/model/notifications.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
@@ -55,6 +56,11 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
   return event.id;
 }
 
+/** Also those of events that do not exist, which no list has. */
+const allNotifications = statementsOver({ notifications: notificationsTable })()((db, t) =>
+  db.select({ event: t.notifications.event }).from(t.notifications),
+);
+
 const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
 
 /** Waits in rounds of retention. PostgreSQL deletes whole weeks, so that events may stay for seven days more. */
@@ -85,6 +91,7 @@ describe("retention", () => {
     expect(await body(older)).toBeNull();
     expect((await app.as("operator", `/v1/events/${delivered}`)).status).toBe(404);
     expect(await listed(app, "/v1/notifications")).toHaveLength(4);
+    expect(await app.services.storage.all(allNotifications, {})).toHaveLength(4);
   });
 
   test("deletes none that became undelivered after it was found", async () => {

@@ -45,7 +45,7 @@ export const fewerMutants: readonly Fewer[] = [
       "src/db/postgres": 5,
       "src/db/sqlite": 15,
       "src/events": 29,
-      "src/events/retention": 6,
+      "src/events/retention": 8,
       "src/inbound/receive": 13,
     },
   },
