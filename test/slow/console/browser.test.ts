@@ -32,6 +32,15 @@ inBrowser("the console in a browser", () => {
     return fetch(`${server.url}/webhooks/${id}`, init);
   };
 
+  const newCode = () => {
+    const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience } = server.app.services.config;
+    return mintConsoleCode(
+      { key: Buffer.from(jwtSecret ?? ""), issuer, audience },
+      "operator",
+      clock,
+    );
+  };
+
   test("says which server it is and how to sign in there", async () => {
     await browser.open(`${server.url}/console`);
     await browser.shows(".sign-in pre", "bun skyhook console");
@@ -345,13 +354,7 @@ inBrowser("the console in a browser", () => {
   });
 
   test("signs in once with the link of `skyhook console` and removes the code from the address", async () => {
-    const { config } = server.app.services;
-    const issuing = {
-      key: Buffer.from(config.jwtSecret ?? ""),
-      issuer: config.jwtIssuer,
-      audience: config.jwtAudience,
-    };
-    const link = `${server.url}/console#code=${await mintConsoleCode(issuing, "operator", clock)}`;
+    const link = `${server.url}/console#code=${await newCode()}`;
     // `about:blank` first: otherwise only the fragment changes and the page is not reloaded.
     await browser.open("about:blank");
     await browser.open(link);
@@ -374,16 +377,10 @@ inBrowser("the console in a browser", () => {
   });
 
   test("keeps the address that was asked for through the sign-in, in every tab", async () => {
-    const { config } = server.app.services;
-    const issuing = {
-      key: Buffer.from(config.jwtSecret ?? ""),
-      issuer: config.jwtIssuer,
-      audience: config.jwtAudience,
-    };
     await browser.open("about:blank");
     await browser.open(`${server.url}/console#/providers`);
     await browser.shows("h1", "Sign in to Skyhook");
-    const code = await mintConsoleCode(issuing, "operator", clock);
+    const code = await newCode();
     // In the same tab, the link changes only the fragment.
     await browser.read(`void (location.hash = "#code=${code}")`);
     await browser.shows("h1", "Providers");
