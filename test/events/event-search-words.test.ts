@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
-import { json, startApp } from "../support/app.ts";
+import { json } from "../support/app.ts";
 import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
+import { resources } from "../support/resources.ts";
+
+const taken = resources();
 
 /** Titles, each with searches that find it and no other one. */
 const found: readonly (readonly [title: string, ...searches: string[]])[] = [
@@ -25,15 +25,7 @@ const found: readonly (readonly [title: string, ...searches: string[]])[] = [
   ["می\u200cخواهم", "میخواهم"],
   ["ﬁle １２３", "file", "123"],
 ];
-const titles = [
-  "हिन्दी में",
-  "ガード failed",
-  "ｶﾞﾗｽ",
-  "ไม่ทราบ",
-  "Ἀθήνα",
-  "경고 한국어",
-  "中文 标题",
-];
+const titles = ["हिन्दी में", "ガード failed", "ｶﾞﾗｽ", "ไม่ทราบ", "Ἀθήνα", "경고 한국어", "中文 标题"];
 
 describe("among few events", () => {
   const app = appForAll();
@@ -64,33 +56,27 @@ describe("among few events", () => {
 });
 
 test("among many events, the prefixes of a search stand for 200 words in all", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "skyhook-search-"));
-  const file = join(folder, "skyhook.db");
-  const app = await startApp({ DATABASE_URL: `sqlite:${file}` });
-  try {
-    const database = new Database(file);
-    const numbers = (to: number) =>
-      `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${to})`;
-    database.run(
-      `${numbers(20_001)} insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
-        select n, n, 'p', 't', 'ignored', n, 0, '', '{}', 0, 0 from numbers`,
+  const file = taken.newFile();
+  const app = await taken.app({ DATABASE_URL: `sqlite:${file}` });
+  const database = new Database(file);
+  const numbers = (to: number) =>
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${to})`;
+  database.run(
+    `${numbers(20_001)} insert into events (position, tail, provider, type, status, idempotency_key, occurred_at, title, data, body_bytes, duplicates)
+      select n, n, 'p', 't', 'ignored', n, 0, '', '{}', 0, 0 from numbers`,
+  );
+  database.run(
+    `${numbers(150)} insert into event_words (rowid, words) select 19_851 + n, 'a' || n || ' b' || n from numbers`,
+  );
+  database.close();
+  const search = (q: string) =>
+    app.as("operator", `/v1/events?${new URLSearchParams({ q }).toString()}`);
+  expect((await search("a* b12*")).status).toBe(200);
+  for (const q of ["a* b*", "a* ".repeat(60), '"x a*" "x b"* "x a"*']) {
+    const response = await search(q);
+    expect([q, response.status]).toEqual([q, 400]);
+    expect(String((await json(response))["detail"])).toContain(
+      "q: More than 200 words have these beginnings. Write more of ",
     );
-    database.run(
-      `${numbers(150)} insert into event_words (rowid, words) select 19_851 + n, 'a' || n || ' b' || n from numbers`,
-    );
-    database.close();
-    const search = (q: string) =>
-      app.as("operator", `/v1/events?${new URLSearchParams({ q }).toString()}`);
-    expect((await search("a* b12*")).status).toBe(200);
-    for (const q of ["a* b*", "a* ".repeat(60), '"x a*" "x b"* "x a"*']) {
-      const response = await search(q);
-      expect([q, response.status]).toEqual([q, 400]);
-      expect(String((await json(response))["detail"])).toContain(
-        "q: More than 200 words have these beginnings. Write more of ",
-      );
-    }
-  } finally {
-    await app.stop();
-    rmSync(folder, { recursive: true });
   }
 });

@@ -1,8 +1,6 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 
 import { positionIn } from "../../src/base/ids.ts";
-import { openStorage } from "../../src/db/open.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { newestPosition } from "../../src/event/event.sql.ts";
@@ -11,13 +9,12 @@ import { eventsMatching } from "../../src/events/event-search.ts";
 import { indexEvents } from "../../src/events/index-batch.ts";
 import { deleteSettledEvents, deleteWordsOf } from "../../src/events/retention/retention.sql.ts";
 import { searchIndex } from "../../src/events/search-index.ts";
-import { schema } from "../../src/schema/schema.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { manualClock } from "../support/clock.ts";
-import { removeFolder, temporaryFolder } from "../support/program.ts";
 import { eventRow } from "../support/rows.ts";
 import { appPerTest } from "../support/running-app.ts";
 import { notIndexed } from "../support/search.ts";
+import { resources } from "../support/resources.ts";
 
 const app = appPerTest();
 
@@ -89,17 +86,8 @@ describe("a search", () => {
 
 describe("the follower", () => {
   const clock = manualClock(Date.UTC(2026, 10, 22));
-  const folder = temporaryFolder();
-  const storages: Storage[] = [];
-  const open = async () => {
-    const storage = await openStorage(schema, `sqlite:${join(folder, `${storages.length}.db`)}`);
-    storages.push(storage);
-    return storage;
-  };
-  afterAll(async () => {
-    for (const storage of storages) await storage.close();
-    removeFolder(folder);
-  });
+  const taken = resources();
+  const open = () => taken.storage(`sqlite:${taken.newFile()}`);
   const add = (storage: Storage, ...numbers: number[]) =>
     storage.atomically(...numbers.map((number) => write(insertEvent, eventRow(number))));
   const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => from + n);

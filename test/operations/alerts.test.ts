@@ -1,45 +1,25 @@
 import { expect, test } from "bun:test";
 
-import type { Context } from "../../src/base/context.ts";
 import { write } from "../../src/db/statement.ts";
 import { insertDeliveries } from "../../src/outbound/model/deliveries.sql.ts";
-import { startApp, type TestApp, until } from "../support/app.ts";
-import { endsAfterEach } from "../support/ends.ts";
-import { listed } from "../support/operator.ts";
+import { type TestApp, until } from "../support/app.ts";
+import type { Received } from "../support/gateway.ts";
+import { contextOf, listed } from "../support/operator.ts";
+import { resources } from "../support/resources.ts";
 import { deliveryRow, destinationNumber, notificationRow } from "../support/rows.ts";
 
-const ends = endsAfterEach();
+const taken = resources();
+const receiver = (status: number) => taken.gateway(() => new Response(null, { status }));
 
-function receiver(status: number) {
-  const received: Record<string, unknown>[] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      received.push({ ...Object(await request.json()) });
-      return new Response(null, { status });
-    },
-  });
-  ends.push(() => server.stop(true));
-  return { url: `http://127.0.0.1:${server.port}/`, received };
-}
-
-const admin: Context = {
-  actor: { id: "admin", roles: ["admin"] },
-  expiresAt: new Date(8_640_000_000_000_000),
-  requestId: "test",
-};
-
-async function start(): Promise<TestApp> {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
-  ends.push(() => app.stop());
-  return app;
-}
+const admin = contextOf("admin", "admin");
+const start = () => taken.app({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 
 /** The alerts of a type. One is sent again if the clock passes its lease meanwhile. */
-function ofType(type: string, received: readonly Record<string, unknown>[]) {
-  const alerts = received.filter((body) => body["type"] === `skyhook.alert.${type}`);
-  return [...new Map(alerts.map((body) => [body["timestamp"], body])).values()];
+function ofType(type: string, received: readonly Received[]) {
+  const alerts = received
+    .map(({ body }) => JSON.parse(body))
+    .filter((body) => body.type === `skyhook.alert.${type}`);
+  return [...new Map(alerts.map((body) => [body.timestamp, body])).values()];
 }
 
 /** What a destination is sent, also what waits for it. */

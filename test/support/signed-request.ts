@@ -26,7 +26,7 @@ export function keyOf({ id, signature, secretPrefix }: Provider): SigningKey {
 export type Content = string | Sample | ReturnType<Sample>;
 
 /** A content signed as its service does, at a time so many seconds from now. */
-export function signedRequest(
+function signedRequest(
   { clock }: Pick<TestApp, "clock">,
   provider: Provider,
   key: SigningKey,

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { metricsIn, valueOf } from "../support/exposition.ts";
 import { postQuery } from "../support/graphql.ts";
 import { appPerTest } from "../support/running-app.ts";
+import { resources } from "../support/resources.ts";
 
 const app = appPerTest();
+const taken = resources();
 
 const scrape = async (of: TestApp = app) => (await of.fetch("/metrics")).text();
 
@@ -121,13 +120,10 @@ describe("metrics", () => {
   });
 
   test("describe the process and the disk of the database", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "skyhook-metrics-"));
-    const onDisk = await startApp({ DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` });
+    const onDisk = await taken.app({ DATABASE_URL: `sqlite:${taken.newFile()}` });
     await scrape(onDisk);
     const text = await scrape(onDisk);
     const { user, system } = process.cpuUsage();
-    await onDisk.stop();
-    rmSync(folder, { recursive: true });
     const value = (series: string) => valueOf(text, series);
     expect(value("process_start_time_seconds") * 1_000).toBeCloseTo(performance.timeOrigin, -1);
     expect(value("process_cpu_seconds_total")).toBeGreaterThan(0);

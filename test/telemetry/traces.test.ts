@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { Webhook } from "standardwebhooks";
 
@@ -194,9 +191,7 @@ describe("the trace of a delivery to the operator gateway", () => {
   });
 
   test("is the same after an error and a restart, and retries stay signed", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "skyhook-traces-"));
-    taken.ends.push(() => rmSync(folder, { recursive: true }));
-    const database = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
+    const database = { DATABASE_URL: `sqlite:${taken.newFile()}` };
     let status = 500;
     const gateway = taken.gateway(() => new Response(null, { status }));
     const first = await spansOf(

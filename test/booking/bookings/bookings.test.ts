@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 
 import { json, jsonWith } from "../../support/app.ts";
 import { bookingCalls, bookingsPath as path, totalOf } from "../../support/bookings.ts";
@@ -81,7 +80,7 @@ describe("a booking", () => {
   });
 
   test("is stored, and cancelled, together with its event and the event's notification", async () => {
-    const file = join(taken.newFolder(), "skyhook.db");
+    const file = taken.newFile();
     await app.restart({ DATABASE_URL: `sqlite:${file}` });
     const { id } = await addFlight(app);
     using other = new Database(file);

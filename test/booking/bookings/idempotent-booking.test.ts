@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 import { json, jsonWith } from "../../support/app.ts";
@@ -46,7 +45,7 @@ describe("Idempotency-Key", () => {
   });
 
   test("is stored together with its booking", async () => {
-    const file = join(taken.newFolder(), "skyhook.db");
+    const file = taken.newFile();
     await app.restart({ DATABASE_URL: `sqlite:${file}` });
     const { id } = await addFlight(app);
     using other = new Database(file);

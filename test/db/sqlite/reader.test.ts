@@ -1,19 +1,18 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { mkdtempSync, renameSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { renameSync } from "node:fs";
 
 import { sql } from "drizzle-orm";
 
 import { skyhookEntrypoints } from "../../../scripts/build.ts";
-import { openStorage } from "../../../src/db/open.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { mutesTable } from "../../../src/operations/issues/issue.ts";
 import { deleteMute, storeMute } from "../../../src/operations/issues/issues.sql.ts";
-import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
+import { resources } from "../../support/resources.ts";
+import { turns } from "../../support/turns.ts";
 
+const taken = resources();
 const statement = statementsOver({ mutes: mutesTable });
 /** Counts to `rows`, and returns the mute with this id. */
 const reading = (above: number) =>
@@ -28,8 +27,8 @@ const reading = (above: number) =>
 const slowly = reading(0);
 
 async function openFile() {
-  const file = join(mkdtempSync(join(tmpdir(), "skyhook-reader-")), "skyhook.db");
-  const storage = await openStorage(schema, `sqlite:${file}`);
+  const file = taken.newFile();
+  const storage = await taken.storage(`sqlite:${file}`);
   const mute = { issueId: "iss_one" as const, until: new Date(0) };
   await storage.atomically(write(storeMute, mute));
   return { storage, mute, file };
@@ -37,18 +36,12 @@ async function openFile() {
 
 test("a long read returns what a short one does, while the event loop goes on", async () => {
   const { storage, mute } = await openFile();
-  let turns = 0;
-  const count = () => {
-    turns += 1;
-    setImmediate(count);
-  };
-  setImmediate(count);
+  using turn = turns();
   const long = storage.all(slowly, { rows: 1_000_000, id: "iss_one" }, "long");
   expect(await storage.all(slowly, { rows: 1, id: "iss_one" })).toEqual([mute]);
-  const before = turns;
+  const before = turn.now();
   expect(await long).toEqual([mute]);
-  expect(turns).toBeGreaterThan(before + 10);
-  await storage.close();
+  expect(turn.now()).toBeGreaterThan(before + 10);
 });
 
 test("a long read sees what was committed before, and its error is that of a short one", async () => {
@@ -69,7 +62,6 @@ test("a long read sees what was committed before, and its error is that of a sho
   expect(await errorOf("long")).toBe(message);
   await storage.atomically(write(deleteMute, { issueId: "iss_one" }));
   expect(await storage.all(slowly, { rows: 1, id: "iss_one" }, "long")).toEqual([]);
-  await storage.close();
 });
 
 test("statements take turns: many reads of one do not delay that of another", async () => {
@@ -84,7 +76,6 @@ test("statements take turns: many reads of one do not delay that of another", as
   ends.push("one");
   await Promise.all(many);
   expect(ends.indexOf("one")).toBeLessThanOrEqual(2);
-  await storage.close();
 });
 
 test("long reads of a statement beyond a thousand are rejected, and a close rejects those that wait", async () => {

@@ -1,9 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
 import { noObserver, openStorage } from "../../../src/db/open.ts";
@@ -15,17 +12,9 @@ import { insertUser, userByEmail } from "../../../src/identity/users/users.sql.t
 import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
 import { eventRow } from "../../support/rows.ts";
+import { resources } from "../../support/resources.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-function newFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "skyhook-writer-"));
-  ends.push(() => rmSync(folder, { recursive: true }));
-  return join(folder, "skyhook.db");
-}
+const { ends, newFile } = resources();
 
 async function open(
   file: string,

@@ -1,23 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 
-import { openStorage } from "../../../src/db/open.ts";
 import type { Storage } from "../../../src/db/storage.ts";
 import { spansMinutes } from "../../../src/inbound/model/webhook-count.ts";
 import { activeHours, countsBySteps } from "../../../src/inbound/model/webhook-counts.sql.ts";
 import { latency } from "../../../src/inbound/receive/latency.ts";
 import { countWrites, type MinuteCount, tally } from "../../../src/inbound/receive/tally.ts";
-import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { json, jsonWith, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { notificationRow, sentWrites } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { resources } from "../../support/resources.ts";
 
 const app = appPerTest();
+const taken = resources();
 
 const flushMs = 2_000;
 const minuteMs = 60_000;
@@ -136,16 +134,13 @@ describe("deliveries over time", () => {
 
 describe("the tally", () => {
   test("sums the counts of several instances and writes all of them on stop", async () => {
-    const folder = temporaryFolder();
-    const url = `sqlite:${join(folder, "skyhook.db")}`;
-    const [one, other] = [await openStorage(schema, url), await openStorage(schema, url)];
+    const url = `sqlite:${taken.newFile()}`;
+    const [one, other] = [await taken.storage(url), await taken.storage(url)];
     const clock = manualClock();
     const tallies = [tally(one, clock, silent), tally(other, clock, silent)];
     for (const each of tallies) for (let n = 0; n < 5; n += 1) each.received("a", "accepted");
     await Promise.all(tallies.map((each) => each.stop()));
     expect((await rows(one)).map(({ deliveries }) => deliveries)).toEqual([10, 10]);
-    await Promise.all([one.close(), other.close()]);
-    removeFolder(folder);
   });
 
   test("writes each row once, in a fixed order", () => {
@@ -166,7 +161,7 @@ describe("the tally", () => {
   });
 
   test("keeps counts that the database could not write and adds them later", async () => {
-    const storage = await openStorage(schema, "sqlite::memory:");
+    const storage = await taken.storage("sqlite::memory:");
     const clock = manualClock();
     let failures = 1;
     const flaky: Storage = {
@@ -185,7 +180,6 @@ describe("the tally", () => {
       clock.advance(flushMs);
       return (await rows(storage))[0]?.deliveries === 2;
     });
-    await storage.close();
   });
 
   test("counts verified deliveries of any verdict per hour", async () => {

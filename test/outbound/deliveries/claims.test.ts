@@ -1,19 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 
 import { isNotNull } from "drizzle-orm";
 
 import { placeIn } from "../../../src/base/ids.ts";
-import { openStorage } from "../../../src/db/open.ts";
 import { statementsOver } from "../../../src/db/statement.ts";
 import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
-import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
+import { resources } from "../../support/resources.ts";
 import { post } from "../../support/flights.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed, timelineOf } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 const leases = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) => {
   const { notification, leasedUntil } = deliveries;
@@ -21,17 +17,16 @@ const leases = statementsOver({ deliveries: deliveriesTable })()((db, { deliveri
 });
 
 describe("what a queue has claimed ahead", () => {
-  const ends = endsAfterEach();
+  const taken = resources();
 
   /** A queue that waits for the answer to one delivery, holds three more, and leaves a fifth. */
   async function holding() {
-    const folder = temporaryFolder();
-    const url = `sqlite:${join(folder, "skyhook.db")}`;
-    const other = await openStorage(schema, url);
+    const url = `sqlite:${taken.newFile()}`;
+    const other = await taken.storage(url);
     const answer = Promise.withResolvers<Response>();
     /** How long the lease of each delivery lasts when it arrives. */
     const leftMs: Promise<number>[] = [];
-    const gateway = testGateway((number, { headers }) => {
+    const gateway = taken.gateway((number, { headers }) => {
       const left = other.all(leases, {}).then((all) => {
         const own = all.find(
           ({ notification }) =>
@@ -42,15 +37,9 @@ describe("what a queue has claimed ahead", () => {
       leftMs.push(left);
       return number === 2 ? answer.promise : new Response();
     });
-    const app: TestApp = await startApp({ DATABASE_URL: url, ...gateway.env });
+    const app: TestApp = await taken.app({ DATABASE_URL: url, ...gateway.env });
     const stop = () => app.stop();
-    ends.push(async () => {
-      answer.resolve(new Response());
-      await stop();
-      await gateway.stop();
-      await other.close();
-      removeFolder(folder);
-    });
+    taken.ends.push(() => answer.resolve(new Response()));
     const [destination] = await listed(app, "/v1/destinations", "admin");
     const change = async (fields: object) => {
       const path = `/v1/destinations/${String(destination?.["id"])}`;

@@ -5,15 +5,14 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { json, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
+import { resources } from "../../support/resources.ts";
 import { post } from "../../support/flights.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
 import { postSigned } from "../../support/signed-request.ts";
 
-const ends = endsAfterEach();
+const taken = resources();
 const secret = "a secret that all of them share";
 
 /** More events than any of these tests makes: without an end, there would be more and more. */
@@ -26,7 +25,7 @@ interface Skyhook extends ServedApp {
 
 /** A server with providers of these files, by name. */
 async function skyhook(files: Readonly<Record<string, string>>): Promise<Skyhook> {
-  const folder = temporaryFolder();
+  const folder = taken.newFolder();
   for (const [id, text] of Object.entries(files)) {
     writeFileSync(join(folder, `${id}.yaml`), text);
     const first = text.includes("whsec_") ? `whsec_${btoa(secret)}` : secret;
@@ -34,10 +33,7 @@ async function skyhook(files: Readonly<Record<string, string>>): Promise<Skyhook
   }
   const env = { PROVIDERS_DIR: folder, DESTINATIONS_ALLOW_PRIVATE: "true" };
   const served = await serveApp(env, undefined, { secretsDir: folder });
-  ends.push(async () => {
-    await served.stop();
-    removeFolder(folder);
-  });
+  taken.ends.push(() => served.stop());
   return { ...served, folder };
 }
 

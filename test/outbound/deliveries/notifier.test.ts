@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { json, type TestApp, until } from "../../support/app.ts";
 import { never } from "../../support/gateway.ts";
@@ -76,14 +73,8 @@ describe("an operator gateway that hangs", () => {
 });
 
 describe("no notification is lost", () => {
-  function newFile(): string {
-    const folder = mkdtempSync(join(tmpdir(), "skyhook-notifications-"));
-    taken.ends.push(() => rmSync(folder, { recursive: true }));
-    return join(folder, "skyhook.db");
-  }
-
   test("if the process dies during a delivery: the next one sends it again with the same id", async () => {
-    const file = newFile();
+    const file = taken.newFile();
     const dead = taken.gateway(never);
     const first = await taken.app({ ...dead.env, DATABASE_URL: `sqlite:${file}` });
     await Promise.all(Array.from({ length: 20 }, () => deliver(first)));
@@ -101,7 +92,7 @@ describe("no notification is lost", () => {
   });
 
   test("if the service stops during a delivery: the interrupted attempt does not count", async () => {
-    const file = newFile();
+    const file = taken.newFile();
     const hanging = taken.gateway(never);
     const first = await taken.app({ ...hanging.env, DATABASE_URL: `sqlite:${file}` });
     const { id } = await json(await deliver(first));
@@ -118,7 +109,7 @@ describe("no notification is lost", () => {
   });
 
   test("if the outcome cannot be stored: it is sent again when the lease ends [GATEWAY-4]", async () => {
-    const file = newFile();
+    const file = taken.newFile();
     const held = Promise.withResolvers<Response>();
     const gateway = taken.gateway((number) => (number === 1 ? held.promise : new Response()));
     const app = await taken.app({ ...gateway.env, DATABASE_URL: `sqlite:${file}` });

@@ -1,15 +1,11 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 
-import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { insertDestination } from "../../../src/outbound/model/destinations.sql.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { startApp, type TestApp, until } from "../../support/app.ts";
-import { testGateway } from "../../support/gateway.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { type TestApp, until } from "../../support/app.ts";
+import { resources } from "../../support/resources.ts";
 import {
   destinationNumber,
   destinationRow,
@@ -18,15 +14,16 @@ import {
   sentWrites,
 } from "../../support/rows.ts";
 
+const taken = resources();
+
 async function transactions(app: TestApp): Promise<number> {
   const text = await (await app.fetch("/metrics")).text();
   return Number(/^skyhook_storage_commit_transactions_sum (\d+)$/m.exec(text)?.[1]);
 }
 
 test("a delivery that another process stored wakes its destination only", async () => {
-  const folder = temporaryFolder();
-  const url = `sqlite:${join(folder, "skyhook.db")}`;
-  const other = await openStorage(schema, url);
+  const url = `sqlite:${taken.newFile()}`;
+  const other = await taken.storage(url);
   const ofUsers = 100;
   for (let n = 1; n <= ofUsers; n += 1) {
     await other.atomically(
@@ -36,9 +33,8 @@ test("a delivery that another process stored wakes its destination only", async 
       ),
     );
   }
-  const gateway = testGateway(() => new Response());
-  const { env } = gateway;
-  const app = await startApp({ DATABASE_URL: url, ...env });
+  const gateway = taken.gateway();
+  const app = await taken.app({ DATABASE_URL: url, ...gateway.env });
   // Each queue has looked for work after the start.
   await until(async () => (await transactions(app)) > ofUsers);
   const before = await transactions(app);
@@ -48,8 +44,4 @@ test("a delivery that another process stored wakes its destination only", async 
   app.clock.advance(2_000);
   await until(() => gateway.received.length === 1);
   expect((await transactions(app)) - before).toBeLessThan(ofUsers / 2);
-  await app.stop();
-  await gateway.stop();
-  await other.close();
-  removeFolder(folder);
 });

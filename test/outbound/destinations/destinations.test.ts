@@ -4,14 +4,15 @@ import type { Role } from "../../../src/base/context.ts";
 import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
 import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, until } from "../../support/app.ts";
-import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { gatewayEnv, never, type Received, type testGateway } from "../../support/gateway.ts";
 import { contextOf, timelineOf } from "../../support/operator.ts";
 import { payer } from "../../support/payments.ts";
+import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
 
-const ends = endsAfterEach();
+const taken = resources();
 
 const app = appPerTest({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 let destinations: typeof app.services.destinations;
@@ -19,21 +20,8 @@ beforeEach(() => {
   destinations = app.services.destinations;
 });
 
-/** A server that records what it receives. */
-function receiver(respond: () => Response | Promise<Response> = () => new Response()) {
-  const received: { readonly headers: Headers; readonly body: unknown }[] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      received.push({ headers: request.headers, body: await request.json() });
-      return respond();
-    },
-  });
-  ends.push(() => server.stop(true));
-  return { url: `http://127.0.0.1:${server.port}/hook?token=hunter2`, received };
-}
+const receiver = (...args: Parameters<typeof testGateway>) => taken.gateway(...args);
+const bodyOf = (received?: Received) => JSON.parse(received?.body ?? "null");
 
 const as = (role: Role, id = `test-${role}`) => contextOf(id, role);
 const admin = as("admin");
@@ -54,7 +42,7 @@ describe("an event", () => {
     await app.deliverSample("deploy_platform", "deploy.error");
     await app.deliverSample("deploy_platform", "deploy.succeeded");
     await until(() => all.received.length === 2 && failures.received.length === 1);
-    expect(failures.received[0]?.body).toHaveProperty("attachments");
+    expect(bodyOf(failures.received[0])).toHaveProperty("attachments");
     expect(others.received).toEqual([]);
     await until(async () => {
       const page = await json(await app.as("operator", "/v1/notifications?status=pending"));
@@ -86,7 +74,7 @@ describe("an event", () => {
 
   test("is not delayed by a destination that hangs or fails", async () => {
     const good = receiver();
-    const hanging = receiver(() => new Promise(() => {}));
+    const hanging = receiver(never);
     const failing = receiver(() => new Response("no", { status: 500 }));
     await destinations.create(admin, input("hanging", hanging.url));
     await destinations.create(admin, input("failing", failing.url));
@@ -113,9 +101,7 @@ describe("an event", () => {
     expect(slow.received).toEqual([]);
     await destinations.setState(admin, destination.id, "active");
     await until(() => slow.received.length === 10);
-    expect(slow.received.map(({ body }) => body)).toMatchObject(
-      ids.map((id) => ({ data: { event: { id } } })),
-    );
+    expect(slow.received.map(bodyOf)).toMatchObject(ids.map((id) => ({ data: { event: { id } } })));
   });
 
   test("does not exceed the rate of its destination", async () => {
@@ -151,7 +137,7 @@ describe("a destination", () => {
       const before = signed.received.length;
       await app.deliverSample("task_tracker", "task.completed");
       await until(() => signed.received.length > before);
-      return signed.received.at(-1)?.headers.get("webhook-signature")?.split(" ").length;
+      return signed.received.at(-1)?.headers["webhook-signature"]?.split(" ").length;
     };
     expect(await signatures()).toBe(1);
     await destinations.rotate(admin, destination.id);
@@ -221,7 +207,7 @@ describe("a change", () => {
     await destinations.update(admin, made.id, { format: "pagerduty", secret: "routing" });
     await app.deliverSample("deploy_platform", "deploy.error");
     await until(() => target.received.length === 1);
-    expect(target.received[0]?.body).toMatchObject({ routing_key: "routing" });
+    expect(bodyOf(target.received[0])).toMatchObject({ routing_key: "routing" });
   });
 
   test("does not undo a concurrent one", async () => {
@@ -243,16 +229,11 @@ describe("a change", () => {
 describe("the operator gateway", () => {
   test("keeps its name, and its filter can be changed although it is private", async () => {
     const gateway = receiver();
-    const env = {
-      DESTINATIONS_ALLOW_PRIVATE: "false",
-      OPERATOR_GATEWAY_URL: gateway.url,
-      OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
-    };
     const named = input(operatorGateway.name, gateway.url);
-    const taken = destinations.create(as("user", "ada"), named);
-    expect(await failure(taken)).toMatchObject({ extras: { errors: [{ pointer: "/name" }] } });
+    const made = destinations.create(as("user", "ada"), named);
+    expect(await failure(made)).toMatchObject({ extras: { errors: [{ pointer: "/name" }] } });
 
-    await app.restart(env);
+    await app.restart({ DESTINATIONS_ALLOW_PRIVATE: "false", ...gateway.env });
     const changed = { filter: 'event.provider == "code_host"' };
     expect(
       await app.services.destinations.update(admin, operatorGateway.id, changed),
@@ -260,14 +241,13 @@ describe("the operator gateway", () => {
     await app.deliverSample("task_tracker", "task.completed");
     await app.deliverSample("code_host", "package.published");
     await until(() => gateway.received.length === 1);
-    expect(gateway.received[0]?.body).toMatchObject({ source: "/webhooks/code_host" });
+    expect(bodyOf(gateway.received[0])).toMatchObject({ source: "/webhooks/code_host" });
   });
 
   test("can be changed although its port is one that other destinations may not have", async () => {
     await app.restart({
       DESTINATIONS_ALLOW_PRIVATE: "true",
-      OPERATOR_GATEWAY_URL: "http://127.0.0.1:81/",
-      OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
+      ...gatewayEnv("http://127.0.0.1:81/"),
     });
     const changed = { maxConcurrent: 3 };
     expect(
@@ -304,7 +284,7 @@ describe("a user's destination", () => {
     await payer(app)("payment_intent.succeeded", { booking: bookingId, amount: 1 });
     await until(() => everything.received.length === 5 && mine.received.length > 0);
     expect(mine.received).toHaveLength(1);
-    expect(mine.received[0]?.body).toMatchObject({
+    expect(bodyOf(mine.received[0])).toMatchObject({
       type: "bookings.booking.held",
       data: { event: { data: { bookingId } } },
     });
