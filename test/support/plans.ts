@@ -32,7 +32,7 @@ export async function filledPostgres(...statements: readonly string[]) {
   for (const statement of statements) await database.run(statement);
   const client = new SQL(database.url, { max: 1 });
   return {
-    run: database.run,
+    run: (text: string) => database.run(text),
     /** By default with the rows that each step reads. */
     planOf: (statement: Any, values: object, options = "analyze, costs off, timing off") =>
       planOnPostgres(client, statement, values, options),
