@@ -5,9 +5,9 @@ import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { json } from "../support/app.ts";
 import { listed } from "../support/operator.ts";
+import { resources } from "../support/resources.ts";
 import { eventRow } from "../support/rows.ts";
 import { appForAll } from "../support/running-app.ts";
-import { resources } from "../support/resources.ts";
 
 const taken = resources();
 
@@ -25,7 +25,15 @@ const found: readonly (readonly [title: string, ...searches: string[]])[] = [
   ["می\u200cخواهم", "میخواهم"],
   ["ﬁle １２３", "file", "123"],
 ];
-const titles = ["हिन्दी में", "ガード failed", "ｶﾞﾗｽ", "ไม่ทราบ", "Ἀθήνα", "경고 한국어", "中文 标题"];
+const titles = [
+  "हिन्दी में",
+  "ガード failed",
+  "ｶﾞﾗｽ",
+  "ไม่ทราบ",
+  "Ἀθήνα",
+  "경고 한국어",
+  "中文 标题",
+];
 
 describe("among few events", () => {
   const app = appForAll();

@@ -11,10 +11,10 @@ import { deleteSettledEvents, deleteWordsOf } from "../../src/events/retention/r
 import { searchIndex } from "../../src/events/search-index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { manualClock } from "../support/clock.ts";
+import { resources } from "../support/resources.ts";
 import { eventRow } from "../support/rows.ts";
 import { appPerTest } from "../support/running-app.ts";
 import { notIndexed } from "../support/search.ts";
-import { resources } from "../support/resources.ts";
 
 const app = appPerTest();
 

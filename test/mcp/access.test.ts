@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 
 import { tools } from "../../src/mcp/tools/tools.ts";
 import { json, startApp } from "../support/app.ts";
+import { expectLimited } from "../support/limited.ts";
 import { agentAs, agentOf, rpcRequest } from "../support/mcp.ts";
 import { itemsOf, listed } from "../support/operator.ts";
 import { appForAll } from "../support/running-app.ts";
-import { expectLimited } from "../support/limited.ts";
 
 const publicUrl = "https://hooks.example.com";
 const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`;

@@ -4,8 +4,8 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { metricsIn, valueOf } from "../support/exposition.ts";
 import { postQuery } from "../support/graphql.ts";
-import { appPerTest } from "../support/running-app.ts";
 import { resources } from "../support/resources.ts";
+import { appPerTest } from "../support/running-app.ts";
 
 const app = appPerTest();
 const taken = resources();

@@ -11,8 +11,8 @@ import { insertEvent, receiptAt } from "../../../src/event/events.sql.ts";
 import { insertUser, userByEmail } from "../../../src/identity/users/users.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { failure } from "../../support/failure.ts";
-import { eventRow } from "../../support/rows.ts";
 import { resources } from "../../support/resources.ts";
+import { eventRow } from "../../support/rows.ts";
 
 const { ends, newFile } = resources();
 

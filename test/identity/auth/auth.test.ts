@@ -4,8 +4,8 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 
 import { json } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
-import { appPerTest } from "../../support/running-app.ts";
 import { expectLimited } from "../../support/limited.ts";
+import { appPerTest } from "../../support/running-app.ts";
 
 const path = "/v1/auth/token";
 const form = (fields: Record<string, string>, headers: Record<string, string> = {}) => ({

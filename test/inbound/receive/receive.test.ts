@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 
 import { json, jsonWith, sample, signed } from "../../support/app.ts";
+import { expectLimited } from "../../support/limited.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
-import { expectLimited } from "../../support/limited.ts";
 
 const taken = resources();
 const app = appPerTest();

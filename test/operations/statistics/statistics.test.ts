@@ -10,9 +10,9 @@ import { json, jsonWith, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 import { notificationRow, sentWrites } from "../../support/rows.ts";
 import { appPerTest } from "../../support/running-app.ts";
-import { resources } from "../../support/resources.ts";
 
 const app = appPerTest();
 const taken = resources();

@@ -6,10 +6,10 @@ import { placeIn } from "../../../src/base/ids.ts";
 import { statementsOver } from "../../../src/db/statement.ts";
 import { deliveriesTable } from "../../../src/outbound/model/delivery.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
-import { resources } from "../../support/resources.ts";
 import { post } from "../../support/flights.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed, timelineOf } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 
 const leases = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) => {
   const { notification, leasedUntil } = deliveries;

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
 import { json, until } from "../../support/app.ts";
-import { resources } from "../../support/resources.ts";
 import { post } from "../../support/flights.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { listed } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
 import { postSigned } from "../../support/signed-request.ts";
 

@@ -4,11 +4,11 @@ import type { Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/model/destination.ts";
 import { json, jsonWith, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
-import { listed } from "../../support/operator.ts";
-import { appForAll } from "../../support/running-app.ts";
-import { resources } from "../../support/resources.ts";
 import { gatewayEnv } from "../../support/gateway.ts";
 import { expectLimited } from "../../support/limited.ts";
+import { listed } from "../../support/operator.ts";
+import { resources } from "../../support/resources.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
 const url = "http://127.0.0.1:1099/hook";

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 
 import { json, jsonWith, until } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
-import { appForAll } from "../../support/running-app.ts";
 import { expectLimited } from "../../support/limited.ts";
+import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
 const app = appForAll({ DESTINATIONS_ALLOW_PRIVATE: "true" });
