@@ -104,7 +104,7 @@ const queries = {
     seats, new_total_minor as total, change_total_minor as change, kept_minor as kept, expires_at as expires
     from booking_changes order by id`,
   payments: `select booking_id as booking, reference, outcome, amount_minor as minor, currency from payments`,
-  waiting: `select reference, notice from waiting_notices`,
+  waiting: `select reference, cast(notice as text) as notice from waiting_notices`,
 };
 
 /** Reads all. */
@@ -118,7 +118,7 @@ export async function read(database: TestedDatabase): Promise<Content> {
   return { ...content, waiting: content.waiting.map(waitingOf) };
 }
 
-/** The notice is stored as JSON. */
+/** The notice is JSON, and read as text from each database. */
 function waitingOf(row: { readonly reference: string; readonly notice?: string }): WaitingRow {
   const { amountMinor: minor }: { amountMinor: number } = JSON.parse(row.notice ?? "");
   return { reference: row.reference, minor };
