@@ -87,6 +87,10 @@ function withServedLinks(html: string, docs: DocsFolder, file: string): string {
       })
       .on("tr", { element: () => void (column = 0) })
       .on("td", { element: (cell) => void cell.setAttribute("data-head", heads[column++] ?? "") })
+      // A list of names without spaces breaks after its commas, so that its table is not wider than the page.
+      .on("td code", {
+        text: (code) => void code.replace(code.text.replaceAll(",", ",<wbr>"), { html: true }),
+      })
       .on("a[href]", {
         element(link) {
           const url = served(link.getAttribute("href") ?? "");

@@ -105,6 +105,11 @@ describe("the documentation", () => {
     expect(await (await app.fetch("/docs/search")).text()).toContain("Write some words.");
   });
 
+  test("breaks a list of names in a table after its commas", async () => {
+    const text = await (await app.fetch("/docs/settings")).text();
+    expect(text).toContain("<code>task_tracker,<wbr>shared_inbox,<wbr>");
+  });
+
   test("serves its pictures", async () => {
     const answer = await app.fetch("/docs/console/event-light.webp");
     expect(answer.headers.get("content-type")).toBe("image/webp");
