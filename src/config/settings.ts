@@ -171,7 +171,7 @@ export const settings = {
   operatorGatewayUrl: setting(
     "OPERATOR_GATEWAY_URL",
     null,
-    "URL that notifications are posted to; unset: only the feed and the log show them",
+    "URL that notifications are posted to; unset: other destinations, the feed and the log have them",
     webUrl,
   ),
   operatorGatewaySecret: setting(
