@@ -36,6 +36,7 @@ describe("a request is repeated", () => {
     ["GET", "/v1/events", {}, 3],
     ["HEAD", "/v1/events", {}, 3],
     ["POST", "/v1/api/bookings", {}, 3],
+    ["POST", "/v1/api/bookings", { "idempotency-key": "mine" }, 3],
     ["POST", "/v1/users", { "idempotency-key": "mine" }, 3],
     ["POST", "/v1/users", {}, 1],
     ["POST", "/v1/api/bookings/bk_1/changes", {}, 1],

@@ -398,6 +398,16 @@ describe("correcting a passenger", () => {
     });
   });
 
+  test("keeps both of two corrections at the same time", async () => {
+    const { id } = await booked(await flightIn(100), 1);
+    const bodies = [{ lastName: "Byron" }, { passportNumber: "AB12345" }];
+    const corrected = await Promise.all(bodies.map((body) => correct(id, 1, body)));
+    expect(corrected.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await json(await get(id))).toMatchObject({
+      passengers: [{ lastName: "Byron", passportNumber: "*****45" }],
+    });
+  });
+
   test("is rejected for a stranger, a wrong value, another's passport and too many times", async () => {
     const { id } = await booked(await flightIn(100), 2);
     for (const [position, body, code, who] of [

@@ -50,6 +50,16 @@ test("an offer of a part of a hold ends with the hold, whose seats are released 
   expect(await seatsLeft(app, flight.id)).toBe(7);
 });
 
+test("an offer of a part of a hold ends when the airline moves the flight, and the hold stays", async () => {
+  const flight = await flightAt(100);
+  const { id } = await booked(flight.id, 2, { hold: true });
+  const offered = await offerPart(id, [1]);
+  await changeFlight(app, flight, later(flight, 5));
+  expect(await jsonWith(await confirm(id, offered), 409)).toMatchObject({ code: "offer-ended" });
+  expect(await seatsLeft(app, flight.id)).toBe(8);
+  await expectHolds(app);
+});
+
 test("after a change by the airline, what an earlier change made non-refundable limits nothing", async () => {
   // Less than 24 h before departure: half of the price is lost, and nothing is refundable.
   const [from, to, cheap] = [await flightAt(20), await flightAt(400), await flightAt(400, 1_000)];
