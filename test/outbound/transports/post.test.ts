@@ -183,6 +183,11 @@ test("does not repeat the URL in an error, because it may hold a secret", async 
   const error = await failure(toLoopback(url, request, never));
   expect(error).toBeInstanceOf(PostError);
   expect(String(error)).not.toContain("hunter2");
+  const addressesOf = ({ href }: URL) => Promise.reject(new Error(`no address of ${href}`));
+  const unresolved = await failure(
+    poster({ clock: systemClock, addressesOf })(url, request, never),
+  );
+  expect(String(unresolved)).toBe("PostError: the request failed");
 });
 
 describe("over TLS", () => {
