@@ -69,6 +69,8 @@ class Values {
 interface Receiving {
   readonly exchange: string;
   readonly key: string;
+  /** Whether it is returned if no queue takes it. */
+  readonly isMandatory: boolean;
   head: Buffer;
   readonly bodies: Buffer[];
 }
@@ -77,7 +79,13 @@ interface Receiving {
 export async function rabbitmqEmulator(): Promise<Broker> {
   const queues = new Map<string, Stored[]>();
   const server = await sockets((socket) => {
-    let receiving: Receiving = { exchange: "", key: "", head: Buffer.alloc(0), bodies: [] };
+    let receiving: Receiving = {
+      exchange: "",
+      key: "",
+      isMandatory: false,
+      head: Buffer.alloc(0),
+      bodies: [],
+    };
     let tag = 0;
     const send = (channel: number, method: number, ...parts: readonly Uint8Array[]) =>
       socket.write(frame(methodFrame, channel, u32(method), ...parts));
@@ -100,11 +108,12 @@ export async function rabbitmqEmulator(): Promise<Broker> {
       [methods.publish](_, values) {
         values.take(2);
         const [exchange, key] = [values.short(), values.short()];
-        receiving = { exchange, key, head: Buffer.alloc(0), bodies: [] };
+        const isMandatory = (values.number(1) & 1) === 1;
+        receiving = { exchange, key, isMandatory, head: Buffer.alloc(0), bodies: [] };
       },
     };
     const received = (channel: number) => {
-      const { exchange, key, head, bodies } = receiving;
+      const { exchange, key, isMandatory, head, bodies } = receiving;
       if (exchange !== "") {
         return close(channel, methods.channelClose, 404, `NOT_FOUND - no exchange '${exchange}'`);
       }
@@ -115,7 +124,7 @@ export async function rabbitmqEmulator(): Promise<Broker> {
       }
       const queue = queues.get(key);
       queue?.push(storedOf(head, body.toString()));
-      if (queue === undefined) {
+      if (queue === undefined && isMandatory) {
         send(channel, methods.return, u16(312), short("NO_ROUTE"), short(exchange), short(key));
         socket.write(frame(headerFrame, channel, head));
         for (const body of bodies) socket.write(frame(bodyFrame, channel, body));
