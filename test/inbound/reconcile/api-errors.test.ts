@@ -192,6 +192,34 @@ describe("an API that fails", () => {
     await expectEachOnce(all);
   });
 
+  test("for one delivery of a run that is interrupted, does not lose it", async () => {
+    const interruption = new AbortController();
+    let isBroken = true;
+    const all = await startReconciled({
+      maxPerPage: 2,
+      answer({ url }) {
+        if (isBroken && url.includes("cursor=")) interruption.abort();
+        return isBroken && url.endsWith(`/deliveries/${hookDeliveryId(3)}`)
+          ? new Response("", { status: 500 })
+          : undefined;
+      },
+    });
+    const { app, github } = all;
+    // Longer ago than what each run reads again.
+    const sentAt = new Date(app.clock.now() - 2 * 3_600_000);
+    for (let index = 0; index < 3; index += 1) {
+      await github.deliver(workflowRun(app), isLost, sentAt);
+    }
+    const { signal } = interruption;
+    expect(await run(app, "code_host", { signal })).toMatchObject({
+      status: "stopped",
+      counts: { recovered: 1, failed: 1 },
+    });
+    isBroken = false;
+    expect(await run(app)).toMatchObject({ status: "complete", counts: { recovered: 2 } });
+    await expectEachOnce(all);
+  });
+
   test("for every delivery ends the run", async () => {
     const { app, github } = await startReconciled({
       answer: ({ url }) => (url.includes("?") ? undefined : new Response("", { status: 500 })),

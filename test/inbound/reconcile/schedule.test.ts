@@ -4,6 +4,7 @@ import { countWrites } from "../../../src/inbound/receive/tally.ts";
 import { until } from "../../support/app.ts";
 import {
   isLost,
+  metricOf,
   startForTest,
   startReconciled,
   statusOf,
@@ -54,6 +55,21 @@ test("runs again soon after a failure", async () => {
     return (await statusOf(app))["error"] === null;
   });
   expect(await statusOf(app)).toMatchObject({ error: null, recovered: 1 });
+});
+
+test("does not run while the API limits its rate, also for longer than an interval", async () => {
+  const headers = { "retry-after": "3600" };
+  const { app } = await startReconciled(
+    { answer: () => Response.json({}, { status: 429, headers }) },
+    timed,
+  );
+  await until(async () => Boolean((await statusOf(app))["pausedUntil"]));
+  for (let minute = 0; minute < 20; minute += 1) {
+    app.clock.advance(minuteMs);
+    await Bun.sleep(5);
+  }
+  const paused = 'skyhook_reconcile_runs_total{provider="code_host",result="paused"}';
+  expect(await metricOf(app, paused)).toEndWith(" 1");
 });
 
 test("runs when the provider becomes silent", async () => {
