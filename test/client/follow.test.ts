@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, jest, test } from "bun:test";
 
 import { createClientFor } from "../../src/client/client.ts";
 import { SkyhookError } from "../../src/client/errors.ts";
@@ -7,6 +7,7 @@ import { endsAfterEach } from "../support/ends.ts";
 import { testGateway } from "../support/gateway.ts";
 
 const ends = endsAfterEach();
+afterEach(() => void jest.useRealTimers());
 
 /** A stream of this text, which ends then. */
 const stream = (text: string) => () =>
@@ -51,6 +52,21 @@ test("a feed continues after the last message, and waits longer only while nothi
   for (const [index, most] of expected.entries()) {
     expect(delays[index]).toBeWithin(most * 0.75, most + 1);
   }
+});
+
+test("a feed waits half a minute at most", async () => {
+  jest.useFakeTimers();
+  const stop = new AbortController();
+  const delays: number[] = [];
+  const onLost = (_: unknown, delayMs: number) => {
+    delays.push(delayMs);
+    if (delays.length === 12) stop.abort();
+    else queueMicrotask(() => jest.advanceTimersByTime(delayMs));
+  };
+  const fetch = async () => problem(503)();
+  const client = createClientFor({ baseUrl: "http://a.invalid", maxAttempts: 1, fetch }, []);
+  await Array.fromAsync(client.events({ onLost, signal: stop.signal }));
+  for (const delay of delays.slice(6)) expect(delay).toBeWithin(22_500, 30_001);
 });
 
 test.each([400, 401, 403, 404])("a feed ends with an error of status %i", async (status) => {

@@ -11,6 +11,7 @@ import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { formatInfo, type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";
 import { renderJsonBatch } from "../../../src/outbound/formats/json.ts";
+import { renderOriginal } from "../../../src/outbound/formats/original.ts";
 import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";
 import { forAll } from "../../support/runs.ts";
 
@@ -271,6 +272,17 @@ test("a batch has the id of its notifications, whenever it is sent", () => {
   };
   expect(idOf("ntf_2", 60_000)).toBe(String(idOf("ntf_2", 0)));
   expect(idOf("ntf_3", 0)).not.toBe(String(idOf("ntf_2", 0)));
+});
+
+test("the sender of an original cannot write the headers of Skyhook", () => {
+  const body = Buffer.from("{}");
+  const names = ["id", "timestamp", "signature"].map((name) => `skyhook-webhook-${name}`);
+  const forged = Object.fromEntries(names.map((name) => [name, "forged"]));
+  const { headers } = renderOriginal(rendering, { headers: { ...forged, "x-a": "b" }, body });
+  expect(headers).toEqual({
+    ...renderOriginal(rendering, { headers: {}, body }).headers,
+    "x-a": "b",
+  });
 });
 
 test("an inherited name is no format", () => {
