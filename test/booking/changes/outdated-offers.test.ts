@@ -120,6 +120,22 @@ test("an offer made while the airline moves the flight does not keep the old ter
   }
 });
 
+test("an offer that is confirmed and withdrawn at the same time is withdrawn", async () => {
+  const [from, to] = [await flightAt(100), await flightAt(400, 20_000)];
+  const { id } = await booked(from.id, 1);
+  // One begins at another moment of the other each time.
+  for (let round = -15; round < 15; round += 1) {
+    const offered = await offerFlight(id, to.id);
+    const path = `${id}/changes/${String(offered["id"])}`;
+    const steps = [() => confirm(id, offered), () => calls.withdraw(id, offered["id"])];
+    const [first, second] = round < 0 ? steps : steps.toReversed();
+    const begun = first?.();
+    for (let turn = 0; turn < Math.abs(round); turn += 1) await nextTurn();
+    await Promise.all([begun, second?.()]);
+    expect(await json(await calls.call(path))).toMatchObject({ status: "withdrawn" });
+  }
+});
+
 test("a free offer ends when the airline moves the flight back", async () => {
   const [from, to] = [await flightAt(60), await flightAt(400)];
   const { id } = await booked(from.id, 1);

@@ -39,15 +39,18 @@ test("runs every interval", async () => {
   });
 });
 
-test("runs again soon after a failure", async () => {
+test.each([
+  [1_440, 5],
+  [2, 2],
+])("with %i minutes between runs, runs again %i minutes after a failure", async (every, after) => {
   let isBroken = true;
   const { app, github } = await startReconciled(
     { answer: () => (isBroken ? Response.json({ message: "no" }, { status: 401 }) : undefined) },
-    { RECONCILE_MINUTES: "1440" },
+    { RECONCILE_MINUTES: String(every) },
   );
   await until(async () => (await statusOf(app))["error"] !== null);
   const { nextRunAt, checkedAt } = await statusOf(app);
-  expect(Date.parse(String(nextRunAt)) - Date.parse(String(checkedAt))).toBe(5 * minuteMs);
+  expect(Date.parse(String(nextRunAt)) - Date.parse(String(checkedAt))).toBe(after * minuteMs);
   isBroken = false;
   await github.deliver(workflowRun(app), isLost);
   await until(async () => {
