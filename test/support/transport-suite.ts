@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 
-import { Webhook } from "standardwebhooks";
-
 import type { BrokerName } from "../../src/outbound/transports/transports.ts";
 
 import { json, jsonWith, startApp, type TestApp, until } from "./app.ts";
-import type { Broker, Taken } from "./brokers.ts";
+import type { Broker } from "./brokers.ts";
+import { requireSigned } from "./signed-message.ts";
 import { skips } from "./skips.ts";
 
 /** A message system, or why it is missing. */
@@ -30,14 +29,6 @@ async function create(app: TestApp, broker: Broker, url: string, fields: object 
 async function lastDelivery(app: TestApp, id: string): Promise<Record<string, unknown>> {
   const { data } = await json(await app.as("admin", `/v1/destinations/${id}/deliveries`));
   return Object(Object(data)[0]);
-}
-
-/** Verifies a message as a consumer of HTTP would. */
-function requireSigned({ body, headers }: Taken, secret: string, prefix = ""): void {
-  const [id = "", at = "", signature] = ["id", "timestamp", "signature"].map(
-    (name) => headers[`${prefix}webhook-${name}`],
-  );
-  expect(signature).toBe(new Webhook(secret).sign(id, new Date(Number(at) * 1_000), body));
 }
 
 const payload =
