@@ -66,6 +66,7 @@ describe("tracestate", () => {
     "a=é",
     "a=1\tb",
     `a=${"x".repeat(511)}`,
+    `a=${"x".repeat(256)},b=${"x".repeat(252)}`,
     Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(","),
   ])("that is malformed or too long is omitted: %p", (header) => {
     expect(readTraceContext(good, header)).toMatchObject({ traceId, state: null });

@@ -97,7 +97,7 @@ export const fewerMutants: readonly Fewer[] = [
       "src/operations/statistics": 0,
       "src/outbound/model": 6,
       "src/outbound/transports": 3,
-      "src/telemetry/tracing": 4,
+      "src/telemetry/tracing": 5,
       "src/wiring": 0,
     },
   },
