@@ -21,20 +21,20 @@ import (
 
 const tolerance, maxBytes = 300 * time.Second, 1_000_000
 
-// A table with a unique key in your database: what is here is not lost, and not done twice.
+// In your program, use a database table with a unique key: a restart loses nothing and repeats nothing.
 var stored sync.Map
 
 func isGenuine(key []byte, header http.Header, body []byte) bool {
 	id, sentAt := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(sentAt, 10, 64)
-	// An old one may be somebody's copy.
+	// An old message may be a replay by somebody who copied it.
 	if age := time.Since(time.Unix(seconds, 0)); err != nil || age > tolerance || age < -tolerance {
 		return false
 	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, sentAt, body)
 	wanted := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	// While the secret is changed there are several: one that matches is enough.
+	// During a rotation there are several signatures. One must match.
 	for _, given := range strings.Split(header.Get("webhook-signature"), " ") {
 		if hmac.Equal(wanted, []byte(given)) {
 			return true
@@ -64,14 +64,17 @@ func main() {
 			return
 		}
 		_, isKnown := stored.LoadOrStore(request.Header.Get("webhook-id"), body)
-		// Skyhook retries what is not answered within 10 s, so the work comes after the answer.
+		// Skyhook retries if there is no response within 10 s, so respond first, then work.
 		response.WriteHeader(http.StatusNoContent)
 		if !isKnown {
 			go work(body)
 		}
 	}
-	// Without PORT, the system chooses one.
-	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "4000"
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		log.Fatal(err)
 	}

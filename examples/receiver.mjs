@@ -7,16 +7,16 @@ const key = Buffer.from((process.env.WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""
 if (key.length < 24) throw new Error("WEBHOOK_SECRET must be whsec_ and base64");
 const toleranceSeconds = 300;
 const maxBytes = 1_000_000;
-/** A table with a unique key in your database: what is here is not lost, and not done twice. */
+/** In your program, use a database table with a unique key: a restart loses nothing and repeats nothing. */
 const stored = new Map();
 
 function isGenuine(headers, body) {
   const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signatures } = headers;
   if (!id || !time || !signatures) return false;
-  // An old one may be somebody's copy.
+  // An old message may be a replay by somebody who copied it.
   if (!(Math.abs(Date.now() / 1_000 - Number(time)) <= toleranceSeconds)) return false;
   const wanted = createHmac("sha256", key).update(`${id}.${time}.`).update(body).digest();
-  // While the secret is changed there are several: one that matches is enough.
+  // During a rotation there are several signatures. One must match.
   return signatures.split(" ").some((signature) => {
     if (!signature.startsWith("v1,")) return false;
     const given = Buffer.from(signature.slice(3), "base64");
@@ -24,7 +24,7 @@ function isGenuine(headers, body) {
   });
 }
 
-/** The body as bytes, because they are what is signed; null if it is too large. */
+/** The raw body, because the signature covers its bytes; null if it is too large. */
 async function bodyOf(request) {
   const parts = [];
   let length = 0;
@@ -48,7 +48,7 @@ const server = createServer(async (request, response) => {
   const id = request.headers["webhook-id"];
   const isNew = !stored.has(id);
   if (isNew) stored.set(id, body);
-  // Skyhook retries what is not answered within 10 s, so the work comes after the answer.
+  // Skyhook retries if there is no response within 10 s, so respond first, then work.
   response.writeHead(204).end();
   if (isNew) setImmediate(work, body);
 });

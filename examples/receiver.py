@@ -19,7 +19,7 @@ if len(KEY) < 24:
 TOLERANCE_SECONDS = 300
 MAX_BYTES = 1_000_000
 
-# A table with a unique key in your database: what is here is not lost, and not done twice.
+# In your program, use a database table with a unique key: a restart loses nothing and repeats nothing.
 stored = {}
 storing = threading.Lock()
 waiting = queue.Queue()
@@ -27,13 +27,13 @@ waiting = queue.Queue()
 
 def is_genuine(headers, body):
     message_id, sent_at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    # An old one may be somebody's copy.
+    # An old message may be a replay by somebody who copied it.
     if not sent_at.isdecimal() or abs(time.time() - int(sent_at)) > TOLERANCE_SECONDS:
         return False
-    # The bytes are signed: parse them later.
+    # The signature covers the raw bytes: parse them afterwards.
     wanted = hmac.digest(KEY, f"{message_id}.{sent_at}.".encode() + body, hashlib.sha256)
     signature = b"v1," + base64.b64encode(wanted)
-    # While the secret is changed there are several: one that matches is enough.
+    # During a rotation there are several signatures. One must match.
     given = headers.get("webhook-signature", "").split(" ")
     return any(hmac.compare_digest(signature, one.encode()) for one in given)
 
@@ -49,7 +49,7 @@ class Receiver(BaseHTTPRequestHandler):
         with storing:
             is_new = self.headers["webhook-id"] not in stored
             stored.setdefault(self.headers["webhook-id"], body)
-        # Skyhook retries what is not answered within 10 s, so the work comes after the answer.
+        # Skyhook retries if there is no response within 10 s, so respond first, then work.
         self.answer(204)
         if is_new:
             waiting.put(body)
