@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { type TestApp, until } from "../../support/app.ts";
+import { jsonWith, type TestApp, until } from "../../support/app.ts";
 import { gatewayDestination } from "../../support/destination.ts";
 import { hour, second, untilLater } from "../../support/notifying.ts";
 import { itemsOf } from "../../support/operator.ts";
@@ -79,16 +79,17 @@ describe("a circuit", () => {
   });
 
   test.each([
-    ["a successful test", "test"],
-    ["a retry of its dead deliveries", "retry"],
-    ["a resume", "resume"],
-  ])("is closed by %s, and what waits is sent at once", async (_, action) => {
+    ["a successful test", "test", { delivered: true }],
+    ["a retry of its dead deliveries", "retry", { retried: 0 }],
+    ["a resume", "resume", { failures: 0, openUntil: null, failingSince: null }],
+  ])("is closed by %s, and what waits is sent at once", async (_, action, answer) => {
     const { app, path, times, recover, health, deliver } = await failing();
     await deliver(12);
     await until(async () => (await health())["circuit"] === "open");
     const before = times.length;
     recover();
-    expect((await app.as("admin", `${path}/${action}`, { method: "POST" })).status).toBe(200);
+    const acted = await app.as("admin", `${path}/${action}`, { method: "POST" });
+    expect(await jsonWith(acted, 200)).toMatchObject(answer);
     // No time passes.
     await until(async () => (await health())["waiting"] === 0);
     expect(await health()).toMatchObject({ circuit: "closed", dead: 0 });

@@ -112,16 +112,29 @@ describe("PATCH /v1/destinations/{id}", () => {
   });
 });
 
+const gatewayPath = `${path}/${operatorGateway.id}`;
+const act = (on: TestApp, action: string) =>
+  on.as("admin", `${gatewayPath}/${action}`, { method: "POST" });
+
+test("a restart keeps the state that an admin gave the operator gateway", async () => {
+  const settings = { DATABASE_URL: `sqlite:${taken.newFile()}`, ...gatewayEnv(url) };
+  const before = await startApp(settings);
+  expect((await act(before, "pause")).status).toBe(200);
+  await before.stop();
+  const shown = await (await taken.app(settings)).as("admin", gatewayPath);
+  expect(await json(shown)).toMatchObject({ state: "paused" });
+});
+
 test("the operator gateway cannot be resumed while its settings are missing", async () => {
   const database = { DATABASE_URL: `sqlite:${taken.newFile()}` };
   const configured = await startApp({ ...database, ...gatewayEnv(url) });
-  const act = (on: TestApp, action: string) =>
-    on.as("admin", `${path}/${operatorGateway.id}/${action}`, { method: "POST" });
   expect((await act(configured, "pause")).status).toBe(200);
   expect((await act(configured, "resume")).status).toBe(200);
   await configured.stop();
 
   const without = await taken.app(database);
+  const shown = await without.as("admin", gatewayPath);
+  expect(await json(shown)).toMatchObject({ state: "disabled" });
   const refused = await act(without, "resume");
   expect(await jsonWith(refused, 422)).toMatchObject({ errors: [{ pointer: "/state" }] });
   expect((await act(without, "disable")).status).toBe(200);

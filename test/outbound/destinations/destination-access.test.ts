@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 
 import { json, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
-import { listed } from "../../support/operator.ts";
+import { deliver, second, untilLater } from "../../support/notifying.ts";
+import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { appForAll } from "../../support/running-app.ts";
 
 const path = "/v1/destinations";
@@ -27,6 +28,12 @@ describe("an operator", () => {
     expect((await app.as("operator", `${shared}/deliveries`)).status).toBe(200);
     expect((await app.as("operator", hers)).status).toBe(404);
     expect((await app.as("operator", `${hers}/deliveries`)).status).toBe(404);
+  });
+
+  test("lists the destinations of the operators alone, and a user may not", async () => {
+    const ofOperators = `${path}?owner=operators`;
+    expect((await app.as("operator", ofOperators)).status).toBe(200);
+    expect((await app.as("user", ofOperators, {}, "ada")).status).toBe(403);
   });
 
   test.each(["pause", "resume", "disable", "rotate", "test", "retry"])(
@@ -66,6 +73,24 @@ test("the deliveries of a destination have the title of their notification and, 
     ],
   });
   expect(JSON.stringify(await read())).not.toContain('attempts"');
+});
+
+test("a delivery has its last 20 attempts", async () => {
+  await using app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  const retryDelays = "1s ".repeat(20).trim();
+  await app.as("admin", path, post({ name: "failing", format: "json", url, retryDelays }));
+  await deliver(app);
+  const [event] = await listed(app, "/v1/events");
+  const allTimes = async () => {
+    const [notification] = await timelineOf(app, event?.["id"]);
+    return itemsOf(notification?.["attempts"]).map(({ startedAt }) => startedAt);
+  };
+  await untilLater(app, async () => (await allTimes()).length > 20, 10 * second);
+  const [destination] = await listed(app, path, "admin");
+  const deliveries = `${path}/${String(destination?.["id"])}/deliveries?include=attempts`;
+  const [delivery] = await listed(app, deliveries, "admin");
+  const times = itemsOf(delivery?.["attempts"]).map(({ startedAt }) => startedAt);
+  expect(times).toEqual((await allTimes()).slice(-20));
 });
 
 describe("a name", () => {

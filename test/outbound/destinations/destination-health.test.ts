@@ -102,6 +102,13 @@ describe("the health of destinations", () => {
     expect(health["outcomes"]).toEqual(outcomes);
   });
 
+  test("has no negative age of what was stored before the clock was set back", async () => {
+    const id = await paused("early");
+    const [destination = 0] = await numbersOf(id);
+    await store(1, () => ({ destination, createdAt: new Date(app.clock.now() + 90_000) }));
+    expect(await healthOf(id)).toMatchObject({ waiting: 1, oldestSeconds: 0 });
+  });
+
   test("counts at most 10,000, and each destination of a page on its own", async () => {
     const [few = 0, destination = 0] = await numbersOf(
       await paused("few"),

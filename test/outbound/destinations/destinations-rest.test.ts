@@ -51,6 +51,7 @@ describe("POST /v1/destinations", () => {
   test.each([
     [{ format: "fax" }, "/format", 422],
     [{ url: "ftp://example.com" }, "/url", 422],
+    [{ ratePerSecond: 1_001 }, "/ratePerSecond", 422],
     [{ name: 5 }, "/name", 400],
     [{ maxConcurrent: "many" }, "/maxConcurrent", 400],
   ] as const)("refuses %j", async (fields, pointer, status) => {

@@ -11,6 +11,7 @@ import { contextOf, timelineOf } from "../../support/operator.ts";
 import { payer } from "../../support/payments.ts";
 import { resources } from "../../support/resources.ts";
 import { appPerTest } from "../../support/running-app.ts";
+import { requireSigned } from "../../support/signed-message.ts";
 
 const taken = resources();
 
@@ -210,6 +211,24 @@ describe("a change", () => {
     expect(bodyOf(target.received[0])).toMatchObject({ routing_key: "routing" });
   });
 
+  test("of the URL keeps the secret that signs", async () => {
+    const target = receiver();
+    const { made } = await destinations.create(admin, input("a", receiver().url));
+    await destinations.update(admin, made.id, { url: target.url });
+    await app.deliverSample("deploy_platform", "deploy.error");
+    await until(() => target.received.length === 1);
+    for (const request of target.received) requireSigned(request, String(made.secret));
+  });
+
+  test("of the format from mail to json sends by HTTP", async () => {
+    const target = receiver();
+    const address = `smtp://127.0.0.1:${new URL(target.url).port}/?from=a@example.com&to=b@example.com`;
+    const { made } = await destinations.create(admin, input("a", address, { format: "email" }));
+    expect(made.transport).toBe("smtp");
+    const changed = { format: "json", url: target.url };
+    expect(await destinations.update(admin, made.id, changed)).toMatchObject({ transport: "http" });
+  });
+
   test("does not undo a concurrent one", async () => {
     const { made } = await destinations.create(admin, input("a", receiver().url));
     const changes = [
@@ -242,6 +261,23 @@ describe("the operator gateway", () => {
     await app.deliverSample("code_host", "package.published");
     await until(() => gateway.received.length === 1);
     expect(bodyOf(gateway.received[0])).toMatchObject({ source: "/webhooks/code_host" });
+  });
+
+  test.each([
+    ["a removal", "/name", () => destinations.remove(admin, operatorGateway.id)],
+    ["a rotation", "/secret", () => destinations.rotate(admin, operatorGateway.id)],
+    ...["name", "format", "transport", "url", "secret"].map(
+      (field) =>
+        [
+          `another ${field}`,
+          `/${field}`,
+          () => destinations.update(admin, operatorGateway.id, { [field]: "json" }),
+        ] as const,
+    ),
+  ] as const)("refuses %s: its settings define it", async (_, pointer, act) => {
+    await app.restart({ ...receiver().env });
+    destinations = app.services.destinations;
+    expect(await failure(act())).toMatchObject({ extras: { errors: [{ pointer }] } });
   });
 
   test("can be changed although its port is one that other destinations may not have", async () => {
