@@ -47,7 +47,10 @@ describe("an API that limits its rate", () => {
 
       isLimited = false;
       const before = github.requests.length;
-      expect(await run(app)).toMatchObject({ status: "paused" });
+      // The first of these runs leaves no lease behind.
+      for (let runs = 0; runs < 2; runs += 1) {
+        expect(await run(app)).toMatchObject({ status: "paused" });
+      }
       expect(github.requests).toHaveLength(before);
       expect(await statusOf(app)).toMatchObject({ pausedUntil: paused.retryAt?.toISOString() });
       app.clock.advance(waitMs);

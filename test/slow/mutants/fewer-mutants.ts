@@ -90,7 +90,7 @@ export const fewerMutants: readonly Fewer[] = [
       "src/inbound/model": 0,
       "src/inbound/provider-api": 0,
       "src/inbound/provider-status": 0,
-      "src/inbound/reconcile": 4,
+      "src/inbound/reconcile": 6,
       "src/inbound/rejections": 3,
       "src/operations": 2,
       "src/operations/issues": 6,
