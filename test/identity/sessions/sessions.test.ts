@@ -129,9 +129,14 @@ describe("a session of the console", () => {
     const first = await signIn(code);
     expect(first.status).toBe(200);
     expect(first.headers.get("cache-control")).toBe("no-store");
-    expect(await json(first)).toMatchObject({ actor: "skyhook-console", roles: ["operator"] });
+    const session = await json(first);
+    expect(session).toMatchObject({ actor: "skyhook-console", roles: ["operator"] });
     const cookie = cookieOf(first);
     expect((await get("/v1/events", cookie)).status).toBe(200);
+    // Operators end tokens for agents by id; unnamed operators are one actor.
+    const path = `/v1/sessions/${String(session["id"])}`;
+    const headers = { ...own, cookie };
+    expect((await app.fetch(path, { method: "DELETE", headers })).status).toBe(404);
     expect(await json(await get("/v1/auth/session", cookie))).toMatchObject({
       roles: ["operator"],
     });
