@@ -49,7 +49,8 @@ test("the audit list has the names that ids have now, and what changed without s
   const { id } = await json(await app.as("admin", "/v1/destinations", post(body), user.id));
   const change = (changes: object) =>
     app.as("admin", `/v1/destinations/${String(id)}`, { ...post(changes), method: "PATCH" });
-  await change({ url: "http://127.0.0.1:1099/hunter3" });
+  const headers = "authorization: hunter4\nx-team: hunter5";
+  await change({ url: "http://127.0.0.1:1099/hunter3", headers });
   await change({ name: "deployed", filter: `event.type ==\n"${"x".repeat(200)}"`, alerts: true });
   const event = await json(await app.deliverSample("task_tracker", "task.completed"));
   await app.as("admin", `/v1/events/${String(event["id"])}/replay`, { method: "POST" });
@@ -67,7 +68,7 @@ test("the audit list has the names that ids have now, and what changed without s
       detail: `name: deploys → deployed\nfilter: none → event.type == "${"x".repeat(85)}…\nalerts: false → true`,
       ...renamed,
     },
-    { detail: "url: changed", ...renamed },
+    { detail: "url: changed\nheaders: none → authorization, x-team", ...renamed },
     { action: "destination.created", actorName: "Ada", actorEmail: person.email, ...renamed },
   ]);
   expect(JSON.stringify(entries)).not.toMatch(/hunter/);

@@ -79,6 +79,10 @@ test.each([
   [{ template: '{"a": "{data}"}' }, '/template: "{data}" is no value: write a JSON pointer'],
   [{ template: "{}", format: "cloudevents" }, "/template: Only json has a template."],
   [{ batchMaxItems: 5, format: "cloudevents" }, "/batchMaxItems: Only json is sent in batches"],
+  [
+    { batchMaxItems: 5, transport: "nats", url: "tls://example.com?subject=a" },
+    "/batchMaxItems: Only json is sent in batches, by http. Leave it out.",
+  ],
   [{ transport: "smtp" }, "/transport: json is sent by http. Leave it out."],
   [{ transport: "nats", format: "slack" }, "/transport: slack is sent by http. Leave it out."],
   [{ format: "original", alerts: true }, "/alerts: An alert has no original."],
