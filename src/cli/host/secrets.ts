@@ -93,7 +93,7 @@ function stored(store: () => string): string {
     const code = errorCode(error);
     if (code !== "EROFS" && code !== "EACCES") throw error;
     throw new UsageError(
-      `SECRETS_DIR is read-only here (${code}), so nothing was stored. Write the files where they come from, then restart the server: docs/backup.md, "Rotate a webhook secret".`,
+      `SECRETS_DIR is read-only here (${code}), so nothing was stored. Write the files where they come from, then restart the server: docs/backup.md, "Rotate webhook secrets".`,
     );
   }
 }

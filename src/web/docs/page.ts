@@ -51,7 +51,8 @@ export function sectionsOf(markdown: string): readonly Section[] {
 }
 
 export function plainText(markdown: string): string {
-  const withoutTargets = markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  const shown = markdown.replaceAll(/<!--.*?-->/gs, "");
+  const withoutTargets = shown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   return withoutTargets.replaceAll(/[`*]/g, "").replaceAll(/\s+/g, " ").trim();
 }
 

@@ -83,12 +83,15 @@ describe("the documentation", () => {
   test.each([
     ["circuit probe", "Destinations: Control the rate and order", "docs/destinations#control-the"],
     ["idempotency key retry", "API: flights, bookings and users", "docs/api#"],
+    ["rotate secrets", "Backup: Rotate webhook secrets", "docs/backup#rotate-webhook-secrets"],
   ])("a search for %s finds the section", async (words, title, url) => {
     const answer = await app.fetch(`/docs/search?${new URLSearchParams({ q: words }).toString()}`);
     expect(answer.headers.get("content-security-policy")).toContain("form-action 'self'");
     const text = await answer.text();
     const results = text.slice(text.indexOf('class="results"'));
     expect(results).toContain(title);
+    // Comments of the page, which say what tests run.
+    expect(results).not.toContain("&lt;!--");
     expect(results).toContain(`href="../${url}`);
     const [, link = ""] = /href="\.\.\/([^"]+)"/.exec(results) ?? [];
     const page = await (await app.fetch(`/${link.split("#")[0]}`)).text();
