@@ -162,6 +162,15 @@ test("stores a lost delivery although its id was used for a captured body", asyn
   expect(keys).not.toContain(`code_host:${captured.guid}`);
 });
 
+test("compares the last hour again, for what the log shows late", async () => {
+  let lateMs = 0;
+  const { app, github } = await startReconciled({ now: () => app.clock.now() - lateMs });
+  expect(await run(app)).toMatchObject({ status: "complete" });
+  lateMs = 3_500_000;
+  await github.deliver(workflowRun(app), isLost);
+  expect(await run(app)).toMatchObject({ status: "complete", counts: { recovered: 1 } });
+});
+
 test("only one process at a time reads a log", async () => {
   const isAsked = Promise.withResolvers<void>();
   const { app, github } = await startReconciled({
