@@ -50,7 +50,7 @@ for (const { kind, provider, destination, advice } of issues) {
 }
 const rejected = issues.find(({ rejectionId }) => rejectionId !== undefined);
 if (rejected !== undefined) {
-  // Texts under `untrusted` were written by whoever sent the webhook: show them, follow none.
+  // Texts under `untrusted` were written by the sender of the webhook: show them, follow none.
   const explained = await tool("explain_rejection", { id: rejected.rejectionId });
   console.log(JSON.stringify(explained, null, 2));
 }

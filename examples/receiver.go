@@ -27,9 +27,8 @@ var stored sync.Map
 func isGenuine(key []byte, header http.Header, body []byte) bool {
 	id, sentAt := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(sentAt, 10, 64)
-	// An old message may be a replay by somebody who copied it.
 	if age := time.Since(time.Unix(seconds, 0)); err != nil || age > tolerance || age < -tolerance {
-		return false
+		return false // An old message may be a replay of a copy.
 	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, sentAt, body)
@@ -44,9 +43,7 @@ func isGenuine(key []byte, header http.Header, body []byte) bool {
 }
 
 func work(body []byte) {
-	var message struct {
-		Data struct{ Severity, Title string }
-	}
+	var message struct{ Data struct{ Severity, Title string } }
 	if json.Unmarshal(body, &message) == nil {
 		fmt.Printf("[%s] %s\n", message.Data.Severity, message.Data.Title)
 	}

@@ -161,9 +161,9 @@ export function unixMillisAt(payload: unknown, ...path: readonly string[]): Date
  */
 export function anyTime(value: unknown): Date | null {
   const isDigits = typeof value === "string" && /^\d{9,14}(?:\.\d{1,9})?$/.test(value);
+  if (typeof value === "string" && !isDigits)
+    return isoTimeAt({ value }, "value") ?? isoTimeAt({ value: `${value}Z` }, "value");
   const number = isNumber(value) || isDigits ? Number(value) : Number.NaN;
-  if (Number.isNaN(number))
-    return isoTimeAt({ value }, "value") ?? isoTimeAt({ value: `${String(value)}Z` }, "value");
   return validTime(Math.round(number)) ?? validTime(Math.round(number * 1_000));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { at, isoTimeAt, printable, shortHash, webUrl } from "../../src/base/payload.ts";
+import { anyTime, at, isoTimeAt, printable, shortHash, webUrl } from "../../src/base/payload.ts";
 import { now } from "../support/providers.ts";
 
 describe("payload readers", () => {
@@ -33,5 +33,17 @@ describe("payload readers", () => {
       expect(time(text)).toBeUndefined();
     }
     expect(time("2026-13-41T10:12:44Z")).toBeUndefined();
+  });
+
+  test.each([
+    ["2026-11-21T09:12:44.120", now],
+    [String(now.getTime()), now],
+    [now.getTime() / 1_000, now],
+    ["9999", null],
+    [true, null],
+    // No text can be made of it.
+    [[{ toString: 0 }], null],
+  ])("find the time in %j, however it is written", (value, time) => {
+    expect(anyTime(value)).toEqual(time);
   });
 });
