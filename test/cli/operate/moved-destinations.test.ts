@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { commandLine } from "../../support/cli.ts";
+import { programName } from "../../support/program.ts";
 import { serveApp, type ServedApp } from "../../support/served-app.ts";
 
 const { skyhook, newFolder } = commandLine();
@@ -159,7 +160,7 @@ const expected = {
       "billing-api: its filter",
       "billing-api: its authentication",
       "laptop: its source acme",
-      "laptop: a destination of type CLI; use `bun skyhook listen`",
+      `laptop: a destination of type CLI; use \`${programName} listen\``,
       "laptop: left out",
       "billing-api-2-2: its source acme is no known provider, so it is disabled",
       "billing-api-2-2: its rule constructor",
