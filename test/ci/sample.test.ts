@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 
-import { longFiles, sampleOf } from "./sample.ts";
+import { partlySlowFiles, wholeSlowFiles } from "../slow/binary/files.ts";
+
+import { defaultFiles, longFiles, sampleOf, shortSlowFiles } from "./sample.ts";
 
 const samples = Array.from({ length: 100 }, (_, commit) =>
   sampleOf(longFiles, "slow", String(commit), new Set()),
@@ -22,4 +24,10 @@ test("a file that changed is in every sample", () => {
   for (let commit = 0; commit < 20; commit += 1) {
     expect(sampleOf(longFiles, "slow", String(commit), new Set([file]))).toContain(file);
   }
+});
+
+// A name that matches no file would run nothing, and pass.
+test("the compiled program is tested by files that exist", () => {
+  const files = new Set([...shortSlowFiles, ...longFiles, ...defaultFiles]);
+  expect([...wholeSlowFiles, ...partlySlowFiles].filter((file) => !files.has(file))).toEqual([]);
 });

@@ -1,8 +1,9 @@
 /** Slow tests that need nothing but the program: where the compiled program runs them, the source need not. */
 export const wholeSlowFiles: readonly string[] = [
   "test/slow/embedded.test.ts",
-  ...["bulk-replay", "listen", "one-server", "program", "reconcile"].map(ofCli),
-  ...["replay", "selling", "send", "sign", "tail"].map(ofCli),
+  ...["program", "host/one-server", "host/reconcile"].map(ofCli),
+  ...["develop/listen", "develop/send", "develop/sign", "develop/tail"].map(ofCli),
+  ...["operate/bulk-replay", "operate/replay", "operate/selling"].map(ofCli),
   "test/slow/shutdown.test.ts",
   ...["clients", "connections", "damage"].map(ofFaults),
   "test/slow/security/files.test.ts",
@@ -12,7 +13,7 @@ export const wholeSlowFiles: readonly string[] = [
 export const partlySlowFiles: readonly string[] = [
   // Some of their tests need root, and run on the source only.
   ...["database", "disk", "log"].map(ofFaults),
-  ...["backup", "copy", "copy-refusals", "doctor", "person"].map(ofCli),
+  ...["backup", "copy", "copy-refusals", "doctor", "person"].map((name) => ofCli(`host/${name}`)),
   "test/slow/docs/readme.test.ts",
   "test/slow/crash/load.test.ts",
   "test/security/attacks.test.ts",
