@@ -26,7 +26,19 @@ async function storing(count: number) {
   const server = await taken.start(folder);
   for (let number = 1; number <= count; number += 1)
     expect(await deliverTo(server, number)).toBe(200);
-  return { folder, server, file: databaseIn(folder) };
+  const file = databaseIn(folder);
+  await idle(`${file}-wal`);
+  return { folder, server, file };
+}
+
+/** Waits until nothing is written to the log, such as the search index: what damages it must not race with that. */
+async function idle(log: string): Promise<void> {
+  for (let before = -1, quiet = 0; quiet < 5;) {
+    const size = statSync(log).size + statSync(log).mtimeMs;
+    quiet = size === before ? quiet + 1 : 0;
+    before = size;
+    await Bun.sleep(50);
+  }
 }
 
 const expectStored = async (server: RunningServer, numbers: readonly number[]) =>
