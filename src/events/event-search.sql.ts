@@ -113,8 +113,9 @@ const sentPages = (isOfOneState: boolean) =>
         destination(t, id) {
           const { destination, status } = t.deliveries;
           const alike = isOfOneState ? sql` and earlier.status = ${status}` : sql``;
+          // With the bare column, SQLite would read all earlier deliveries of the destination instead of those of the event.
           return sql`${destination} = ${numberOf(id)} and not exists (
-            select 1 from deliveries earlier where ${isEarlier(t)} and earlier.destination = ${destination}${alike})`;
+            select 1 from deliveries earlier where ${isEarlier(t)} and +earlier.destination = ${destination}${alike})`;
         },
       },
       uncommon: { filter: "outcome", common: "delivered" },

@@ -303,6 +303,10 @@ test.each([...searches, toOperators])(
         expect(first).toStartWith(`SEARCH deliveries USING INDEX ${indexes[half]} (`);
         if (isNext || "to" in filters) expect(first).toMatch(/(?:notification|event)<\?/);
         expect(others.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
+        // Those of the event only, not of the destination.
+        expect(others.filter((line) => line.includes("earlier")).join()).toMatch(
+          /^SEARCH earlier USING PRIMARY KEY \(event=\? AND notification<\?\)$/,
+        );
       }
     }
   },
