@@ -28,18 +28,21 @@ const moments = ["after statement", "before commit", "during commit", "after com
 
 export const outside: Death = { name: "from outside", point: null };
 
-/** All deaths, with those from outside between the others. */
-export function deathsOn({ isServer }: DatabaseKind): readonly Death[] {
+/** All deaths from inside. */
+export function pointsOn({ isServer }: DatabaseKind): readonly Death[] {
   const possible = moments.filter((moment) => isServer || moment !== "during commit");
-  return transactions.flatMap(([what, sql]) => [
-    outside,
-    ...possible.map((moment) => {
+  return transactions.flatMap(([what, sql]) =>
+    possible.map((moment) => {
       const when = moment === "after statement" ? "in the middle of" : moment.replace(" ", " the ");
       const name = moment === "after statement" ? `${when} ${what}` : `${when} of ${what}`;
       return { name, point: { moment, sql } };
     }),
-  ]);
+  );
 }
+
+/** Deaths at these points, with one from outside before every fourth. */
+export const withOutside = (points: readonly Death[]): readonly Death[] =>
+  points.flatMap((point, index) => (index % 4 === 0 ? [outside, point] : [point]));
 
 /** Maximum number of acknowledgements in one round; fewer if each goes to many destinations. */
 const mostAcknowledged = 300;

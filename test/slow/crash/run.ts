@@ -4,7 +4,7 @@ import { chosen, database, type LongRun, minutes, rounds, seed } from "../long-r
 import { powerCuts, powerCutsOf } from "../power-cut/run.ts";
 
 import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
-import { deathsOn, endRounds, playRound } from "./rounds.ts";
+import { endRounds, playRound, pointsOn, withOutside } from "./rounds.ts";
 
 export const crash: LongRun = {
   name: "crash",
@@ -46,7 +46,7 @@ leave at random points: what was not synced is dropped, kept, torn or reordered.
     const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
     for (const kind of kinds) {
       const endsMs = performance.now() + limitMs;
-      const deaths = deathsOn(kind);
+      const deaths = withOutside(pointsOn(kind));
       const how = { seats: ledgerSeats, dies: true, waitsForLeases: !withFleet, withFleet };
       for (let number = 1; number <= of && performance.now() < endsMs;) {
         // The old database must have everything exactly once; then a new one is created.
