@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { errorMessage } from "../base/errors.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { ServerLimits } from "../db/storage.ts";
+import type { Platform } from "../outbound/transports/transport.ts";
 
 import { collectErrors, ConfigError } from "./errors.ts";
 import { type FoundText, readSecretFile } from "./secret-file.ts";
@@ -27,6 +28,8 @@ export type Config = Omit<
   readonly databaseUrl: string;
   readonly databaseLimits: ServerLimits;
   readonly graphiql: "on" | "off";
+  /** The variables that the platform sets, such as AWS_ROLE_ARN: no settings, and read only by destinations that need them. */
+  readonly platform: Platform;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,6 +55,7 @@ export function readConfig(env: Environment): Config {
       statementTimeoutMs: databaseStatementTimeoutMs,
       retryMs: databaseRetryMs,
     },
+    platform: Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("AWS_"))),
     graphiql: graphiql ?? (isProduction ? "off" : "on"),
   };
   return Object.freeze(config);

@@ -60,6 +60,7 @@ export async function notificationServices(
     log,
     clock,
     privateAllowed,
+    platform: config.platform,
     resolve: systemResolve,
     keys: () => keys,
     originalOf: originals(storage, registry),

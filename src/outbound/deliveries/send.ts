@@ -18,7 +18,7 @@ import {
 } from "../transports/address.ts";
 import { brokers } from "../transports/brokers/brokers.ts";
 import { poster, type PostRequest, type PostResponse } from "../transports/post.ts";
-import { type Message, TransportError } from "../transports/transport.ts";
+import { type Message, type Platform, TransportError } from "../transports/transport.ts";
 
 import { orderKeyOf } from "./order-key.ts";
 import {
@@ -68,6 +68,7 @@ export interface SendParts {
   readonly privateAllowed: PrivateAllowed;
   readonly resolve: Resolve;
   readonly originalOf: OriginalOf;
+  readonly platform: Platform;
 }
 
 interface RuledParts extends SendParts {
@@ -129,7 +130,9 @@ function senderBy(
     throw new Error(
       `This version of Skyhook does not know the transport ${transport}. Upgrade this instance.`,
     );
-  const connection = brokers[transport].connect(secrets.url, parts);
+  // A user's destination must never use what the platform gives this server.
+  const platform = destination.ownerId === null ? parts.platform : {};
+  const connection = brokers[transport].connect(secrets.url, { ...parts, platform });
   return {
     async send(contents, trace, signal) {
       const [sent] = contents;

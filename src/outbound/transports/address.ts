@@ -44,6 +44,15 @@ export function destinationUrl(text: string, { allowsPrivate }: AddressRules): U
   return url;
 }
 
+/** Decodes a part of an address. Throws an `AddressError`. */
+export function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new AddressError("The login and the path must be percent-encoded");
+  }
+}
+
 const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE to allow http and private networks.";
 
 /** Throws an `AddressError` if the host of a URL is not public and must be. */

@@ -5,9 +5,9 @@ import { AddressError, type AddressesOf, fetchAt } from "../../base/public-addre
 import { responseText } from "../../base/response-text.ts";
 import { retryAfterMs } from "../../base/times.ts";
 
-/** The content of one POST, or of a PUT. */
+/** The content of one POST, or of a PUT; a GET has no body. */
 export interface PostRequest {
-  readonly method?: "POST" | "PUT";
+  readonly method?: "POST" | "PUT" | "GET";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
@@ -27,9 +27,15 @@ export class PostError extends Error {
 
 /**
  * Posts to a destination. Throws a `PostError`; an `AddressError` if the address is not allowed. Ends within
- * ten seconds, however slowly the destination answers, or when `signal` aborts.
+ * ten seconds, however slowly the destination answers, or when `signal` aborts. `startedMs`: when they began, by
+ * `performance.now()`, if something else had to be asked first.
  */
-export type Post = (url: URL, request: PostRequest, signal: AbortSignal) => Promise<PostResponse>;
+export type Post = (
+  url: URL,
+  request: PostRequest,
+  signal: AbortSignal,
+  startedMs?: number,
+) => Promise<PostResponse>;
 
 const timeoutMs = 10_000;
 /** Maximum bytes shown of a response. */
@@ -46,11 +52,11 @@ interface PostParts {
 }
 
 export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post {
-  return async (url, { method = "POST", headers, body }, signal) => {
+  return async (url, { method = "POST", headers, body }, signal, startedMs = performance.now()) => {
     const ending = new AbortController();
     const end = () => ending.abort();
     let isLate = false;
-    const cancelTimeout = clock.after(timeoutMs, () => {
+    const cancelTimeout = clock.after(timeoutMs - (performance.now() - startedMs), () => {
       isLate = true;
       end();
     });
@@ -63,7 +69,7 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
         redirect: "manual",
         signal: ending.signal,
         headers: { "user-agent": "Skyhook", ...headers },
-        body,
+        ...(method !== "GET" && { body }),
       };
       const response = await fetchAt(url, init, addressesOf);
       return {

@@ -50,7 +50,11 @@ export interface Connection {
 
 export interface ConnectionParts extends LookupParts {
   readonly clock: Clock;
+  readonly platform: Platform;
 }
+
+/** The variables of the environment in which a platform says where this server gets credentials. */
+export type Platform = Readonly<Record<string, string | undefined>>;
 
 /** A server of a message system; the scheme of its URL is of no meaning. */
 export interface Endpoint {

@@ -38,6 +38,7 @@ beforeEach(async () => {
     clock: app.clock,
     privateAllowed: "true",
     resolve: () => Promise.resolve([]),
+    platform: {},
     keys: () => [Buffer.alloc(32, 7)],
     originalOf: () => Promise.reject(new Error("no original")),
   });

@@ -12,6 +12,7 @@ const parts = {
   privateAllowed: "true",
   resolve: async () => [],
   originalOf: () => Promise.reject(new Error("no original")),
+  platform: {},
 } as const;
 
 const createdAt = new Date(0);

@@ -4,6 +4,7 @@ import { AddressError, requireUsualPort } from "../../../base/public-address.ts"
 import {
   addressLookup,
   type AddressRules,
+  decodePart,
   type LookupParts,
   requirePublicHost,
 } from "../address.ts";
@@ -66,15 +67,6 @@ export function parsedAddress(
     path: decodePart(url.pathname.slice(1)),
     query: url.searchParams,
   };
-}
-
-/** Decodes a part of an address. Throws an `AddressError`. */
-export function decodePart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new AddressError("The login and the path must be percent-encoded");
-  }
 }
 
 /** A parameter that the address must have. Throws an `AddressError`. */

@@ -30,7 +30,12 @@ async function sent(
   });
   const path = name === "sqs" ? "1/events.fifo" : "bucket/{type}/{id}";
   const url = `http://key:secret@127.0.0.1:${server.port}/${path}?region=eu-west-1${query}`;
-  const parts = { clock: systemClock, rules: { allowsPrivate: true }, resolve: async () => [] };
+  const parts = {
+    clock: systemClock,
+    rules: { allowsPrivate: true },
+    resolve: async () => [],
+    platform: {},
+  };
   const { signal } = new AbortController();
   const sending = brokers[name].connect(url, parts).send({ ...message, ...fields }, signal);
   const error: unknown = await sending.then(() => null).catch((thrown: unknown) => thrown);

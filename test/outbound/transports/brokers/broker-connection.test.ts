@@ -31,7 +31,7 @@ const addressOf = (name: FrontedName, port: number) =>
   })[name];
 
 function connectionTo(name: FrontedName, port: number, clock = systemClock): Connection {
-  const parts = { clock, rules, resolve: async () => [] };
+  const parts = { clock, rules, resolve: async () => [], platform: {} };
   return brokers[name].connect(addressOf(name, port), parts);
 }
 

@@ -24,6 +24,7 @@ test.each([
   ["nats", "tls://token@nats.example.com?subject=events"],
   ["redis", "rediss://:hunter2@redis.example.com/2?stream=events&maxLength=1000"],
   ["sqs", "https://KEY:hunter2%2F@sqs.eu-west-1.amazonaws.com/123/events.fifo"],
+  ["sqs", "https://sqs.eu-west-1.amazonaws.com/1/a"],
   ["s3", "https://KEY:hunter2@bucket.s3.eu-west-1.amazonaws.com/{provider}/{date}/{id}.json"],
   ["s3", "https://KEY:hunter2@minio.example.com/bucket/{id}?region=us-east-1"],
 ] as const)("%s takes %s", (name, address) => {
@@ -46,7 +47,7 @@ test.each([
   ["redis", "rediss://:hunter2@redis.example.com", "must have stream="],
   ["redis", "rediss://redis.example.com/x?stream=a", "number of a database"],
   ["redis", "rediss://redis.example.com/0?stream=a&maxLength=0", "maxLength="],
-  ["sqs", "https://sqs.eu-west-1.amazonaws.com/1/a", "must be like https://KEY:SECRET@"],
+  ["sqs", "https://KEY@sqs.eu-west-1.amazonaws.com/1/a", "must be like https://KEY:SECRET@"],
   ["sqs", "https://KEY:hunter2@sqs.example.com/1/a", "must have region="],
   ["sqs", "http://KEY:hunter2@sqs.eu-west-1.amazonaws.com/1/a", "must start with https://"],
   ["s3", "https://KEY:hunter2@bucket.s3.eu-west-1.amazonaws.com/{date}.json", "must have {id}"],

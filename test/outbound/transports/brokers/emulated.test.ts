@@ -27,7 +27,12 @@ const never = new AbortController().signal;
 
 /** Sends messages by one connection. Returns the error of the last one, or null. */
 async function sent(broker: Broker, url: string, ...messages: readonly Partial<Message>[]) {
-  const parts = { clock: systemClock, rules: { allowsPrivate: true }, resolve: async () => [] };
+  const parts = {
+    clock: systemClock,
+    rules: { allowsPrivate: true },
+    resolve: async () => [],
+    platform: {},
+  };
   const connection = brokers[broker.name].connect(url, parts);
   const sending = messages.map((fields) => connection.send({ ...message, ...fields }, never));
   const error = (await Promise.all(sending.map((each) => each.catch((thrown) => thrown)))).at(-1);

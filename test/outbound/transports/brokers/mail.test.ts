@@ -32,7 +32,7 @@ describe("an address is refused", () => {
   test.each(["smtps://127.0.0.1/", "smtps://2130706433/", "smtp://0x7f.1/", "smtp://[::1]/"])(
     "%s when a message is sent",
     async (server) => {
-      const parts = { clock: systemClock, rules, resolve: async () => ["127.0.0.1"] };
+      const parts = { clock: systemClock, rules, resolve: async () => ["127.0.0.1"], platform: {} };
       const refused = brokers.smtp.connect(`${server}?${query}`, parts).send(message, never);
       expect(await refused.catch((error: unknown) => error)).toBeInstanceOf(AddressError);
     },
