@@ -108,8 +108,8 @@ export function shownIssue({ cause, ...issue }: Issue) {
 }
 
 export function shownDestination({ health, ...destination }: ListedDestination) {
-  const { ownerId: _, headerNames: __, template: ___, url, ...shown } = destination;
-  const { lastError = null, outcomes: ____, ...measured } = health ?? {};
+  const { ownerId: _, headerNames: __, tokenUrl: ___, template: ____, url, ...shown } = destination;
+  const { lastError = null, outcomes: _____, ...measured } = health ?? {};
   return {
     ...shown,
     url: originOf(url),

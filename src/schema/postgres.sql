@@ -210,6 +210,7 @@ create table destinations (
   batch_max_items integer,
   batch_max_wait_ms integer,
   header_names text collate "C",
+  token_url text collate "C",
   template text collate "C",
   alerts boolean not null,
   state text collate "C" not null,

@@ -79,6 +79,7 @@ create table destinations (
   batch_max_items integer,
   batch_max_wait_ms integer,
   header_names text,
+  token_url text,
   template text,
   alerts integer not null,
   state text not null,

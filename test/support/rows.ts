@@ -183,6 +183,7 @@ export function destinationRow(
     transport: "http",
     url: "https://example.com",
     headerNames: null,
+    tokenUrl: null,
     state: "disabled",
     disabledReason: null,
     createdAt: at,

@@ -137,7 +137,7 @@ const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as co
 
 /** The fields that can be compared: the server shows URLs without their secret parts. */
 function fieldsOf(entry: DestinationEntry) {
-  const { name: _, url, secret: __, headers = null, ...others } = entry;
+  const { name: _, url, secret: __, headers = null, tokenUrl = null, ...others } = entry;
   return {
     url: shownUrl(url),
     transport: formats[entry.format].transport,
@@ -145,6 +145,7 @@ function fieldsOf(entry: DestinationEntry) {
     state: "active",
     ...others,
     headerNames: namesOf(headersIn(headers)),
+    tokenUrl: tokenUrl && shownUrl(tokenUrl),
   };
 }
 
@@ -153,7 +154,7 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
   const changed = Object.entries(fields).filter(([field, value]) => found[field] !== value);
   if (changed.length === 0) return [];
   const path = `/${textAt(found, "id")}`;
-  const { name: _, url, secret, headers = null } = entry;
+  const { name: _, url, secret, headers = null, tokenUrl = null } = entry;
   return [
     {
       sign: "~",
@@ -164,7 +165,7 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
       async make(call) {
         const names = changed.map(([field]) => field);
         const { url: _, headerNames: __, ...rest } = fields;
-        const body = { ...rest, headers, ...(secret !== undefined && { secret }) };
+        const body = { ...rest, headers, tokenUrl, ...(secret !== undefined && { secret }) };
         await call("PATCH", path, names.includes("url") ? { ...body, url } : body);
       },
     },

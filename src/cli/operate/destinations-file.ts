@@ -19,6 +19,10 @@ const destinationSchema = inputSchema(
       ...destinationFields.headers,
       description: "Headers to send, as lines such as `Authorization: Bearer ${NAME}`.",
     },
+    tokenUrl: {
+      ...destinationFields.tokenUrl,
+      description: "The URL of a token server, or ${NAME} for a variable that holds it.",
+    },
     state: { ...stateField, isOptional: true, description: "Default: active." },
   },
   { additionalProperties: false },
@@ -53,18 +57,20 @@ export function readDestinationsFile(
       return messages.map((message) => ({ path, message }));
     }),
   );
-  return destinations.map(({ url, secret, headers, ...entry }) => ({
+  return destinations.map(({ url, secret, headers, tokenUrl, ...entry }) => ({
     ...entry,
     url: withVariables(url, env),
     ...(secret !== undefined && { secret: withVariables(secret, env) }),
     ...(typeof headers === "string" && { headers: withVariables(headers, env) }),
+    ...(typeof tokenUrl === "string" && { tokenUrl: withVariables(tokenUrl, env) }),
   }));
 }
 
 const variable = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
-function variablesIn({ url, secret = "", headers }: DestinationEntry): readonly string[] {
-  return [...`${url} ${secret} ${headers ?? ""}`.matchAll(variable)].map(([, name = ""]) => name);
+function variablesIn({ url, secret, headers, tokenUrl }: DestinationEntry): readonly string[] {
+  const texts = [url, secret, headers, tokenUrl].filter((text) => typeof text === "string");
+  return [...texts.join(" ").matchAll(variable)].map(([, name = ""]) => name);
 }
 
 function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {

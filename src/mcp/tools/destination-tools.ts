@@ -24,7 +24,13 @@ async function idOf({ storage }: AgentServices, nameOrId: string): Promise<strin
   return (await destinationNamed(storage, nameOrId)) ?? nameOrId;
 }
 
-const destinationMembers = membersOf(listedDestinationSchema, "ownerId", "headerNames", "template");
+const destinationMembers = membersOf(
+  listedDestinationSchema,
+  "ownerId",
+  "headerNames",
+  "tokenUrl",
+  "template",
+);
 
 export const listDestinations = tool({
   name: "list_destinations",

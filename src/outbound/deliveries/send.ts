@@ -16,6 +16,7 @@ import {
   destinationUrl,
   type PrivateAllowed,
 } from "../transports/address.ts";
+import { postWithToken } from "../transports/bearer-token.ts";
 import { brokers } from "../transports/brokers/brokers.ts";
 import { poster, type PostRequest, type PostResponse } from "../transports/post.ts";
 import { type Message, type Platform, TransportError } from "../transports/transport.ts";
@@ -174,9 +175,11 @@ function attributesOf(event: MessageItem["event"]): Message["attributes"] {
   );
 }
 
-function sendByHttp(parts: RuledParts, render: RenderFor, { url: text }: DestinationSecrets): Send {
+function sendByHttp(parts: RuledParts, render: RenderFor, secrets: DestinationSecrets): Send {
   const { clock, rules } = parts;
-  const post = poster({ clock, addressesOf: addressLookup(parts) });
+  const { url: text, tokenUrl } = secrets;
+  const plain = poster({ clock, addressesOf: addressLookup(parts) });
+  const post = tokenUrl === null ? plain : postWithToken(plain, tokenUrl, parts);
   return async (contents, trace, signal) => {
     const request = await render(contents, trace, clock.now());
     const url = rules.allowsPrivate ? new URL(text) : destinationUrl(text, rules);

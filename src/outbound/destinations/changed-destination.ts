@@ -74,6 +74,7 @@ function edited(
   const { format = stored.format, transport = transportOf(format, stored) } = changes;
   const kept = keptSecrets(before, stored.format, format);
   const headers = lines === undefined ? linesOf(kept.headers) || null : lines;
+  const { tokenUrl = kept.tokenUrl } = changes;
   const supplied = given ?? (givenSecretOf(format) === null ? null : kept.secret);
   // A filter that stays was compiled when it was stored, which takes most of the time of a change.
   const { filter = null } = changes;
@@ -85,6 +86,7 @@ function edited(
       filter,
       url,
       headers,
+      tokenUrl,
       ...(supplied !== null && { secret: supplied }),
     },
     id === operatorGateway.id ? null : rulesFor(privateAllowed, ownerId),
@@ -95,20 +97,26 @@ function edited(
     url: before.url,
     secret: before.secret,
     headers: linesOf(before.headers) || null,
+    tokenUrl: before.tokenUrl,
   };
   const fields = Object.entries(changes)
     .filter(([field, value]) => value !== old[field])
     .map(([field]) => field);
   const sent = headersIn(headers);
-  const next = { ...stored, ...rest, transport, url: shownUrl(url), headerNames: namesOf(sent) };
+  const shown = {
+    url: shownUrl(url),
+    headerNames: namesOf(sent),
+    tokenUrl: tokenUrl && shownUrl(tokenUrl),
+  };
+  const next = { ...stored, ...rest, transport, ...shown };
   if (!sealedFields.some((field) => fields.includes(field))) return { next, fields };
   const secret = isSigned(format) ? (kept.secret ?? makeSecret()) : supplied;
-  const sealed = sealSecrets(keys(), id, { ...kept, url, secret, headers: sent });
+  const sealed = sealSecrets(keys(), id, { ...kept, url, secret, headers: sent, tokenUrl });
   return { next: { ...next, sealed }, fields };
 }
 
 /** The fields that change what is sealed. */
-const sealedFields = ["format", "url", "secret", "headers"];
+const sealedFields = ["format", "url", "secret", "headers", "tokenUrl"];
 
 /** A signed format keeps its transport; others have one each. */
 function transportOf(format: string, { transport }: StoredDestination): TransportName {

@@ -20,6 +20,7 @@ import { shownUrl } from "../model/destination-secrets.ts";
 import { operatorGateway } from "../model/destination.ts";
 import { delaysIn } from "../model/retry-delays.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
+import { tokenRequest } from "../transports/bearer-token.ts";
 import { brokers } from "../transports/brokers/brokers.ts";
 import type { TransportName } from "../transports/transports.ts";
 
@@ -175,6 +176,12 @@ function brokenByFormat(
         ],
     rules === null || url === undefined ? null : addressError(transport, url, rules),
     only("headers", signed, `Only ${named(isSigned)} have headers of your own. Leave it out.`),
+    only(
+      "tokenUrl",
+      signed && transport === "http",
+      `Only ${named(isSigned)}, by http, have a token.`,
+    ),
+    tokenError(input, rules),
     only("template", format === "json", "Only json has a template. Leave it out."),
     only(
       "batchMaxItems",
@@ -216,6 +223,16 @@ function addressError(transport: TransportName, url: string, rules: AddressRules
   }
   const check = transport === "http" ? destinationUrl : brokers[transport].check;
   return thrown("/url", () => check(url, rules), AddressError);
+}
+
+function tokenError({ tokenUrl, headers }: Partial<CheckedInput>, rules: AddressRules | null) {
+  if (typeof tokenUrl !== "string" || rules === null) return null;
+  if (/^\s*authorization\s*:/im.test(headers ?? "")) {
+    const detail =
+      "The token is sent as Authorization, which is in headers, too. Leave one of them out.";
+    return ["/tokenUrl", detail] as const;
+  }
+  return thrown("/tokenUrl", () => tokenRequest(tokenUrl, rules), AddressError);
 }
 
 /** The place and description of an error in a filter; null if it has none. */

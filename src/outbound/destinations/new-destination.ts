@@ -27,12 +27,12 @@ export function newDestination(
   ownerId: string | null,
   now: Date,
 ): StoredDestination {
-  const { url, secret, headers: lines, transport, ...settings } = input;
+  const { url, secret, headers: lines, tokenUrl = null, transport, ...settings } = input;
   const { name, format } = settings;
   const id = makeId("dst", now.getTime());
   const made = isSigned(format) ? makeSecret() : null;
   const headers = headersIn(lines ?? null);
-  const secrets = { url, secret: made ?? secret ?? null, previous: null, headers };
+  const secrets = { url, secret: made ?? secret ?? null, previous: null, headers, tokenUrl };
   return {
     ...destinationDefaults,
     ...settings,
@@ -43,6 +43,7 @@ export function newDestination(
     transport: transport ?? formats[format].transport,
     url: shownUrl(url),
     headerNames: namesOf(headers),
+    tokenUrl: tokenUrl && shownUrl(tokenUrl),
     state: "active",
     disabledReason: null,
     createdAt: now,

@@ -68,6 +68,7 @@ function stateOf(
     ownerId: null,
     maxConcurrent: 16,
     headerNames: null,
+    tokenUrl: null,
     createdAt: now,
     failures: 0,
     openUntil: null,
@@ -86,6 +87,7 @@ function stateOf(
       secret,
       previous: null,
       headers: before === undefined ? {} : headersOf(keys, before),
+      tokenUrl: null,
     }),
   };
 }
@@ -118,7 +120,7 @@ export function requireNotOfSettings({ id, url }: Destination, changes: Destinat
   if (url === notSet && (changes.state ?? "disabled") !== "disabled") {
     throw invalid("/state", "Set OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET first");
   }
-  const [fixed] = ["name", "format", "transport", "url", "secret"].filter(
+  const [fixed] = ["name", "format", "transport", "url", "secret", "tokenUrl"].filter(
     (field) => field in changes,
   );
   if (fixed === undefined) return;

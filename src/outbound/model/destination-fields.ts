@@ -168,6 +168,18 @@ export const destinationFields = {
     isSecret: true,
     option: "--headers <lines>",
   },
+  tokenUrl: {
+    type: "text",
+    rules: { minLength: 1, maxLength: maxUrlCharacters },
+    isOptional: true,
+    isNullable: true,
+    error: `Write a URL of 1 to ${maxUrlCharacters} characters, or null for no token`,
+    description: `For ${signedNames} by \`http\`: the token server (OAuth 2.0 client credentials), with client:secret@ before its host; its \`scope\`, \`audience\` and \`resource\` are sent to it. Null: no token.`,
+    label: "Token URL",
+    hint: "For OAuth 2.0: the token server, with client:secret@ before its host and ?scope=…",
+    isSecret: true,
+    option: "--token-url <url>",
+  },
   template: {
     type: "text",
     rules: { maxLength: maxTemplateCharacters },

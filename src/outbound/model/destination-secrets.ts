@@ -17,6 +17,8 @@ export interface DestinationSecrets {
   readonly url: string;
   /** Sent with every message, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where a token for each request comes from, with the client's login; null without. */
+  readonly tokenUrl: string | null;
   /** Signs, or authenticates, what is sent; null if the format has none. */
   readonly secret: string | null;
   /** Also signs until then, in milliseconds since the epoch, so that receivers can change theirs meanwhile. */
@@ -65,9 +67,9 @@ export function keptSecrets(
   secrets: DestinationSecrets,
   before: string,
   after: string,
-): Pick<DestinationSecrets, "secret" | "previous" | "headers"> {
+): Omit<DestinationSecrets, "url"> {
   const isKept = before === after || (isSigned(before) && isSigned(after));
-  return isKept ? secrets : { secret: null, previous: null, headers: {} };
+  return isKept ? secrets : { secret: null, previous: null, headers: {}, tokenUrl: null };
 }
 
 function placeOf(id: Destination["id"]): string {

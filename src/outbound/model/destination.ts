@@ -61,6 +61,12 @@ export const destinationSchema = resource(
       "text",
       nullable(text("The names of its own headers; their values are secret.")),
     ),
+    tokenUrl: personal(
+      "text",
+      nullable(
+        text("The token server, without its secret parts; null for none.", "https://auth…/…"),
+      ),
+    ),
     template: personal(
       "text",
       nullable(text("The template of its messages' bodies; null for the usual body.")),

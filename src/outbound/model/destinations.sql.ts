@@ -153,6 +153,7 @@ export const updateDestination = statement<
       batchMaxItems: p.batchMaxItems,
       batchMaxWaitMs: p.batchMaxWaitMs,
       headerNames: p.headerNames,
+      tokenUrl: p.tokenUrl,
       template: p.template,
       alerts: p.alerts,
       state: p.state,

@@ -19,7 +19,11 @@ beforeEach(async () => {
 afterEach(() => served.stop());
 afterAll(() => target[Symbol.asyncDispose]());
 
-const env = () => ({ ADMIN_TOKEN: served.token, HOOK: "http://127.0.0.1:1099/hunter2" });
+const env = () => ({
+  ADMIN_TOKEN: served.token,
+  HOOK: "http://127.0.0.1:1099/hunter2",
+  CLIENT_SECRET: "hunter2",
+});
 const create = (name: string, url: string, bearer: string) =>
   served.app.as("user", "/v1/destinations", post({ name, format: "json", url }), bearer);
 

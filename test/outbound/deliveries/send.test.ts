@@ -31,7 +31,7 @@ const event: Event = {
 const none = new AbortController().signal;
 const message = { id: "ntf_1", title: "t", text: "t", url: null, severity: "info" } as const;
 const notification = { ...message, createdAt };
-const noSecrets = { secret: null, previous: null, headers: {} };
+const noSecrets = { secret: null, previous: null, headers: {}, tokenUrl: null };
 
 test("an error is one line of at most 500 characters, whatever a mail server says", async () => {
   using server = Bun.listen({

@@ -7,7 +7,7 @@ import { verify as octokitVerify } from "@octokit/webhooks-methods";
 import { json, startApp, testSecret, until } from "../../support/app.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { folderForTests } from "../../support/folder.ts";
-import { type Received, testGateway } from "../../support/gateway.ts";
+import { never, type Received, testGateway } from "../../support/gateway.ts";
 import { deliver, hour, second, untilLater } from "../../support/notifying.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 import { holdSeat, payer } from "../../support/payments.ts";
@@ -69,6 +69,21 @@ test.each([
     { headers: "a: 1", format: "slack" },
     "/headers: Only cloudevents, json, original have headers of your own. Leave it out.",
   ],
+  [
+    { tokenUrl: "https://c:s@example.com/", format: "slack" },
+    "/tokenUrl: Only cloudevents, json, original, by http, have a token.",
+  ],
+  [
+    { tokenUrl: "https://c:s@example.com/", transport: "nats", url: "tls://example.com?subject=a" },
+    "/tokenUrl: Only cloudevents, json, original, by http, have a token.",
+  ],
+  [
+    { tokenUrl: "https://c:s@example.com/", headers: "x: 1\n Authorization : Basic a" },
+    "/tokenUrl: The token is sent as Authorization, which is in headers, too.",
+  ],
+  [{ tokenUrl: "https://example.com/" }, "/tokenUrl: The URL must be like https://client:secret@"],
+  [{ tokenUrl: "https://c:s@10.0.0.1/" }, "/tokenUrl: 10.0.0.1 is not a public address."],
+  [{ tokenUrl: "" }, "/tokenUrl: Write a URL of 1 to 2000 characters, or null for no token"],
   [{ url: "https://10.0.0.1/" }, "/url: "],
   [{ orderBy: "subject" }, "/orderBy: "],
   [{ maxConcurrent: 65 }, "/maxConcurrent: "],
@@ -99,6 +114,46 @@ test("users choose neither transports nor originals", async () => {
     const answer = await rejecting.as("user", "/v1/destinations", post({ ...body, ...changes }));
     expect([answer.status, Object(await json(answer)).errors[0].pointer]).toEqual([422, pointer]);
   }
+});
+
+test("a token is sent, its URL is shown without its secret, and another destination does not wait for it", async () => {
+  await using tokens = testGateway((number) =>
+    number === 1
+      ? Response.json({ access_token: "t0ken", token_type: "Bearer", expires_in: 3_600 })
+      : never(),
+  );
+  const tokenUrl = `http://client:s3cret@127.0.0.1:${tokens.port}/token?scope=s3cret`;
+  await using made = await withDestination({ tokenUrl });
+  const { app, target, shown, change, path } = made;
+  const origin = `http://127.0.0.1:${tokens.port}/…`;
+  expect(await shown()).toMatchObject({ tokenUrl: origin });
+  await deliver(app);
+  await until(() => target.received.length === 1);
+  expect(target.received[0]?.headers["authorization"]).toBe("Bearer t0ken");
+  await change({ maxConcurrent: 2 });
+  expect(await shown()).toMatchObject({ tokenUrl: origin });
+  const other = { name: "other", format: "json", url: `${target.url}/other` };
+  await app.as("admin", "/v1/destinations", post(other));
+  // The token is asked for again after a change, from a server that does not answer now.
+  await deliver(app);
+  await until(() => target.received.length === 2);
+  expect([target.received[1]?.path, tokens.received.length]).toEqual(["/notify/other", 2]);
+  const conflict = await change({ headers: "authorization: Bearer a" });
+  expect([conflict.status, Object(await json(conflict)).errors[0].pointer]).toEqual([
+    422,
+    "/tokenUrl",
+  ]);
+  const tested = await json(await app.as("admin", `${path}/test`, { method: "POST" }));
+  expect(tested).toMatchObject({
+    delivered: false,
+    error: expect.stringMatching(/^token server .*: no answer within 5 s$/),
+  });
+  await change({ tokenUrl: null });
+  expect(await shown()).toMatchObject({ tokenUrl: null });
+  await app.as("admin", `${path}/test`, { method: "POST" });
+  expect(target.received.at(-1)?.headers["authorization"]).toBeUndefined();
+  expect(await (await app.as("admin", "/v1/audit")).text()).not.toMatch(/s3cret|t0ken/);
+  expect(await (await app.as("admin", "/v1/destinations")).text()).not.toMatch(/s3cret|t0ken/);
 });
 
 test("own headers are sent, and only their names are shown", async () => {

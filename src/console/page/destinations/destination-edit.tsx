@@ -39,10 +39,10 @@ export function DestinationEdit({ destination, path, done }: Parts) {
     filter: base.filter ?? "",
     hasAlerts: base.alerts,
   });
-  const { headers, ...options } = optionsOf(base.format, base.transport);
+  const { headers, tokenUrl, ...options } = optionsOf(base.format, base.transport);
   const changedOptions = { ...options, maxConcurrent: changedConcurrency };
   const isOfSettings = destination.name === operatorGateway;
-  const first = isOfSettings ? {} : { name, ...keptFields(base, headers) };
+  const first = isOfSettings ? {} : { name, ...keptFields(base, { headers, tokenUrl }) };
   const last: FormFields = base.ownerId === null ? { alerts } : {};
   const fields = { ...first, filter: filterField, ...changedOptions, ...last };
 
@@ -96,10 +96,10 @@ export function DestinationEdit({ destination, path, done }: Parts) {
 /** The page does not know the URL: it is shown only in part. */
 const withoutUrl = (destination: Destination) => ({ ...destination, url: "" });
 
-/** URL, secret and headers, which stay if their fields are empty: the page does not know them. */
+/** URLs, secret and headers, which stay if their fields are empty: the page does not know them. */
 function keptFields(
-  { format, transport, url: shownUrl, headerNames }: Destination,
-  headers: FormField | undefined,
+  { format, transport, url: shownUrl, headerNames, tokenUrl: shownTokenUrl }: Destination,
+  { headers, tokenUrl }: Readonly<Record<"headers" | "tokenUrl", FormField | undefined>>,
 ): FormFields {
   const { url, secret } = fieldsOfFormat(format, transport);
   const kept = { isOptional: true, hint: "Unchanged unless you enter a new value" };
@@ -108,6 +108,9 @@ function keptFields(
     ...(secret !== undefined && { secret: { ...secret, ...kept } }),
     ...(headers !== undefined && {
       headers: { ...headers, ...kept, isNullable: false, placeholder: headerNames ?? "None" },
+    }),
+    ...(tokenUrl !== undefined && {
+      tokenUrl: { ...tokenUrl, ...kept, isNullable: false, placeholder: shownTokenUrl ?? "None" },
     }),
   };
 }

@@ -4,7 +4,8 @@ import { type TransportName, transports } from "../../../outbound/transports/tra
 import type { FormField } from "../../../web/input.ts";
 
 const { url, secret, transport, orderBy, ratePerSecond, maxConcurrent } = destinationFields;
-const { retryDelays, batchMaxItems, batchMaxWaitMs, headers, template } = destinationFields;
+const { retryDelays, batchMaxItems, batchMaxWaitMs, headers, tokenUrl, template } =
+  destinationFields;
 
 interface FieldsOfFormat {
   readonly transport?: FormField;
@@ -41,6 +42,7 @@ export function optionsOf(format: string, carrier: string): Readonly<Record<stri
   return {
     ...limits,
     ...(isSigned(format) && { headers }),
+    ...(isSigned(format) && carrier === "http" && { tokenUrl }),
     ...(format === "json" && { template }),
     ...(isBatched && { batchMaxItems, batchMaxWaitMs }),
   };

@@ -253,7 +253,7 @@ test.each([
     } as const;
     const destination = destinationRow(1, { ownerId, transport: "sqs" });
     const url = "http://127.0.0.1:1024/1/events?region=eu-west-1";
-    const secrets = { url, secret: null, previous: null, headers: {} };
+    const secrets = { url, secret: null, previous: null, headers: {}, tokenUrl: null };
     const createdAt = new Date(0);
     const sent = {
       event: {
