@@ -38,6 +38,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["reconcile", () => import("./host/reconcile.ts")],
   ["backup", () => import("./host/backup.ts")],
   ["restore", () => import("./host/restore.ts")],
+  ["upgrade", () => import("./host/upgrade.ts")],
   ["copy", () => import("./host/copy.ts")],
   ["import", () => import("./host/import.ts")],
   ["client", () => import("./host/client.ts")],

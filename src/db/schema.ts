@@ -1,9 +1,11 @@
 import { programName } from "../base/program-name.ts";
+import { version } from "../base/version.ts";
 
 import { defineTable, type Definition } from "./table.ts";
 
 /** A change to the database schema, applied once. */
 export interface Migration {
+  /** Begins with the version that brings it, such as `0.2.0 meals`, which older programs then name. */
   readonly name: string;
   readonly sql: string;
 }
@@ -33,7 +35,7 @@ export class UnfitDatabase extends Error {
 }
 
 /**
- * Returns the pending migrations, in order. Throws an `UnfitDatabase` when the database has a migration
+ * Returns the pending migrations. All are in order. Throws an `UnfitDatabase` when the database has a migration
  * that this program does not know, or when a copy into it is unfinished and `isForCopy` is false.
  */
 export function dueMigrations(
@@ -42,7 +44,7 @@ export function dueMigrations(
   isForCopy: boolean,
 ): readonly Migration[] {
   const names = applied.filter((name) => name !== unfinishedCopy);
-  const unknown = names.find((name) => !migrations.some((known) => known.name === name));
+  const unknown = names.findLast((name) => !migrations.some((known) => known.name === name));
   if (unknown !== undefined && !names.includes(migrations[0]?.name ?? "")) {
     throw new UnfitDatabase(
       "The database was made before version 0.1.0, and only the program that made it reads it: copy it with that program (skyhook copy), and set DATABASE_URL or DATA_DIR of this one to a new database",
@@ -50,7 +52,7 @@ export function dueMigrations(
   }
   if (unknown !== undefined) {
     throw new UnfitDatabase(
-      `The database is newer than this program (it has "${unknown}"): run the newer skyhook, or restore a backup`,
+      `The database is newer than this program (${version}): skyhook ${unknown.replace(/ .*/, "")} migrated it. Start that version or a later one, or restore the backup from before that upgrade`,
     );
   }
   if (names.length < applied.length && !isForCopy) {

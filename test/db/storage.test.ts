@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
+import { version } from "../../src/base/version.ts";
 import { departuresBetween, flightsByIds } from "../../src/booking/flights/flights.sql.ts";
 import { expiredHolds, mayHold } from "../../src/booking/seats/seat-holds.sql.ts";
 import { noObserver, openStorage } from "../../src/db/open.ts";
@@ -79,10 +80,10 @@ describe("sqlite: the file", () => {
     const file = newFile();
     await (await openStorage(schema, `sqlite:${file}`)).close();
     using other = new Database(file);
-    other.run("insert into migrations (name) values ('9999_from_the_future')");
+    other.run("insert into migrations (name) values ('9.9.0 two'), ('9.10.0')");
     expect(await failure(openStorage(schema, `sqlite:${file}`))).toMatchObject({
       message: expect.stringContaining(
-        'The database is newer than this program (it has "9999_from_the_future")',
+        `The database is newer than this program (${version}): skyhook 9.10.0 migrated it. Start that version or a later one, or restore the backup`,
       ),
     });
   });

@@ -59,10 +59,10 @@ export async function backup(
   console.log(table(keysBeside(config, env).map(({ place, use }) => [`  ${place}`, use])));
 }
 
-function requireDatabase(config: Config): string {
+export function requireDatabase(config: Config): string {
   const database = databaseFile(config.databaseUrl);
   if (isInMemory(config))
-    throw new Error("The database is in memory and cannot be backed up: set DATABASE_URL");
+    throw new Error("The database is in memory and cannot be copied: set DATABASE_URL");
   if (database === null) {
     throw new Error("The database is a PostgreSQL server: back it up with pg_dump");
   }

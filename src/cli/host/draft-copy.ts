@@ -59,7 +59,8 @@ export async function draftCopy(from: string, to: string): Promise<Draft> {
   }
 }
 
-function megabytes(bytes: number): string {
+/** `664 MB`, for people. */
+export function megabytes(bytes: number): string {
   const value = bytes / bytesPerMegabyte;
   return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} MB`;
 }

@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 
-import { dueMigrations, type Schema } from "../schema.ts";
+import { dueMigrations, type Migration, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 
 import { checkMigrated, checkServer, type ServerFound } from "./check-server.ts";
@@ -45,6 +45,25 @@ export function isServed(schema: Schema, url: string, limits: ServerLimits): Pro
   return inspected(schema, url, limits, async (pool) => {
     const instances: unknown[] = await pool.unsafe(listeningInstances);
     return instances.length > 0;
+  });
+}
+
+/** Lends a function that runs a migration on empty tables, in a transaction that closing rolls back: locks no table in use. */
+export function onEmptyTables(
+  schema: Schema,
+  url: string,
+  limits: ServerLimits,
+  pending: readonly string[],
+  use: (run: (migration: Migration) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  return inspected(schema, url, limits, async (pool) => {
+    const one = await pool.reserve();
+    const run = ({ sql }: Migration) => one.unsafe(sql).simple();
+    await one.unsafe("begin; create schema sky_trial; set local search_path = sky_trial").simple();
+    for (const migration of schema.migrations.postgres) {
+      if (!pending.includes(migration.name)) await run(migration);
+    }
+    await use(run);
   });
 }
 

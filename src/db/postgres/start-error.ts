@@ -52,7 +52,7 @@ export function startError(error: unknown, url: string): Error {
       case "3D000":
         return `${server} has no ${database.slice(4)}: create it with createdb, or correct its name in DATABASE_URL`;
       case "42501":
-        return `${server} does not let ${role} use ${database} (${why}): grant it connect on the database and usage and create on its schema, or, for a role that creates no tables, the privileges of deploy/postgres-roles.sql (docs/postgresql.md)`;
+        return `${server} does not let ${role} use ${database} (${why}): grant it connect on the database (create too, for upgrade --check) and usage and create on its schema, or, for a role that creates no tables, the privileges of deploy/postgres-roles.sql (docs/postgresql.md)`;
       case "53300":
         return `${server} has no free connections (${why}): lower DATABASE_POOL_SIZE, or raise its max_connections`;
       default:

@@ -70,6 +70,6 @@ export function rowsIn<Values extends object, Row>(
 function appliedTo(client: Database): readonly string[] {
   const table = client.query("select 1 from sqlite_schema where name = 'migrations'").get();
   if (table === null) return [];
-  const rows = client.query<{ name: string }, []>("select name from migrations").all();
-  return rows.map(({ name }) => name);
+  const stored = client.query("select name from migrations order by rowid").values();
+  return stored.flat().map(String);
 }

@@ -14,8 +14,8 @@ export function migrate(
   client.run("begin exclusive");
   try {
     client.run("create table if not exists migrations (name text not null primary key) strict");
-    const applied = client.query<{ name: string }, []>("select name from migrations").all();
-    const names = applied.map(({ name }) => name);
+    const stored = client.query("select name from migrations order by rowid").values();
+    const names = stored.flat().map(String);
     const due = dueMigrations(migrations.sqlite, names, isForCopy);
     for (const { name, sql } of due) {
       client.run(sql);

@@ -105,7 +105,7 @@ describe("skyhook serve", () => {
     const cwd = newFolder();
     const newer = new Database(join(cwd, "newer.db"), { create: true });
     newer.run("create table migrations (name text not null primary key) strict");
-    newer.run("insert into migrations values ('0.1.0'), ('9999_future')");
+    newer.run("insert into migrations values ('0.1.0'), ('9.9.0 future')");
     newer.close();
     await Bun.write(
       join(cwd, "none.db"),
@@ -117,7 +117,7 @@ describe("skyhook serve", () => {
       failing({ PORT: "0", DATA_DIR: "none.db" }, cwd),
     ]);
     expect(future).toMatchObject({
-      err: expect.stringContaining("run the newer skyhook"),
+      err: expect.stringContaining("skyhook 9.9.0 migrated it"),
       code: 1,
     });
     expect(none).toMatchObject({ err: expect.stringContaining("restore a backup"), code: 1 });

@@ -297,10 +297,8 @@ describe("skyhook restore", () => {
     damage(other);
     expect(await refusal(other)).toContain("other.db is damaged (");
     using newer = new Database(file);
-    newer.run("insert into migrations (name) values ('9999_from_the_future')");
-    expect(await refusal(file)).toContain(
-      `newer than this program (it has "9999_from_the_future")`,
-    );
+    newer.run("insert into migrations (name) values ('9.9.0 from the future')");
+    expect(await refusal(file)).toContain("(0.1.0): skyhook 9.9.0 migrated it.");
     expect(await refusal(database)).toContain("is the database itself");
     expect(await refusal(join(folder, "nothing.db"))).toContain("does not exist");
     expect(readdirSync(join(folder, "data")).toSorted()).toEqual([

@@ -56,13 +56,13 @@ describe("postgres: a failed start says why in one line, without the password", 
 
   test("when the database is newer than the program", async () => {
     await (await shared.openEmpty()).close();
-    await shared.run("insert into migrations (name) values ('9999_from_the_future')");
+    await shared.run("insert into migrations (name) values ('9.9.0 from the future')");
     // PGlite keeps prepared statements across connections.
     await shared.empty();
     expect(await open(shared.url)).toBe(
-      'The database is newer than this program (it has "9999_from_the_future"): run the newer skyhook, or restore a backup',
+      "The database is newer than this program (0.1.0): skyhook 9.9.0 migrated it. Start that version or a later one, or restore the backup from before that upgrade",
     );
-    await shared.run("delete from migrations where name like '9999%'");
+    await shared.run("delete from migrations where name like '9.9.0%'");
     await shared.empty();
   });
 
