@@ -8,9 +8,10 @@ import { sourceCommit } from "../src/cli/kit/program.ts";
 
 import { signedAdHoc } from "./mach-o.ts";
 import { installedPackages } from "./packages.ts";
+import { releaseOrNull } from "./release-key.ts";
 
 /** The platforms that `--target` supports. Default: the current platform. */
-const targets = [
+export const targets = [
   "linux-x64",
   "linux-arm64",
   "linux-x64-musl",
@@ -19,7 +20,7 @@ const targets = [
   "darwin-arm64",
   "windows-x64",
 ] as const;
-type Target = (typeof targets)[number];
+export type Target = (typeof targets)[number];
 
 const usage = `bun run build [--target ${targets.join("|")}] [--outfile FILE]`;
 
@@ -54,7 +55,10 @@ export async function compile(
     // Not the identifiers: the bundler names the module of a CommonJS package `m` wherever it is imported on demand,
     // also where its own helper has got the name `m` (Bun 1.4.5), and the import then fails.
     minify: { syntax: true, whitespace: true },
-    define: { SKYHOOK_COMMIT: JSON.stringify(builtCommit()) },
+    define: {
+      SKYHOOK_COMMIT: JSON.stringify(builtCommit()),
+      SKYHOOK_RELEASE: JSON.stringify(releaseOrNull(root)),
+    },
     plugins: [sameEverywhere, embedded],
   });
   const files = outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);

@@ -45,6 +45,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["booking", () => import("./operate/booking.ts")],
   ["person", () => import("./host/person.ts")],
   ["mcp", () => import("./operate/mcp.ts")],
+  ["version", () => import("./host/version.ts")],
   ["completion", () => import("./completion.ts")],
 ]);
 

@@ -11,7 +11,7 @@ import { notInstalled } from "../support/skips.ts";
 /** What the tests need and this machine lacks, a line each. A run with gaps fails, whatever passes. */
 export async function gaps(): Promise<readonly string[]> {
   const brokers = await Promise.all((["rabbitmq", "nats", "redis"] as const).map(noServer));
-  const tools = ["strace", "promtool", "zsh", "fish"].map((tool) => notInstalled(tool));
+  const tools = ["minisign", "strace", "promtool", "zsh", "fish"].map((tool) => notInstalled(tool));
   const others = [noOwnPostgres, noChromium, noLoadBalancer, noPooler];
   return [await noPostgres(), ...brokers, ...others, ...tools].filter((gap) => gap !== null);
 }

@@ -81,7 +81,7 @@ export const fewerMutants: readonly Fewer[] = [
       "src/cli/develop": 1,
       "src/cli/develop/listen": 0,
       "src/cli/develop/register": 0,
-      "src/cli/host": 2,
+      "src/cli/host": 5,
       "src/cli/host/checks": 0,
       "src/cli/kit": 2,
       "src/cli/operate": 0,
