@@ -143,7 +143,7 @@ export const embedded: BunPlugin = {
   },
 };
 
-/** The commit in SKYHOOK_COMMIT, for builds without git such as container images, or the commit of the repository. */
+/** The commit in SKYHOOK_COMMIT, for builds without git, or the commit of the repository. */
 export function builtCommit(): string {
   const given = process.env["SKYHOOK_COMMIT"] ?? "";
   // Empty if `git describe` failed in the calling script.

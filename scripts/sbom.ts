@@ -5,17 +5,27 @@ import { version } from "../src/base/version.ts";
 
 import { idOf, installedPackages, type Package } from "./packages.ts";
 
+/** A file that contains the program. */
+interface Archive {
+  readonly name: string;
+  readonly sha256: string;
+}
+
 /**
- * The program's packages and its Bun runtime as a CycloneDX 1.6 document (ECMA-424). Without a time and a
- * serial number, so that the same source prints the same document.
+ * The program's packages and its Bun runtime as a CycloneDX 1.6 document (ECMA-424), of an archive if one is given. Without
+ * a time and a serial number, so that the same source gives the same document.
  */
-function sbom(): object {
+export function sbom(archive?: Archive): object {
   const packages = installedPackages(join(import.meta.dir, ".."));
   const components = [bun, ...packages.map(component)];
   const direct = Object.entries(manifest.dependencies).map(([name, pinned]) =>
     purlOf({ name, version: pinned }),
   );
-  const self = `pkg:generic/skyhook@${version}`;
+  const plain = `pkg:generic/skyhook@${version}`;
+  const self =
+    archive === undefined
+      ? plain
+      : `${plain}?checksum=sha256:${archive.sha256}&file_name=${archive.name}`;
   return {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
     bomFormat: "CycloneDX",
@@ -27,6 +37,7 @@ function sbom(): object {
         "bom-ref": self,
         name: "skyhook",
         version,
+        ...(archive && { hashes: [{ alg: "SHA-256", content: archive.sha256 }] }),
         licenses: [{ license: { id: "MIT" } }],
         purl: self,
       },
@@ -87,4 +98,4 @@ function namesOf({ name }: Pick<Package, "name">): {
   return { group, name: bare };
 }
 
-console.log(JSON.stringify(sbom(), null, 2));
+if (import.meta.main) console.log(JSON.stringify(sbom(), null, 2));
