@@ -65,6 +65,7 @@ const answers: Readonly<Record<string, string>> = {
   "POST /v1/persons/find": "401 403 403 403 415",
   "POST /v1/persons/read": "401 403 403 403 415",
   "POST /v1/persons/erase": "401 403 403 403 415",
+  "POST /v1/revocations": "401 403 403 403 415",
   "GET /v1/events": operators,
   "GET /v1/events/feed": operators,
   "GET /v1/events/:id": operators,

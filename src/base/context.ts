@@ -27,16 +27,19 @@ export interface Actor {
 export interface Session {
   readonly actor: Actor;
   readonly expiresAt: Date;
+  /** When the token was issued or the session began. Without it, any revocation of the actor ends it. */
+  readonly issuedAt?: Date;
+  /** Identifies an access token; see `tokenHash`. */
+  readonly token?: string;
+  /** Why it is refused since it was verified; null if it is not. Streams must end when it is. */
+  readonly why?: () => Promise<string | null>;
 }
 
 /** Verifies an access token and returns its session. Throws `invalid-token`. */
 export type Verify<Verified extends Session = Session> = (token: string) => Promise<Verified>;
 
 /** The context that services receive with each request. */
-export interface Context {
-  readonly actor: Actor;
-  /** When the caller's token expires. Streams must end then. */
-  readonly expiresAt: Date;
+export interface Context extends Session {
   readonly requestId: string;
 }
 

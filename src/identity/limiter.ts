@@ -76,6 +76,16 @@ export function writeLimiter(clock: Clock): CallerLimiter {
   return { count: (ctx) => (isOperator(ctx) ? ofOperators : ofUsers)(ctx.actor.id) };
 }
 
+/** The tokens of a subject that are revoked one by one in a minute: each is remembered until it expires. */
+const maxRevocations = 60;
+
+/** Limits revocations of tokens, by whose they are. Throws `too-many-requests`. */
+export function revocationLimiter(clock: Clock): CallerLimiter {
+  const error = ["too-many-requests", "Too many tokens were revoked. Wait, then retry."] as const;
+  const count = counter(clock, "revocations", maxRevocations, error);
+  return { count: ({ actor }) => count(actor.id) };
+}
+
 /** Limits the calls of agents, in memory, so that one in a loop does not fill the audit list or stop others. */
 export interface CallLimiter {
   /**

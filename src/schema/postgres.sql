@@ -565,6 +565,15 @@ create table erasures (
 );
 create index erasures_newest on erasures (created_at);
 
+-- Tokens and subjects whose access was ended.
+create table revocations (
+  id text collate "C" not null primary key,
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create index revocations_newest on revocations (created_at);
+create index revocations_expiry on revocations (expires_at);
+
 create table clients (
   id text collate "C" not null primary key,
   name text collate "C" not null,

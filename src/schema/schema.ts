@@ -13,6 +13,7 @@ import { clientsTable } from "../identity/auth/client.ts";
 import { idempotencyTable } from "../identity/idempotency/idempotency.ts";
 import { sessionsTable } from "../identity/sessions/session.ts";
 import { erasuresTable } from "../identity/users/erasure.ts";
+import { revocationsTable } from "../identity/users/revocation.ts";
 import { usersTable } from "../identity/users/user.ts";
 import { paymentSearchesTable } from "../inbound/model/payment-search.ts";
 import { reconciliationsTable } from "../inbound/model/reconciliation.ts";
@@ -57,6 +58,7 @@ export const tables = {
   replays: replaysTable,
   replayFailures: replayFailuresTable,
   erasures: erasuresTable,
+  revocations: revocationsTable,
 } as const;
 
 /** What the program stores. Never edit a released migration: add a file and a line. */

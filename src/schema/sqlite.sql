@@ -281,6 +281,15 @@ create table erasures (
 ) strict;
 create index erasures_newest on erasures (created_at);
 
+-- Tokens and subjects whose access was ended.
+create table revocations (
+  id text not null primary key,
+  created_at integer not null,
+  expires_at integer not null
+) strict;
+create index revocations_newest on revocations (created_at);
+create index revocations_expiry on revocations (expires_at);
+
 create table clients (
   id text not null primary key,
   name text not null,

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Verify } from "../base/context.ts";
+import type { Actor, Verify } from "../base/context.ts";
 import { systemResolve } from "../base/public-address.ts";
 import type { Config } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
@@ -7,12 +7,13 @@ import { audit } from "../identity/audit/audit.ts";
 import { clients } from "../identity/auth/clients.ts";
 import { consoleCodes } from "../identity/auth/console-codes.ts";
 import { jwksVerifier } from "../identity/auth/jwks.ts";
-import { loggedRefusals, unlessErased } from "../identity/auth/refusal.ts";
+import { loggedRefusals, unlessEnded } from "../identity/auth/refusal.ts";
 import { rememberedSessions } from "../identity/auth/remembered-sessions.ts";
 import { isSignedWithSecret, tokens } from "../identity/auth/token.ts";
 import {
   callLimiter,
   failureLimiter,
+  revocationLimiter,
   testLimiter,
   workLimiter,
   writeLimiter,
@@ -20,7 +21,9 @@ import {
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
 import { agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
 import { agentTokens } from "../identity/sessions/agent-tokens.ts";
+import { revocations } from "../identity/sessions/revocations.ts";
 import { sessions } from "../identity/sessions/sessions.ts";
+import { endedAccess } from "../identity/users/ended-access.ts";
 import { erasures } from "../identity/users/erasures.ts";
 import { users } from "../identity/users/users.ts";
 
@@ -33,20 +36,38 @@ export function identityServices(platform: Platform) {
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
-  const verify = externalVerifier(config, clock) ?? minting.verify;
   const audited = audit(storage, clock, makeId, writeLimiter(clock));
-  const erased = erasures(storage, clock);
+  const ended = endedAccess(storage, clock);
+  const signIn = openIdConnect(platform, (actor) => ending.keepWithin({ actor }));
+  const external = externalVerifier(config, clock);
+  const verify = external === null ? minting.verify : noticing(external);
   const accepted = rememberedSessions(verify, clock);
-  const signIn = openIdConnect(platform);
+  const acceptedOfAgents = agentVerifier(platform, accepted, signIn, noticing);
   const forAgents = agentTokens(storage, audited, clock, makeId);
-  const agentAccess = unlessErased(
-    agentSignIn(forAgents, agentVerifier(platform, accepted, signIn), config.mcpAllow ?? []),
-    erased,
+  const agentAccess = unlessEnded(
+    agentSignIn(forAgents, acceptedOfAgents, config.mcpAllow ?? []),
+    ended,
   );
+  const ending = revocations({
+    storage,
+    audit: audited,
+    ended,
+    limiter: revocationLimiter(clock),
+    clock,
+    verifiers: [...new Set([accepted, acceptedOfAgents])],
+  });
+  /** Compares the roles in tokens of an identity provider with those of stored sessions. Those in our own tokens prove nothing. */
+  function noticing(verifyExternal: Verify): Verify {
+    return async (token) => {
+      const session = await verifyExternal(token);
+      await ending.keepWithin(session);
+      return session;
+    };
+  }
   return {
     tokens: minting,
     /** Verifies Skyhook's tokens or, if configured, those of an identity provider. */
-    verify: loggedRefusals(unlessErased(accepted, erased), log, clock),
+    verify: loggedRefusals(unlessEnded(accepted, ended), log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, clock),
     limiter: failureLimiter(clock),
@@ -56,7 +77,8 @@ export function identityServices(platform: Platform) {
     calls: callLimiter(clock),
     work: workLimiter(clock),
     users: users(storage, clock, config.usersAccess),
-    erasures: erased,
+    erasures: erasures(storage, clock, ended),
+    revocations: ending,
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),
     agentTokens: forAgents,
@@ -80,17 +102,22 @@ export function externalVerifier(config: Config, clock: Clock): Verify | null {
  * Verifies access tokens at `/mcp`. Those of an issuer must be for its URL (RFC 8707); without PUBLIC_URL, which is
  * needed to know it, those for the API are accepted.
  */
-function agentVerifier({ config, clock }: Platform, accepted: Verify, issuer: Oidc | null): Verify {
+function agentVerifier(
+  { config, clock }: Platform,
+  accepted: Verify,
+  issuer: Oidc | null,
+  noticing: (verify: Verify) => Verify,
+): Verify {
   const { jwksUrl, publicUrl, jwtIssuer, jwtTypes: types, jwtRolesClaim: rolesClaim } = config;
   const audience = `${publicUrl}${mcpPath}`;
   if (jwksUrl !== null) {
     if (publicUrl === null) return accepted;
     const fixed = { audienceClaim: "aud", isAudienceFixed: true } as const;
     const expected = { issuer: jwtIssuer, audience, types, rolesClaim, ...fixed };
-    return rememberedSessions(jwksVerifier(jwksUrl, expected, clock), clock);
+    return rememberedSessions(noticing(jwksVerifier(jwksUrl, expected, clock)), clock);
   }
   if (issuer === null) return accepted;
-  const issued = rememberedSessions(issuer.verify, clock);
+  const issued = rememberedSessions(noticing(issuer.verify), clock);
   return (token) => (isSignedWithSecret(token) ? accepted(token) : issued(token));
 }
 
@@ -99,7 +126,10 @@ function issuerFor({ jwksUrl, jwtIssuer, oidcIssuer }: Config): string | null {
   return URL.canParse(jwtIssuer) ? jwtIssuer : null;
 }
 
-function openIdConnect({ config, keys, storage, clock, log }: Platform): Oidc | null {
+function openIdConnect(
+  { config, keys, storage, clock, log }: Platform,
+  noticed: (actor: Actor) => Promise<void>,
+): Oidc | null {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcRolesClaim, publicUrl } = config;
   if (oidcIssuer === null) return null;
   return oidc({
@@ -114,6 +144,7 @@ function openIdConnect({ config, keys, storage, clock, log }: Platform): Oidc | 
     keys,
     resolve: systemResolve,
     storage,
+    noticed,
     clock,
     log,
   });

@@ -14,6 +14,7 @@ import { serverOf } from "../../db/sqlite/server-lock.ts";
 import { vacuum } from "../../db/sqlite/vacuum.ts";
 import { audit } from "../../identity/audit/audit.ts";
 import { writeLimiter } from "../../identity/limiter.ts";
+import { endedAccess } from "../../identity/users/ended-access.ts";
 import { erasures } from "../../identity/users/erasures.ts";
 import { type Persons, persons } from "../../persons/persons.ts";
 import { example } from "../kit/arguments.ts";
@@ -118,7 +119,7 @@ function withPersons<Result>(
     const service = persons({
       storage,
       seal: personalDataOpener(keys),
-      erasures: erasures(storage, systemClock),
+      erasures: erasures(storage, systemClock, endedAccess(storage, systemClock)),
       audit: audit(storage, systemClock, makeId, writeLimiter(systemClock)),
       clock: systemClock,
       makeId,

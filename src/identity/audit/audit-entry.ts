@@ -27,6 +27,8 @@ export const auditActions = [
   "session.closed",
   "session.revoked",
   "agent.token_created",
+  "token.revoked",
+  "access.revoked",
   "booking.refunded",
   "replay.started",
   "replay.stopped",

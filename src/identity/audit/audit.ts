@@ -8,7 +8,7 @@ import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { CallerLimiter } from "../limiter.ts";
-import { erasedCaller } from "../users/erasures.ts";
+import { endedCaller } from "../users/ended-access.ts";
 
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
 import type { AuditFilters } from "./audit-filters.ts";
@@ -24,7 +24,7 @@ interface EntryFilters extends Omit<AuditFilters, "action" | "subject"> {
 export interface Audit {
   /**
    * The write that records an action, for the transaction of that action, which fails if the actor was erased. Throws
-   * `too-many-requests` if the caller made too many; calls of agents, reading bodies and ending sessions are always possible.
+   * `too-many-requests` if the caller made too many; calls of agents, reading bodies, and ending sessions and tokens, are always possible.
    */
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
@@ -35,13 +35,14 @@ export interface Audit {
 
 const maxDetailLength = 2_000;
 
-/** Other limits bound these: calls of a token, one read of a body per hour, and the number of open sessions. */
+/** Other limits bound these: calls of a token, one read of a body per hour, the number of open sessions, and revocations. */
 const unlimited: readonly AuditAction[] = [
   "agent.called",
   "event.revealed",
   "rejection.revealed",
   "session.closed",
   "session.revoked",
+  "token.revoked",
 ];
 
 export function audit(
@@ -63,7 +64,7 @@ export function audit(
         subject,
         detail: detail?.slice(0, maxDetailLength) ?? null,
       };
-      return write(insertAudit, { ...entry, tombstones: [sha256(actor.id)] }, erasedCaller);
+      return write(insertAudit, { ...entry, tombstones: [sha256(actor.id)] }, endedCaller);
     },
     list(ctx, request, { actions = [undefined], actor, subjects = [undefined], from, to } = {}) {
       requireAdmin(ctx);

@@ -25,15 +25,10 @@ export const authRest = ({ clients, limiter, addressOf }: Parts) =>
     async (exchange): Promise<AccessToken> => {
       exchange.set.headers["cache-control"] = "no-store";
       const address = addressOf(exchange);
-      requireUnblocked(limiter, address);
-      const { id, secret } = await readCredentials(exchange.request, address);
-      try {
-        return await clients.grant(id, secret);
-      } catch (error) {
-        const isFailure = error instanceof AppError && error.code === "authentication-required";
-        if (isFailure && !limiter.fail(address)) throw tooManyFailures(limiter, address);
-        throw error;
-      }
+      return countingFailures(limiter, address, async () => {
+        const { id, secret } = await readCredentials(exchange.request, address);
+        return clients.grant(id, secret);
+      });
     },
     {
       parse: "none",
@@ -50,12 +45,27 @@ export const authRest = ({ clients, limiter, addressOf }: Parts) =>
     },
   );
 
+/** Throws `too-many-auth-failures` for a blocked address, and counts credentials of a client that are wrong. */
+export async function countingFailures<Result>(
+  limiter: FailureLimiter,
+  address: string,
+  authenticated: () => Promise<Result>,
+): Promise<Result> {
+  requireUnblocked(limiter, address);
+  try {
+    return await authenticated();
+  } catch (error) {
+    const isFailure = error instanceof AppError && error.code === "authentication-required";
+    if (isFailure && !limiter.fail(address)) throw tooManyFailures(limiter, address);
+    throw error;
+  }
+}
+
 interface Credentials {
   readonly id: string;
   readonly secret: string;
 }
 
-/** Reads the client's credentials, from the body or from HTTP Basic (RFC 6749 section 2.3.1). */
 async function readCredentials(request: Request, address: string): Promise<Credentials> {
   const fields = await readFields(request, address);
   const grantType = fields.get("grant_type");
@@ -64,6 +74,17 @@ async function readCredentials(request: Request, address: string): Promise<Crede
     const error = grantType === undefined ? "invalid_request" : "unsupported_grant_type";
     throw badFields(detail, ["grant_type"], error);
   }
+  const sent = clientIn(request, fields);
+  if (sent !== null) return sent;
+  const missing = ["client_id", "client_secret"].filter((name) => !fields.has(name));
+  throw badFields("client_id and client_secret are required", missing, "invalid_request");
+}
+
+/** A client's credentials, from the body or from HTTP Basic (RFC 6749 section 2.3.1); null if one is missing. */
+export function clientIn(
+  request: Request,
+  fields: ReadonlyMap<string, string>,
+): Credentials | null {
   const header = request.headers.get("authorization") ?? "";
   const basic = basicCredentials(header);
   if (basic === null && /^basic(?: |$)/i.test(header)) {
@@ -80,14 +101,10 @@ async function readCredentials(request: Request, address: string): Promise<Crede
   }
   const id = basic?.id ?? fields.get("client_id");
   const secret = basic?.secret ?? fields.get("client_secret");
-  if (id === undefined || secret === undefined) {
-    const missing = ["client_id", "client_secret"].filter((name) => !fields.has(name));
-    throw badFields("client_id and client_secret are required", missing, "invalid_request");
-  }
-  return { id, secret };
+  return id === undefined || secret === undefined ? null : { id, secret };
 }
 
-function badFields(
+export function badFields(
   detail: string,
   names: readonly string[],
   oauthError: "invalid_request" | "unsupported_grant_type",
@@ -96,7 +113,8 @@ function badFields(
   return new AppError("bad-request", detail, { errors, oauthError });
 }
 
-async function readFields(request: Request, address: string): Promise<Map<string, string>> {
+/** The parameters of a form or of a JSON object. */
+export async function readFields(request: Request, address: string): Promise<Map<string, string>> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   const text = await readText(request, address);
   switch (type.trim().toLowerCase()) {

@@ -17,6 +17,8 @@ export interface Clients {
     name: string,
     roles: readonly Role[],
   ): Promise<{ readonly client: Client; readonly secret: string }>;
+  /** The client with this secret. Throws `authentication-required`. */
+  authenticate(id: string, secret: string): Promise<Client>;
   /** Issues a token to a client with the right secret. Throws `authentication-required`. */
   grant(id: string, secret: string): Promise<AccessToken>;
 }
@@ -24,6 +26,15 @@ export interface Clients {
 const tokenTtlSeconds = 3_600;
 
 export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: MakeId): Clients {
+  async function authenticate(id: string, secret: string): Promise<Client> {
+    const [client] = isId("cli", id) ? await storage.all(clientById, { id }) : [];
+    // Compare for an unknown client too, so that response times do not reveal which clients exist.
+    const isRight = sameText(sha256(secret), client?.secretHash ?? "");
+    if (client !== undefined && isRight) return client;
+    const detail = "The client id or secret is wrong";
+    throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });
+  }
+
   return {
     async add(name, roles) {
       const now = clock.now();
@@ -38,16 +49,10 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
       await storage.atomically(write(insertClient, client));
       return { client, secret };
     },
+    authenticate,
     async grant(id, secret) {
-      const [client] = isId("cli", id) ? await storage.all(clientById, { id }) : [];
-      // Compare for an unknown client too, so that response times do not reveal which clients exist.
-      const isRight = sameText(sha256(secret), client?.secretHash ?? "");
-      if (client === undefined || !isRight) {
-        const detail = "The client id or secret is wrong";
-        throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });
-      }
-      const actor = { id: client.id, roles: client.roles };
-      const token = await tokens.mint(actor, tokenTtlSeconds);
+      const client = await authenticate(id, secret);
+      const token = await tokens.mint({ id: client.id, roles: client.roles }, tokenTtlSeconds);
       return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
     },
   };

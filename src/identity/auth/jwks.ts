@@ -22,6 +22,7 @@ import {
   maxTokenLength,
   sessionWith,
   skewSeconds,
+  tokenHash,
   type TokenOptions,
   tooLong,
 } from "./token.ts";
@@ -73,7 +74,7 @@ export function jwksVerifier(
     if (refusal !== null) throw invalidToken(refusal);
     const session = sessionWith(payload, rolesIn(payload, expected.rolesClaim));
     if (session === null) throw invalidToken(badSubject);
-    return session;
+    return { ...session, token: tokenHash(token) };
   };
 }
 

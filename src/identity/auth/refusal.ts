@@ -6,7 +6,7 @@ import { AppError } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import { alikeEntries } from "../../telemetry/alike.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Erasures } from "../users/erasures.ts";
+import type { EndedAccess } from "../users/ended-access.ts";
 
 /** What a token is checked for, in this order. */
 export const tokenChecks = [
@@ -122,14 +122,16 @@ export function loggedRefusals<Verified extends Session>(
   };
 }
 
-/** Verifies a token as `verify` does, and refuses those of erased users, which are valid until they expire. */
-export function unlessErased<Verified extends Session>(
+/** Verifies a token as `verify` does, and refuses those of erased users and revoked ones, which are valid until they expire. */
+export function unlessEnded<Verified extends Session>(
   verify: Verify<Verified>,
-  erasures: Pick<Erasures, "has">,
+  ended: Pick<EndedAccess, "why">,
 ): Verify<Verified> {
   return async (token) => {
     const session = await verify(token);
-    if (!(await erasures.has(session.actor.id))) return session;
-    throw invalidToken(new TokenRefusal("subject", "its user was erased"));
+    const why = await ended.why(session);
+    if (why === null) return { ...session, why: () => ended.why(session) };
+    const message = why === "erased" ? "its user was erased" : "it was revoked";
+    throw invalidToken(new TokenRefusal("subject", message));
   };
 }

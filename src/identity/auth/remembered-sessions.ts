@@ -7,7 +7,7 @@ const maxSessions = 5_000;
 
 /**
  * Caches the sessions of valid tokens until they expire: verifying a signature takes 15 µs or more, a look-up
- * less than 1 µs. Tokens cannot be revoked, so a cached session stays correct.
+ * less than 1 µs. Whoever uses it also asks whether the access was ended.
  */
 export function rememberedSessions(verify: Verify, clock: Clock): Verify {
   // In order of last use.

@@ -1,5 +1,4 @@
-import { jwt } from "@elysiajs/jwt";
-import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type Session,
   type Verify,
 } from "../../base/context.ts";
+import { sha256 } from "../../base/crypto.ts";
 
 import { invalidToken, refusalOf, TokenRefusal } from "./refusal.ts";
 
@@ -28,6 +28,7 @@ export interface TokenOptions {
 }
 
 const algorithm = "HS256";
+const typ = "at+jwt";
 /** The tolerated difference between the clocks of two machines. */
 export const skewSeconds = 30;
 const refuse = (error: unknown): never => {
@@ -43,38 +44,41 @@ export const badSubject = new TokenRefusal(
 );
 
 export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): Tokens {
-  const signer = jwt({
-    secret: key,
-    alg: algorithm,
-    typ: "at+jwt",
-    iss: issuer,
-    aud: audience,
-  }).decorator.jwt;
   return {
     mint({ id, roles: granted }, ttlSeconds) {
-      const exp = Math.floor(clock.now() / 1_000) + ttlSeconds;
-      return signer.sign({ sub: id, jti: crypto.randomUUID(), exp, roles: [...granted] });
+      const now = Math.floor(clock.now() / 1_000);
+      return new SignJWT({ roles: [...granted] })
+        .setProtectedHeader({ alg: algorithm, typ })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(id)
+        .setJti(crypto.randomUUID())
+        .setIssuedAt(now)
+        .setExpirationTime(now + ttlSeconds)
+        .sign(key);
     },
     async verify(token) {
       if (token.length > maxTokenLength) throw invalidToken(tooLong);
-      // Without these options, `verify` accepts any HMAC algorithm, and tokens that never expire.
-      const options = {
+      // Without these options, any HMAC algorithm is accepted, and tokens that never expire.
+      const { payload } = await jwtVerify(token, key, {
         algorithms: [algorithm],
-        typ: "at+jwt",
+        typ,
         issuer,
         audience,
         requiredClaims: ["exp", "iat", "jti", "sub"],
         clockTolerance: skewSeconds,
         currentDate: new Date(clock.now()),
-      };
-      const claims: unknown = await signer.verify(token, options);
-      // The plugin keeps its library's error to itself.
-      if (claims === false) await jwtVerify(token, key, options).catch(refuse);
-      const session = sessionOf(claims);
+      }).catch(refuse);
+      const session = sessionOf(payload);
       if (session === null) throw invalidToken(badSubject);
-      return session;
+      return { ...session, token: tokenHash(token) };
     },
   };
+}
+
+/** Of what is signed: the same token with another encoding of its signature has the same. */
+export function tokenHash(token: string): string {
+  return sha256(token.slice(0, token.lastIndexOf(".")));
 }
 
 /** The session in verified claims of Skyhook's own token; null if required claims are missing or malformed. */
@@ -89,7 +93,7 @@ export function sessionOf(claims: unknown): Session | null {
 }
 
 /** The session in verified claims, with these roles; null if required claims are missing or malformed. */
-export function sessionWith({ sub, exp }: Claims, granted: readonly Role[]): Session | null {
+export function sessionWith({ sub, exp, iat }: Claims, granted: readonly Role[]): Session | null {
   if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
   // PostgreSQL stores no NUL, and indexes no text of several kilobytes.
   if (sub.length > maxSubjectLength || /\p{Cc}/u.test(sub)) return null;
@@ -98,12 +102,14 @@ export function sessionWith({ sub, exp }: Claims, granted: readonly Role[]): Ses
   const expiresAt = new Date((exp + skewSeconds) * 1_000);
   // `exp` can be a number beyond all dates. Such a token would never expire.
   if (Number.isNaN(expiresAt.getTime())) return null;
-  return { actor: { id: sub, roles: granted }, expiresAt };
+  const issuedAt = new Date(typeof iat === "number" ? iat * 1_000 : 0);
+  return { actor: { id: sub, roles: granted }, expiresAt, issuedAt };
 }
 
 interface Claims {
   readonly sub?: unknown;
   readonly exp?: unknown;
+  readonly iat?: unknown;
   readonly roles?: unknown;
 }
 

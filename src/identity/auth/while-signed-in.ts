@@ -3,29 +3,43 @@ import type { Context } from "../../base/context.ts";
 
 /** Timers are limited to 2³¹ − 1 ms (24 days), so sessions are too. */
 const longestMs = 2 ** 31 - 1;
+/** How often a stream asks whether its access was ended. */
+const checkMs = 30_000;
 
 /**
- * Yields the items of `follow` until the token expires, the client disconnects or the source ends.
+ * Yields the items of `follow` until the token expires or is revoked, the client disconnects or the source ends.
  * `follow` gets a signal, because a generator that waits for its next item does not notice `return()`
  * until that item arrives, which may be never. `onEnd` is called at the end, maybe more than once.
  */
 export function whileSignedIn<Item>(
-  { expiresAt }: Context,
+  { expiresAt, why }: Context,
   clock: Clock,
   follow: (signal: AbortSignal) => AsyncGenerator<Item, void>,
   onEnd: () => void = () => {},
 ): AsyncIterableIterator<Item> {
   const ended = new AbortController();
   const items = follow(ended.signal);
-  const cancelExpiry = clock.after(
-    Math.min(Math.max(0, expiresAt.getTime() - clock.now()), longestMs),
-    end,
-  );
+  let cancelCheck = () => {};
+  function check(): void {
+    const leftMs = expiresAt.getTime() - clock.now();
+    if (leftMs <= 0) end();
+    else
+      cancelCheck = clock.after(
+        Math.min(leftMs, why ? checkMs : longestMs),
+        () => void checkAgain(),
+      );
+  }
+  async function checkAgain(): Promise<void> {
+    // While the database cannot be read, nobody is signed out.
+    if (why && (await why().catch(() => null)) !== null) end();
+    else if (!ended.signal.aborted) check();
+  }
   function end(): void {
-    cancelExpiry();
+    cancelCheck();
     ended.abort();
     onEnd();
   }
+  check();
   async function finish(): Promise<IteratorReturnResult<undefined>> {
     end();
     await items.return();

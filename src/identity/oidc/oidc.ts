@@ -1,5 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, maxSubjectLength, openIdPrefix, type Verify } from "../../base/context.ts";
+import {
+  type Actor,
+  isOperator,
+  maxSubjectLength,
+  openIdPrefix,
+  type Verify,
+} from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isName } from "../../base/name.ts";
 import type { Resolve } from "../../base/public-address.ts";
@@ -66,6 +72,8 @@ interface Parts {
   readonly keys: KeyRing;
   readonly resolve: Resolve;
   readonly storage: Storage;
+  /** Called with the roles that a user has at the issuer now, before those without one are refused. */
+  readonly noticed: (actor: Actor) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -84,15 +92,14 @@ export function oidc({ settings, rolesClaim, storage, clock, log, ...parts }: Pa
     await storage.atomically(useOnce("oidc-sign-in", state, times, unknownAttempt()));
   }
 
-  function actorOf(claims: Claims): Actor {
+  async function actorOf(claims: Claims): Promise<Actor> {
     const { sub } = claims;
     if (sub.length > maxSubjectLength || !/^[ -~]+$/.test(sub)) {
       throw new AppError("invalid-token", `${issuer.host} sent an invalid subject.`);
     }
-    const roles = rolesIn(claims, rolesClaim);
-    if (roles.includes("operator") || roles.includes("admin")) {
-      return { id: `${openIdPrefix}${sub}`, roles };
-    }
+    const actor: Actor = { id: `${openIdPrefix}${sub}`, roles: rolesIn(claims, rolesClaim) };
+    await parts.noticed(actor);
+    if (isOperator({ actor })) return actor;
     const detail = `You are signed in at ${issuer.host} as ${nameIn(claims)}, but have no role for the console. Ask an administrator of ${issuer.host} for operator or admin in the claim ${rolesClaim}.`;
     throw new AppError("insufficient-scope", detail);
   }
@@ -121,7 +128,7 @@ export function oidc({ settings, rolesClaim, storage, clock, log, ...parts }: Pa
         const response = await issuer.respond(attempt, parameters);
         await markUsed(attempt);
         const { place, replaced } = attempt;
-        return { actor: actorOf(await response.exchange()), place, replaced };
+        return { actor: await actorOf(await response.exchange()), place, replaced };
       } catch (error) {
         log.warn(
           { issuer: issuer.host, error: reasonOf(error) },
@@ -173,7 +180,8 @@ function issuerTokens(issuer: Issuer, expected: ExternalTokens, clock: Clock): V
     if (known?.url !== url) {
       known = { url, verify: jwksVerifier(url, expected, clock, issuer.fetch) };
     }
-    const { actor, expiresAt } = await known.verify(token);
-    return { actor: { ...actor, id: `${openIdPrefix}${actor.id}` }, expiresAt };
+    const session = await known.verify(token);
+    const { actor } = session;
+    return { ...session, actor: { ...actor, id: `${openIdPrefix}${actor.id}` } };
   };
 }

@@ -33,7 +33,7 @@ export function agentSignIn(
     if (found === null) {
       throw invalidToken(new TokenRefusal("key", "no token for an agent is stored for it"));
     }
-    const { id, actor, roles, expiresAt } = found;
-    return { actor: { id: actor, roles }, expiresAt, allowed: found.allowed, caller: id };
+    const { id, actor, roles, expiresAt, allowed: granted, createdAt: issuedAt } = found;
+    return { actor: { id: actor, roles }, expiresAt, issuedAt, allowed: granted, caller: id };
   };
 }

@@ -7,6 +7,7 @@ import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
+import { notRevoked } from "../users/ended-access.ts";
 
 import { type AgentToken, agentTokenInputSchema } from "./agent-token.schema.ts";
 import type { ConsoleSession } from "./session.ts";
@@ -59,6 +60,7 @@ export function agentTokens(
         write(deleteExpiredSessions, { now: new Date(now) }),
         write(insertAgentIfRoom, row, tooMany()),
         audit.entry(ctx, "agent.token_created", session.id, detailOf(session)),
+        notRevoked(ctx),
       );
       return { ...session, token };
     },

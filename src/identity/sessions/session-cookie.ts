@@ -78,9 +78,9 @@ export function sessionCookies({
   }
 
   async function sessionOf(cookie: string): Promise<Session> {
-    const { actor, roles, expiresAt } = await sessions.read(cookie);
+    const { actor, roles, expiresAt, createdAt } = await sessions.read(cookie);
     const until = Math.min(expiresAt.getTime(), clock.now() + streamMs);
-    return { actor: { id: actor, roles }, expiresAt: new Date(until) };
+    return { actor: { id: actor, roles }, expiresAt: new Date(until), issuedAt: createdAt };
   }
 
   return {

@@ -51,15 +51,16 @@ export const sessionsRest = (parts: Parts) => {
   /** Who signs in: with a code, with the token of the request, or with the session that gets a name. */
   async function credentials(request: Request, address: string) {
     if (request.headers.has("authorization")) {
-      const { actor, expiresAt } = await authenticate(request, parts.credentials);
-      return { actor, endsAt: expiresAt };
+      const { expiresAt, ...session } = await authenticate(request, parts.credentials);
+      return { ...session, endsAt: expiresAt };
     }
     const body = await readJson(request, address);
     const { code, name }: { code?: unknown; name?: unknown } = Object(body);
     const given = name === undefined || name === null ? null : readName(name);
     if (code === undefined && given !== null) {
-      const { actor: id, roles, expiresAt } = await sessions.read(cookies.read(request) ?? "");
-      return { actor: namedActor({ id, roles }, given), endsAt: expiresAt };
+      const found = await sessions.read(cookies.read(request) ?? "");
+      const { actor: id, roles, expiresAt, createdAt: issuedAt } = found;
+      return { actor: namedActor({ id, roles }, given), endsAt: expiresAt, issuedAt };
     }
     const actor = await consoleCodes.redeem(typeof code === "string" ? code : "");
     return { actor: namedActor(actor, given), endsAt: null };

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, lte, ne, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, encoded, rowIf, shownColumns, statementsOver } from "../../db/statement.ts";
@@ -37,6 +37,47 @@ export const sessionByHash = statement<Pick<StoredSession, "hash" | "kind">>()((
     .from(t.sessions)
     .where(and(eq(t.sessions.hash, p.hash), eq(t.sessions.kind, p.kind)))
     .limit(1),
+);
+
+/** The token of an agent, which is not a cookie. */
+export const tokenByHash = statement<Pick<StoredSession, "hash">>()((db, t, p) =>
+  db
+    .select(sessionColumns(t))
+    .from(t.sessions)
+    .where(and(eq(t.sessions.hash, p.hash), ne(t.sessions.kind, "console")))
+    .limit(1),
+);
+
+/** Those of an actor that began before a time. */
+export const sessionsOf = statement<Pick<StoredSession, "actor"> & { until: Date }>()((db, t, p) =>
+  db
+    .select(sessionColumns(t))
+    .from(t.sessions)
+    .where(
+      and(
+        eq(t.sessions.actor, p.actor),
+        lt(t.sessions.createdAt, encoded(p.until, t.sessions.createdAt)),
+      ),
+    ),
+);
+
+export const deleteSessionsOf = statement<{ actors: readonly string[] }>()(
+  (db, { sessions }, p, dialect) =>
+    db.delete(sessions).where(dialect.among(sessions.actor, p.actors)),
+);
+
+/** Ends the browsers of an actor that signed in at a time or later. */
+export const deleteSessionsSince = statement<Pick<StoredSession, "actor"> & { since: Date }>()(
+  (db, { sessions }, p) =>
+    db
+      .delete(sessions)
+      .where(
+        and(
+          eq(sessions.actor, p.actor),
+          eq(sessions.kind, "console"),
+          gte(sessions.createdAt, encoded(p.since, sessions.createdAt)),
+        ),
+      ),
 );
 
 export const deleteSession = statement<Pick<StoredSession, "id">>()((db, t, p) =>

@@ -15,6 +15,7 @@ import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../audit/audit.ts";
+import { notRevoked } from "../users/ended-access.ts";
 
 import type { sessionFilters } from "./session-filters.ts";
 import type { ConsoleSession } from "./session.ts";
@@ -28,7 +29,7 @@ import {
   sessionPages,
 } from "./sessions.sql.ts";
 
-/** Sessions of operators in the console, by cookie, and of their agents. They can be ended, unlike access tokens. */
+/** Sessions of operators in the console, by cookie, and of their agents. */
 export interface Sessions {
   /**
    * Opens a session for an operator. `replaced`: the cookie that the browser sent, whose session ends: a session
@@ -56,6 +57,9 @@ export interface Opening {
   readonly address: string;
   readonly userAgent: string;
   readonly requestId: string;
+  /** Of what it was opened with. */
+  readonly issuedAt?: Date | undefined;
+  readonly token?: string | undefined;
   readonly replaced: string | null;
 }
 
@@ -94,8 +98,9 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
   }
 
   return {
-    async open({ actor, endsAt, address, userAgent, requestId, replaced }) {
+    async open({ actor, endsAt, address, userAgent, requestId, replaced, token, issuedAt }) {
       const now = clock.now();
+      const opener = { actor, expiresAt: new Date(now), issuedAt: issuedAt ?? new Date(now) };
       const longest = now + sessionSeconds * 1_000;
       const expiresAt = new Date(Math.min(longest, endsAt?.getTime() ?? longest));
       const ctx = { actor, expiresAt, requestId };
@@ -118,6 +123,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
         ...(former === null ? [] : closing(former, `replaced by ${session.id}`)),
         write(insertSession, { ...session, hash: sha256(cookie) }),
         audit.entry(ctx, "session.opened", session.id, address),
+        notRevoked(token === undefined ? opener : { ...opener, token }),
       );
       await endOldSessions(actor.id);
       return { cookie, session };

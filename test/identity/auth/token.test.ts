@@ -40,7 +40,11 @@ function handmade(header: object, exp = String(nowSeconds + 60)): string {
 describe("an access token", () => {
   test("holds its subject and roles", async () => {
     const session = await subject.verify(await subject.mint(actor, 60));
-    expect(session).toEqual({ actor, expiresAt: new Date((nowSeconds + 90) * 1_000) });
+    const [expiresAt, issuedAt] = [
+      new Date((nowSeconds + 90) * 1_000),
+      new Date(nowSeconds * 1_000),
+    ];
+    expect(session).toEqual({ actor, expiresAt, issuedAt, token: expect.any(String) });
     const other = await subject.verify(await forged({}));
     expect(other.actor).toEqual({ id: "u1", roles: ["admin"] });
   });

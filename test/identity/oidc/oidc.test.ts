@@ -303,6 +303,20 @@ describe("sign-in by OpenID Connect", () => {
     expect(response.headers.getSetCookie().join()).not.toContain("__Host-skyhook=");
   });
 
+  test("without the role of before ends the sessions that have it", async () => {
+    const headers = { cookie: cookiesOf(await finish(await begun())) };
+    const status = async () => (await app.fetch("/v1/events", { headers })).status;
+    app.clock.advance(1);
+    await finish(await begun());
+    expect(await status()).toBe(200);
+    issuer.claims = { roles: ["user"] };
+    app.clock.advance(1);
+    await expectRejected(await finish(await begun()), 403, "insufficient-scope");
+    expect(await status()).toBe(401);
+    const ended = await listed(app, "/v1/audit?action=session.revoked", "admin");
+    expect(ended).toMatchObject([{ detail: "role lost" }, { detail: "role lost" }]);
+  });
+
   test("shows why the issuer refused, but not the issuer's text", async () => {
     const attempt = altered(await begun(), "error", "access_denied");
     const response = await finish(altered(attempt, "error_description", "call 555-1234"), {

@@ -14,6 +14,8 @@ const publicRoutes = [
   "POST /webhooks/:provider",
   "ALL /webhooks/*",
   "POST /v1/auth/token",
+  // Whoever holds a token may revoke it.
+  "POST /v1/auth/revoke",
   // Needs a one-time code or a token; the others read the cookie only.
   "POST /v1/auth/session",
   "GET /v1/auth/session",

@@ -22,7 +22,8 @@ import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { indexEvents } from "../../../../src/events/index-batch.ts";
 import { retention } from "../../../../src/events/retention/retention.ts";
 import { eventsToIndex } from "../../../../src/events/search-index.sql.ts";
-import { erasedCaller, erasures, notErased } from "../../../../src/identity/users/erasures.ts";
+import { endedAccess, endedCaller } from "../../../../src/identity/users/ended-access.ts";
+import { erasures, notErased } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
@@ -131,13 +132,15 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       .then(done("written"));
     await shared.locksAwaited(1, "locktype = 'transactionid'");
     await eraser.atomically(notErased(ctx)).then(done("written beside it"));
-    const erasing = erasures(eraser, systemClock).add(["ada"]).then(done("erased"));
+    const erasing = erasures(eraser, systemClock, endedAccess(eraser, systemClock))
+      .add(["ada"])
+      .then(done("erased"));
     await shared.locksAwaited(1, "locktype = 'advisory'");
     await other.unsafe("commit");
     await Promise.all([writing, erasing]);
     expect(order).toEqual(["written beside it", "written", "erased"]);
     expect(await writer.atomically(notErased(ctx)).catch((error: unknown) => error)).toBe(
-      erasedCaller,
+      endedCaller,
     );
   });
 
