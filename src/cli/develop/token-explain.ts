@@ -8,8 +8,8 @@ import { tokenChecks, TokenRefusal } from "../../identity/auth/refusal.ts";
 import { rolesIn } from "../../identity/auth/role-claim.ts";
 import { claimsOf, tokens } from "../../identity/auth/token.ts";
 import { externalVerifier } from "../../wiring/identity.ts";
-import { painter, table, UsageError } from "../kit/output.ts";
-import { readSecret } from "../kit/secret-input.ts";
+import { painter, table } from "../kit/output.ts";
+import { readToken } from "../kit/secret-input.ts";
 import { serverSigning } from "../kit/signing-key.ts";
 
 /**
@@ -17,9 +17,7 @@ import { serverSigning } from "../kit/signing-key.ts";
  * Verifies as the server does; after each failure again, with the setting that passes it, so all failures are found.
  */
 export async function explain(given: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
-  const isInput = given === undefined || given === "-";
-  const token = (isInput ? await readSecret("Token: ") : given).trim().replace(/^bearer /i, "");
-  if (token === "") throw new UsageError("Write the token on standard input, or as the argument");
+  const token = await readToken(given);
   const { refusals, session } = await judge(token, env);
   const paint = painter(env);
   const failed = new Map(refusals.map((refusal) => [refusal.check, refusal]));

@@ -46,6 +46,22 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       const { explain } = await import("./token-explain.ts");
       await explain(given, env);
     });
+  command
+    .command("revoke")
+    .description("end a token, or all access of a user or client; servers follow within 5 seconds")
+    .argument("[token]", "default: standard input, which no shell history keeps")
+    .option("--subject <subject>", "a user's e-mail address, or the id of a user or client")
+    .addHelpText(
+      "after",
+      example(
+        'echo "$TOKEN" | skyhook token revoke',
+        "skyhook token revoke --subject ada@example.com",
+      ),
+    )
+    .action(async (given: string | undefined, options: { readonly subject?: string }) => {
+      const { revoke } = await import("./token-revoke.ts");
+      await revoke(given, options, env);
+    });
 }
 
 /**

@@ -2,7 +2,8 @@ import { type Command, Option } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
 import { type Role, roles } from "../../base/context.ts";
-import { makeId } from "../../base/ids.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId, makeId } from "../../base/ids.ts";
 import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { tokenKey } from "../../config/secrets.ts";
@@ -14,6 +15,7 @@ import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
 import { note } from "../kit/output.ts";
+import { withRevocations } from "../kit/revocations.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const client = program
@@ -67,13 +69,15 @@ async function listClients(options: ListOptions, env: NodeJS.ProcessEnv): Promis
   });
 }
 
-/** `skyhook client remove`: the client gets no more tokens. Tokens it already has stay valid until they expire. */
+/** `skyhook client remove`: the client gets no more tokens, and those that it has are revoked. */
 async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
-  await useDatabase(readConfig(env), async (storage) => {
-    if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
-    const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));
-    if (removed.changes === 0)
-      throw new Error(`There is no client ${id}: list them with \`${programName} client list\``);
-    console.log(`removed ${id}; its tokens stay valid for up to an hour`);
-  });
+  if (!isId("cli", id)) throw new Error("A client id starts with cli_");
+  const unknown = new AppError(
+    "not-found",
+    `There is no client ${id}: list them with \`${programName} client list\``,
+  );
+  await withRevocations(env, (service, ctx) =>
+    service.subject(ctx, { subject: id }, write(deleteClient, { id }, unknown)),
+  );
+  console.log(`removed ${id}; servers refuse its tokens within 5 seconds`);
 }

@@ -1,3 +1,13 @@
+import { UsageError } from "./output.ts";
+
+/** The access token that was given, or from standard input. */
+export async function readToken(given: string | undefined): Promise<string> {
+  const isInput = given === undefined || given === "-";
+  const token = (isInput ? await readSecret("Token: ") : given).trim().replace(/^bearer /i, "");
+  if (token === "") throw new UsageError("Write the token on standard input, or as the argument");
+  return token;
+}
+
 /** Reads standard input. From a terminal it reads one line, after `prompt`, and does not show what is typed. */
 export async function readSecret(prompt: string): Promise<string> {
   if (!process.stdin.isTTY) return Bun.stdin.text();

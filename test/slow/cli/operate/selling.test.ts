@@ -140,6 +140,16 @@ describe("skyhook client", () => {
     expect((await fetch(`${server.url}/v1/events`, { headers })).status).toBe(200);
     expect((await skyhook("client", "remove", id)).code).toBe(0);
     expect((await grant()).status).toBe(401);
+    await until(
+      async () => (await fetch(`${server.url}/v1/events`, { headers })).status === 401,
+      10_000,
+    );
+    const token = (await skyhook("token", "--email", "ada@example.com")).out.trim();
+    expect((await skyhook("token", "revoke", token)).out).toContain("revoked");
+    expect((await skyhook("token", "revoke", token)).err).toContain("already revoked");
+    const ended = await skyhook("token", "revoke", "--subject", "ADA@example.com");
+    expect(ended.out).toMatch(/^revoked every token of [0-9a-f-]{36}, /);
+    expect((await skyhook("token", "revoke", token, "--subject", "ada")).code).toBe(2);
     expect((await skyhook("client", "remove", id)).err).toContain("There is no client");
     expect(server.log()).not.toContain(secret);
     expect(await server.stop()).toBe(0);
