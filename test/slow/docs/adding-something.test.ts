@@ -30,7 +30,7 @@ function migration(name: string, sqlite: string, postgres: string): Required<Add
       [
         "src/schema/schema.ts",
         `{ name: "0.1.0", sql: ${database} }`,
-        `{ name: "0.1.0", sql: ${database} }, { name: "${name}", sql: ${name}_${database} }`,
+        `{ name: "0.1.0", sql: ${database} }, { name: "0.2.0 ${name}", sql: ${name}_${database} }`,
       ],
     ]),
     files: Object.fromEntries(
