@@ -94,6 +94,7 @@ const elsewhere = [
   "SKYHOOK_PROGRAM",
   "SKYHOOK_COMMIT",
   "NEW_SECRET",
+  "MINISIGN_KEY",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([
