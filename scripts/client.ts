@@ -91,13 +91,19 @@ const manifest = (dependencies: Readonly<Record<string, string>>) => ({
   exports: {
     ".": { types: "./index.d.ts", default: "./index.js" },
     "./graphql": { types: "./graphql.d.ts", default: "./graphql.js" },
-    "./schema.graphql": "./schema.graphql",
+    // TypeScript resolves no file of this kind.
+    "./schema.graphql": { types: "./schema.graphql.d.ts", default: "./schema.graphql" },
     "./openapi.json": "./openapi.json",
     "./package.json": "./package.json",
   },
   files: ["*.js", "*.d.ts", "schema.graphql", "openapi.json", "README.md", "LICENSE"],
   dependencies,
 });
+
+/** Of the GraphQL document. It is no module: nothing can be imported from it. */
+const schemaTypes = `/** Get the path with \`import.meta.resolve("skyhook-client/schema.graphql")\`. */
+export {};
+`;
 
 /** Writes the package to `folder`, which must be below the packages of this repository. */
 export async function buildClient(folder: string): Promise<void> {
@@ -134,6 +140,7 @@ export interface Scalars {
     Bun.write(join(folder, "graphql.d.ts"), types),
     Bun.write(join(folder, "graphql.js"), "export {};\n"),
     Bun.write(join(folder, "schema.graphql"), schema),
+    Bun.write(join(folder, "schema.graphql.d.ts"), schemaTypes),
     Bun.write(join(folder, "openapi.json"), source),
     Bun.write(join(folder, "README.md"), Bun.file(join(root, "src/client/README.md"))),
     Bun.write(join(folder, "LICENSE"), Bun.file(join(root, "LICENSE"))),
