@@ -33,6 +33,8 @@ export interface Session {
   readonly token?: string;
   /** Why it is refused since it was verified; null if it is not. Streams must end when it is. */
   readonly why?: () => Promise<string | null>;
+  /** The API key of the request; absent with other credentials. Its calls are limited together. */
+  readonly key?: { readonly id: string; readonly name: string };
 }
 
 /** Verifies an access token and returns its session. Throws `invalid-token`. */
@@ -60,4 +62,11 @@ export function requireAdmin(ctx: Pick<Context, "actor">): void {
 export function requireOperator(ctx: Context): void {
   if (isOperator(ctx)) return;
   throw new AppError("insufficient-scope", "This requires the role operator or admin");
+}
+
+/** Throws `insufficient-scope` for an API key: what it makes would stay after the key is revoked. */
+export function requireNoKey<One extends Pick<Session, "key">>(session: One): One {
+  if (session.key === undefined) return session;
+  const detail = "An API key cannot sign in or make keys and tokens. Use an access token.";
+  throw new AppError("insufficient-scope", detail);
 }

@@ -30,6 +30,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["listen", () => import("./develop/listen.ts")],
   ["tail", () => import("./develop/tail.ts")],
   ["sessions", () => import("./operate/sessions.ts")],
+  ["keys", () => import("./operate/keys.ts")],
   ["replay", () => import("./operate/replay.ts")],
   ["destination", () => import("./operate/destination.ts")],
   ["apply", () => import("./operate/apply.ts")],

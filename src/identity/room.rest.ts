@@ -6,6 +6,7 @@ import { auditRest } from "./audit/audit.rest.ts";
 import type { Audit } from "./audit/audit.ts";
 import { authRest } from "./auth/auth.rest.ts";
 import { oidcRest } from "./oidc/oidc.rest.ts";
+import { keysRest } from "./sessions/keys.rest.ts";
 import { revocationsRest } from "./sessions/revocations.rest.ts";
 import { sessionsRest } from "./sessions/sessions.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
@@ -14,6 +15,7 @@ import type { Users } from "./users/users.ts";
 type Parts = Parameters<typeof authRest>[0] &
   Parameters<typeof sessionsRest>[0] &
   Parameters<typeof revocationsRest>[0] &
+  Parameters<typeof keysRest>[0] &
   Parameters<typeof oidcRest>[0] &
   Parameters<typeof auditRest>[1] & { readonly users: Users; readonly audit: Audit };
 
@@ -24,4 +26,5 @@ export const identityRoutes = (parts: Parts, callers: Callers) =>
     .use(auditRest(parts.audit, parts, callers))
     .use(sessionsRest(parts))
     .use(revocationsRest(parts))
+    .use(keysRest(parts))
     .use(oidcRest(parts));

@@ -582,7 +582,7 @@ create table clients (
   created_at bigint not null
 );
 
--- Sessions of operators in the console, and tokens of agents. Only a hash of the cookie or token is stored.
+-- Sessions of operators in the console, tokens of agents, and API keys. Only a hash is stored.
 create table sessions (
   id text collate "C" not null primary key,
   kind text collate "C" not null,
@@ -593,10 +593,12 @@ create table sessions (
   address text collate "C" not null,
   user_agent text collate "C" not null,
   created_at bigint not null,
-  expires_at bigint not null
+  expires_at bigint not null,
+  last_used_at bigint
 );
 create unique index sessions_hash on sessions (hash);
 create index sessions_newest on sessions (created_at, id);
+create index sessions_of_kind on sessions (kind, created_at, id);
 create index sessions_expiry on sessions (expires_at);
 -- Each sign-in counts the sessions of its actor, newest first.
 create index sessions_of_actor on sessions (actor, id);

@@ -298,7 +298,7 @@ create table clients (
   created_at integer not null
 ) strict;
 
--- Sessions of operators in the console, and tokens of agents. Only a hash of the cookie or token is stored.
+-- Sessions of operators in the console, tokens of agents, and API keys. Only a hash is stored.
 create table sessions (
   id text not null primary key,
   kind text not null,
@@ -309,10 +309,12 @@ create table sessions (
   address text not null,
   user_agent text not null,
   created_at integer not null,
-  expires_at integer not null
+  expires_at integer not null,
+  last_used_at integer
 ) strict;
 create unique index sessions_hash on sessions (hash);
 create index sessions_newest on sessions (created_at, id);
+create index sessions_of_kind on sessions (kind, created_at, id);
 create index sessions_expiry on sessions (expires_at);
 -- Each sign-in counts the sessions of its actor, newest first.
 create index sessions_of_actor on sessions (actor, id);

@@ -21,8 +21,10 @@ import {
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
 import { agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
 import { agentTokens } from "../identity/sessions/agent-tokens.ts";
+import { apiKeys } from "../identity/sessions/api-keys.ts";
 import { revocations } from "../identity/sessions/revocations.ts";
 import { sessions } from "../identity/sessions/sessions.ts";
+import { storedTokens } from "../identity/sessions/stored-tokens.ts";
 import { endedAccess } from "../identity/users/ended-access.ts";
 import { erasures } from "../identity/users/erasures.ts";
 import { users } from "../identity/users/users.ts";
@@ -43,7 +45,9 @@ export function identityServices(platform: Platform) {
   const verify = external === null ? minting.verify : noticing(external);
   const accepted = rememberedSessions(verify, clock);
   const acceptedOfAgents = agentVerifier(platform, accepted, signIn, noticing);
-  const forAgents = agentTokens(storage, audited, clock, makeId);
+  const stored = storedTokens(storage, audited, clock, makeId, log);
+  const forAgents = agentTokens(stored);
+  const keys = apiKeys(stored, storage, audited, clock);
   const agentAccess = unlessEnded(
     agentSignIn(forAgents, acceptedOfAgents, config.mcpAllow ?? []),
     ended,
@@ -66,8 +70,8 @@ export function identityServices(platform: Platform) {
   }
   return {
     tokens: minting,
-    /** Verifies Skyhook's tokens or, if configured, those of an identity provider. */
-    verify: loggedRefusals(unlessEnded(accepted, ended), log, clock),
+    /** Verifies API keys, and Skyhook's tokens or, if configured, those of an identity provider. */
+    verify: loggedRefusals(unlessEnded(keys.signIn(accepted), ended), log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, clock),
     limiter: failureLimiter(clock),
@@ -82,6 +86,7 @@ export function identityServices(platform: Platform) {
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),
     agentTokens: forAgents,
+    apiKeys: keys,
     /** Verifies tokens at `/mcp`. */
     agentSignIn: loggedRefusals(agentAccess, log, clock),
     /** The issuer at which agents sign in; null if there is none but this server. */

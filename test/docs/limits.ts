@@ -39,7 +39,12 @@ const limits: readonly Limit[] = [
   ["work without a token per address, in fields of GraphQL", 429, limiter, "maxFields"],
   ["… within", null, limiter, "workSeconds"],
   ["characters of a token", 401, "identity/auth/token.ts", "maxTokenLength"],
-  ["tokens for agents per operator", 422, "identity/sessions/agent-tokens.ts", "maxPerActor"],
+  [
+    "API keys, and tokens for agents, per caller",
+    422,
+    "identity/sessions/stored-tokens.ts",
+    "maxPerActor",
+  ],
   ["page size", null, "base/page.ts", "maxLimit"],
   ["page × limit", 400, "base/page.ts", "maxOffsetRows"],
   ["characters of a cursor", 400, "base/cursor.ts", "maxCursorLength"],

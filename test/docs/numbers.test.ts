@@ -90,7 +90,7 @@ const said: readonly (readonly [file: string, text: string])[] = [
   ],
   ["agents", `at most ${valueOf("mcp/answer.ts", "maxAnswerLength")} characters`],
   ["agents", `may send ${valueOf(limiter, "maxCalls")} messages a minute`],
-  ["agents", `at most ${valueOf("identity/sessions/agent-tokens.ts", "maxPerActor")} tokens`],
+  ["agents", `at most ${valueOf("identity/sessions/stored-tokens.ts", "maxPerActor")} tokens`],
   ["operations", `up to ${valueOf("inbound/providers/code_host.ts", "maxBodyBytes")}, or`],
   ["operations", `a heartbeat every ${valueOf("web/rest/sse.ts", "heartbeatMs")} `],
   ["operations", `knows ${Array.from(allAirports()).length.toLocaleString("en")} airports`],

@@ -7,7 +7,7 @@ import { declareResource } from "../kit/resource.ts";
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   declareResource(program.command("sessions"), env, {
     name: "sessions",
-    description: "list and end sign-ins to the console and tokens of agents",
+    description: "list and end sign-ins to the console, tokens of agents and API keys",
     role: "admin",
     filters: sessionFilters,
     columns: {

@@ -29,6 +29,8 @@ export const auditActions = [
   "agent.token_created",
   "token.revoked",
   "access.revoked",
+  "key.created",
+  "key.revoked",
   "booking.refunded",
   "replay.started",
   "replay.stopped",
@@ -67,7 +69,7 @@ export const listedAuditEntrySchema = resource(
     actorEmail: nullable(text("The user's e-mail address.", "ada@example.com")),
     subjectName: nullable(
       text(
-        "The title of the event, or the name of the operators' destination or the token of an agent.",
+        "The title of the event, or the name of the operators' destination, the token of an agent or the API key.",
       ),
     ),
   },

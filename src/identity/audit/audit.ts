@@ -43,6 +43,7 @@ const unlimited: readonly AuditAction[] = [
   "session.closed",
   "session.revoked",
   "token.revoked",
+  "key.revoked",
 ];
 
 export function audit(
@@ -54,15 +55,19 @@ export function audit(
   return {
     entry(ctx, action, subject, detail) {
       if (!unlimited.includes(action)) writes.count(ctx);
-      const { actor } = ctx;
+      const { actor, key } = ctx;
       const now = clock.now();
+      const lines = [
+        ...(key ? [`API key: ${key.name}`] : []),
+        ...(detail === undefined ? [] : [detail]),
+      ];
       const entry = {
         id: makeId("aud", now),
         createdAt: new Date(now),
         actor: actor.id,
         action,
         subject,
-        detail: detail?.slice(0, maxDetailLength) ?? null,
+        detail: lines.join("\n").slice(0, maxDetailLength) || null,
       };
       return write(insertAudit, { ...entry, tombstones: [sha256(actor.id)] }, endedCaller);
     },

@@ -77,16 +77,18 @@ export async function namedEntries(
   const all = (part: "actor" | "subject") => [...new Set(entries.map((entry) => entry[part]))];
   const subjects = all("subject");
   const having = (prefix: string) => subjects.filter((subject) => isId(prefix, subject));
-  const [people, happened, targets, agents] = await Promise.all([
+  const [people, happened, targets, agents, keys] = await Promise.all([
     names.users.find(ctx, all("actor")),
     names.events.find(ctx, subjects),
     destinationNames(ctx, names, having("dst")),
     recordedNames(ctx, names, "agent.token_created", having("ses")),
+    recordedNames(ctx, names, "key.created", having("ses")),
   ]);
   const userById = new Map(people.map((user) => [user.id, user]));
   const titles = new Map([
     ...targets,
     ...agents,
+    ...keys,
     ...happened.map(({ id, title }) => [id, title] as const),
   ]);
   return entries.map((entry) => {

@@ -1,8 +1,9 @@
 import type { Session, Verify } from "../../base/context.ts";
 import { invalidToken, TokenRefusal } from "../auth/refusal.ts";
 
-import { agentTokenPrefix, type AgentTokens } from "./agent-tokens.ts";
+import type { AgentTokens } from "./agent-tokens.ts";
 import type { Allowance } from "./session.ts";
+import { tokenKinds } from "./stored-tokens.ts";
 
 /** Where agents connect. With PUBLIC_URL before it, the audience of their access tokens (RFC 8707). */
 export const mcpPath = "/mcp";
@@ -25,7 +26,10 @@ export function agentSignIn(
   allowed: readonly Allowance[],
 ): Verify<AgentSession> {
   return async (token) => {
-    if (!token.startsWith(agentTokenPrefix)) {
+    if (token.startsWith(tokenKinds.key.prefix)) {
+      throw invalidToken(new TokenRefusal("audience", "API keys are not accepted at /mcp"));
+    }
+    if (!token.startsWith(tokenKinds.agent.prefix)) {
       const session = await verify(token);
       return { ...session, allowed, caller: session.actor.id };
     }

@@ -8,6 +8,15 @@ export const sessionFilters = {
     kind: "word",
     label: "Kind",
     words: sessionKinds,
-    description: "Only browsers, or only tokens of agents.",
+    description: "Only browsers, tokens of agents, or API keys.",
+  },
+} as const satisfies Filters;
+
+/** The filters of the list of API keys. */
+export const keyFilters = {
+  actor: {
+    kind: "text",
+    label: "Created by",
+    description: "Only keys that this user or client made.",
   },
 } as const satisfies Filters;

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import { requireNoKey } from "../../base/context.ts";
 import { invalid } from "../../base/validation.ts";
 import { authenticate, type Credentials, type Exchange } from "../../web/auth.ts";
 import { readJson } from "../../web/json-body.ts";
@@ -42,7 +43,7 @@ function readName(given: unknown): string {
   return name;
 }
 
-/** The session of this browser, those of all operators, and the tokens of agents. */
+/** The session of this browser, those of all operators, and the tokens of agents. API keys: see keys.rest.ts. */
 export const sessionsRest = (parts: Parts) => {
   const { sessions, agentTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
@@ -52,7 +53,7 @@ export const sessionsRest = (parts: Parts) => {
   async function credentials(request: Request, address: string) {
     if (request.headers.has("authorization")) {
       const { expiresAt, ...session } = await authenticate(request, parts.credentials);
-      return { ...session, endsAt: expiresAt };
+      return { ...requireNoKey(session), endsAt: expiresAt };
     }
     const body = await readJson(request, address);
     const { code, name }: { code?: unknown; name?: unknown } = Object(body);
@@ -142,8 +143,8 @@ export const sessionsRest = (parts: Parts) => {
     )
     .get(
       "/v1/sessions",
-      ...list("listSessions", "List the sessions of the console and of agents", {
-        description: "Newest first. Admins see all, operators the tokens of their agents.",
+      ...list("listSessions", "List what gives access: sessions, tokens of agents, API keys", {
+        description: "Newest first. Admins see all, operators the tokens and keys they made.",
         ids: "ses_",
         filters: sessionFilters,
         response: sessionPageSchema,
@@ -164,9 +165,9 @@ export const sessionsRest = (parts: Parts) => {
     )
     .delete(
       "/v1/sessions/:id",
-      ...route("revokeSession", "End a session of the console or of an agent", {
+      ...route("revokeSession", "End a session, a token of an agent or an API key", {
         description:
-          "Takes effect with the next request; a stream ends within a minute. Admins end any, operators the tokens of their agents.",
+          "Takes effect with the next request; a stream ends within a minute. Admins end any, operators the tokens and keys they made.",
         params: sessionParams,
         response: sessionSchema,
         problems: [404],

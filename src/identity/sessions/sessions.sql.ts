@@ -21,11 +21,11 @@ export const insertSession = statement<StoredSession>()((db, { sessions }) =>
   db.insert(sessions).values(allColumns(sessions)),
 );
 
-/** Touches no row if the actor has `max` tokens for agents that have not expired. */
-export const insertAgentIfRoom = statement<StoredSession & { now: Date; max: number }>()(
+/** Touches no row if the actor has `max` of this kind that have not expired. */
+export const insertIfRoom = statement<StoredSession & { now: Date; max: number }>()(
   (db, { sessions }, p) => {
     const { actor, kind, expiresAt } = sessions;
-    const count = sql`(select count(*) from ${sessions} where ${actor} = ${p.actor} and ${kind} = 'agent' and ${expiresAt} > ${encoded(p.now, expiresAt)})`;
+    const count = sql`(select count(*) from ${sessions} where ${actor} = ${p.actor} and ${kind} = ${p.kind} and ${expiresAt} > ${encoded(p.now, expiresAt)})`;
     return db.insert(sessions).select(rowIf(sessions, sql`${count} < ${p.max}`));
   },
   { contended: ({ actor }) => ({ table: sessionsTable, ids: [actor] }) },
@@ -84,14 +84,41 @@ export const deleteSession = statement<Pick<StoredSession, "id">>()((db, t, p) =
   db.delete(t.sessions).where(eq(t.sessions.id, p.id)).returning(sessionColumns(t)),
 );
 
-/** Ends the token for an agent that this actor made. */
-export const deleteOwnAgent = statement<Pick<StoredSession, "id" | "actor">>()((db, t, p) =>
+/** Ends the token or key that this actor made. */
+export const deleteOwn = statement<
+  Pick<StoredSession, "id" | "actor"> & { kinds: readonly StoredSession["kind"][] }
+>()((db, t, p, dialect) =>
   db
     .delete(t.sessions)
     .where(
-      and(eq(t.sessions.id, p.id), eq(t.sessions.actor, p.actor), eq(t.sessions.kind, "agent")),
+      and(
+        eq(t.sessions.id, p.id),
+        eq(t.sessions.actor, p.actor),
+        dialect.among(t.sessions.kind, p.kinds),
+      ),
     )
     .returning(sessionColumns(t)),
+);
+
+export const keyById = statement<Pick<StoredSession, "id">>()((db, t, p) =>
+  db
+    .select(sessionColumns(t))
+    .from(t.sessions)
+    .where(and(eq(t.sessions.id, p.id), eq(t.sessions.kind, "key")))
+    .limit(1),
+);
+
+/** Stores when a token was used, unless it was used at `before` or later. */
+export const updateLastUse = statement<Pick<StoredSession, "id"> & { now: Date; before: Date }>()(
+  (db, { sessions }, p) => {
+    const { id, lastUsedAt } = sessions;
+    const isOld = sql`coalesce(${lastUsedAt}, 0) < ${encoded(p.before, lastUsedAt)}`;
+    return db
+      .update(sessions)
+      .set({ lastUsedAt: p.now })
+      .where(and(eq(id, p.id), isOld));
+  },
+  { contended: ({ id }) => ({ table: sessionsTable, ids: [id] }) },
 );
 
 export const deleteExpiredSessions = statement<{ now: Date }>()((db, { sessions }, p) =>

@@ -11,6 +11,7 @@ import { AppError } from "../../base/errors.ts";
 import type { FiltersOf } from "../../base/filters.ts";
 import { isId, type MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import { mergeSources } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -21,7 +22,7 @@ import type { sessionFilters } from "./session-filters.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
-  deleteOwnAgent,
+  deleteOwn,
   deleteSession,
   insertSession,
   oldSessions,
@@ -29,7 +30,7 @@ import {
   sessionPages,
 } from "./sessions.sql.ts";
 
-/** Sessions of operators in the console, by cookie, and of their agents. */
+/** Sessions of operators in the console, by cookie, and the tokens and API keys they made. */
 export interface Sessions {
   /**
    * Opens a session for an operator. `replaced`: the cookie that the browser sent, whose session ends: a session
@@ -40,13 +41,13 @@ export interface Sessions {
   read(cookie: string): Promise<ConsoleSession>;
   /** Ends the session of a cookie. Returns whether it existed. */
   close(cookie: string): Promise<boolean>;
-  /** Newest first: for admins all, for operators the tokens of their agents. */
+  /** Newest first: for admins all, for operators the tokens and keys they made. */
   list(
     ctx: Context,
     request: PageRequest,
     filters?: FiltersOf<typeof sessionFilters>,
   ): Promise<Page<ConsoleSession>>;
-  /** Ends a session: admins any, operators the tokens of their agents. Throws `not-found`. */
+  /** Ends a session: admins any, operators the tokens and keys they made. Throws `not-found`. */
   revoke(ctx: Context, id: string): Promise<ConsoleSession>;
 }
 
@@ -70,6 +71,8 @@ const maxSessionsPerActor = 200;
 /** Sign-ins at the same time can leave more. Later ones end the others. */
 const maxEndedAtOnce = 100;
 const maxUserAgentLength = 200;
+/** What an operator makes and can end. */
+const madeKinds = ["agent", "key"] as const;
 
 export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
@@ -116,6 +119,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
         userAgent: printable(userAgent),
         createdAt: new Date(now),
         expiresAt,
+        lastUsedAt: null,
       };
       const former = replaced === null ? null : await find(replaced);
       await storage.atomically(
@@ -143,8 +147,11 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       requireOperator(ctx);
       if (kind === "console") requireAdmin(ctx);
       await storage.atomically(write(deleteExpiredSessions, { now: new Date(clock.now()) }));
-      const filters = isAdmin(ctx) ? { kind } : { kind: "agent", actor: ctx.actor.id };
-      return paginate(sessionPages(storage, filters), request);
+      if (isAdmin(ctx)) return paginate(sessionPages(storage, { kind }), request);
+      const own = (kind === undefined ? madeKinds : [kind]).map((each) =>
+        sessionPages(storage, { kind: each, actor: ctx.actor.id }),
+      );
+      return paginate(mergeSources(own), request);
     },
     async revoke(ctx, id) {
       requireOperator(ctx);
@@ -153,7 +160,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       const [ended] = await storage.atomically(
         isAdmin(ctx)
           ? write(deleteSession, { id }, unknown)
-          : write(deleteOwnAgent, { id, actor: ctx.actor.id }, unknown),
+          : write(deleteOwn, { id, actor: ctx.actor.id, kinds: madeKinds }, unknown),
         audit.entry(ctx, "session.revoked", id),
       );
       const [session] = ended.rows;

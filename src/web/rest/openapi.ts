@@ -54,7 +54,12 @@ const tagGroups = {
 };
 
 const securitySchemes = {
-  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "An access token or an API key.",
+  },
   client: { type: "http", scheme: "basic", description: "A client's id and secret." },
 };
 

@@ -37,6 +37,11 @@ const trials: Trials = {
     expect((await fetch(`${server.url}/v1/api/bookings`, { headers })).status).toBe(200);
   },
 
+  async "docs/api.md run: api key"({ shell }, code) {
+    const answer = await done(shell(`${code}skyhook keys >&2`));
+    expect(JSON.parse(answer)).toMatchObject({ data: [] });
+  },
+
   async "docs/api.md run: query"({ shell }, code) {
     expect(JSON.parse(await done(shell(code)))).toEqual({
       data: {

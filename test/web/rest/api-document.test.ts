@@ -146,6 +146,7 @@ describe("the OpenAPI document", () => {
       ["/v1/replays/", replayId],
       ["/v1/users/", user.id],
       ["/v1/providers/", "code_host"],
+      ["/v1/keys/", await idOf(used.as("admin", "/v1/keys", post({ name: "x" })))],
     ];
     // It has the session of a browser, which this test has not, or does not end.
     const others = ["/v1/auth/session", "/v1/feed", "/v1/events/stream"];

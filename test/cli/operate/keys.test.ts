@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import {
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  startServer,
+  temporaryFolder,
+} from "../../support/program.ts";
+
+describe("skyhook keys", () => {
+  const folder = temporaryFolder();
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer({ cwd: folder });
+  });
+  afterAll(async () => {
+    await server.stop();
+    removeFolder(folder);
+  });
+
+  test("prints a key alone, lists it without the secret, and revokes it", async () => {
+    expect((await runSkyhook(["keys"], server)).err).toBe("No keys found.\n");
+    const words = ["keys", "create", "Nightly export", "--role", "operator", "--days", "30"];
+    const made = await runSkyhook(words, server);
+    expect(made.out).toMatch(/^skyhook_key_[\w-]{43}\n$/);
+    const id = /keys revoke (ses_[0-9a-f]+)/.exec(made.err)?.[1] ?? "";
+    expect(made.err).not.toContain("skyhook_key_");
+    const headers = { authorization: `Bearer ${made.out.trim()}` };
+    expect((await fetch(`${server.url}/v1/events`, { headers })).status).toBe(200);
+    const list = (await runSkyhook(["keys"], server)).out;
+    expect(list).toMatch(new RegExp(`${id} +Nightly export +operator +skyhook-cli `));
+    expect(list).not.toContain("skyhook_key_");
+    const ended = await runSkyhook(["keys", "revoke", id], server);
+    expect([ended.code, ended.out]).toEqual([0, `revoked ${id}\n`]);
+    expect((await fetch(`${server.url}/v1/events`, { headers })).status).toBe(401);
+    const again = await runSkyhook(["keys", "revoke", id], server);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("no API key")]);
+  });
+
+  test("makes one for an admin, as JSON", async () => {
+    const words = ["keys", "create", "x", "--role", "admin", "--json"];
+    const { key, role } = JSON.parse((await runSkyhook(words, server)).out);
+    expect([role, key]).toEqual(["admin", expect.stringMatching(/^skyhook_key_/)]);
+  });
+
+  test.each([
+    [["--role", "root"], "--role"],
+    [["--days", "366"], "--days"],
+  ])("refuses %j", async (options, named) => {
+    const { code, err } = await runSkyhook(["keys", "create", "x", ...options], server);
+    expect([code, err]).toEqual([2, expect.stringContaining(named)]);
+  });
+});
