@@ -25,7 +25,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .command("upgrade")
     .description("say what this version would migrate; the older server may keep running")
     .requiredOption("--check", "try it on a copy, and change nothing")
-    .addHelpText("after", example("./skyhook-0.2.0 upgrade --check"))
+    .addHelpText("after", example("skyhook upgrade --check"))
     .action(() => checkUpgrade(env));
 }
 
