@@ -1,14 +1,25 @@
 // Rehearses a release on this machine, from a tag to an installed program: `bun run rehearse`. It changes nothing outside of
 // its temporary folders and the caches in node_modules/.cache.
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { version } from "../src/base/version.ts";
+import { noChromium } from "../test/support/browser.ts";
+import { notInstalled } from "../test/support/skips.ts";
 
 import { output } from "./command.ts";
 import { noImages, rehearseImage } from "./rehearsal/image.ts";
+import { rehearseNpm } from "./rehearsal/npm.ts";
 import { lastLine, rejected, skip, skippedSteps, step } from "./rehearsal/steps.ts";
 
 const usage = `bun run rehearse [--key FOLDER]
@@ -69,6 +80,8 @@ async function makeKey(key: string): Promise<void> {
   ]);
 }
 
+const noNpm = noChromium ?? notInstalled("npm");
+
 /** Serves a folder as releases are served. */
 function serveReleases(folder: string) {
   return Bun.serve({
@@ -128,6 +141,27 @@ async function rehearseArchive(folder: string, releases: string): Promise<void> 
   });
 }
 
+/** npm's packages; last the one that needs the others. */
+function npmTarballs(clone: string): readonly string[] {
+  const folder = join(clone, "dist/release");
+  const names = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  const main = `skyhook-${version}.tgz`;
+  return [...names.filter((name) => name !== main), main].map((name) => join(folder, name));
+}
+
+/** The package of this platform has the program that the release signs. */
+async function verifyPackaged(folder: string, releases: string): Promise<string> {
+  const cwd = join(folder, "packaged");
+  mkdirSync(cwd);
+  const name = `skyhook-${process.platform}-${process.arch}-${version}.tgz`;
+  await output(["tar", "-xzf", join(folder, "clone/dist/release", name)], { cwd });
+  return lastLine(
+    await output([join(cwd, "package/skyhook"), "version", "--verify", "--from", releases], {
+      cwd,
+    }),
+  );
+}
+
 /** Builds the program of a next version in the clone, to upgrade to. */
 async function buildNext(clone: string): Promise<string> {
   await setInManifest(clone, { version: nextVersion });
@@ -154,6 +188,9 @@ async function rehearse(folder: string, key: string): Promise<void> {
   try {
     const releases = server.url.origin;
     await rehearseArchive(folder, releases);
+    await step("npm: the packed program", () => verifyPackaged(folder, releases));
+    if (noNpm !== null) skip("npm", noNpm);
+    else await step("npm: publish, install and sign in", () => rehearseNpm(npmTarballs(clone)));
     if (noImages !== null) return skip("image", noImages);
     const name = `skyhook-${version}-linux-${process.arch}`;
     mkdirSync(join(clone, "dist/image"));

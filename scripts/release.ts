@@ -9,6 +9,7 @@ import { sourceCommit } from "../src/cli/kit/program.ts";
 
 import { builtCommit, compile, skyhookEntrypoints, type Target, targets } from "./build.ts";
 import { output } from "./command.ts";
+import { packNpm } from "./pack/npm.ts";
 import { tarball } from "./pack/tar.ts";
 import { releaseOf } from "./release-key.ts";
 import { sbom } from "./sbom.ts";
@@ -44,6 +45,7 @@ async function build(): Promise<void> {
     await writeArchive(target);
     console.log(`built ${nameOf(target)}`);
   }
+  await packNpm(targets, programOf, release);
   for (const name of readdirSync(release).toSorted()) {
     lines.push(`${await sha256(join(release, name))}  ${name}`);
   }
