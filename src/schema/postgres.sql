@@ -591,7 +591,7 @@ create table sessions (
   roles json not null,
   allowed json not null,
   address text collate "C" not null,
-  user_agent text collate "C" not null,
+  name text collate "C" not null,
   created_at bigint not null,
   expires_at bigint not null,
   last_used_at bigint

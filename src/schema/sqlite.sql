@@ -307,7 +307,7 @@ create table sessions (
   roles text not null,
   allowed text not null,
   address text not null,
-  user_agent text not null,
+  name text not null,
   created_at integer not null,
   expires_at integer not null,
   last_used_at integer

@@ -20,8 +20,7 @@ import {
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
 import { agentSignIn, mcpPath } from "../identity/sessions/agent-sign-in.ts";
-import { agentTokens } from "../identity/sessions/agent-tokens.ts";
-import { apiKeys } from "../identity/sessions/api-keys.ts";
+import { keySignIn } from "../identity/sessions/key-sign-in.ts";
 import { revocations } from "../identity/sessions/revocations.ts";
 import { sessions } from "../identity/sessions/sessions.ts";
 import { storedTokens } from "../identity/sessions/stored-tokens.ts";
@@ -46,10 +45,8 @@ export function identityServices(platform: Platform) {
   const accepted = rememberedSessions(verify, clock);
   const acceptedOfAgents = agentVerifier(platform, accepted, signIn, noticing);
   const stored = storedTokens(storage, audited, clock, makeId, log);
-  const forAgents = agentTokens(stored);
-  const keys = apiKeys(stored, storage, audited, clock);
   const agentAccess = unlessEnded(
-    agentSignIn(forAgents, acceptedOfAgents, config.mcpAllow ?? []),
+    agentSignIn(stored, acceptedOfAgents, config.mcpAllow ?? []),
     ended,
   );
   const ending = revocations({
@@ -71,7 +68,7 @@ export function identityServices(platform: Platform) {
   return {
     tokens: minting,
     /** Verifies API keys, and Skyhook's tokens or, if configured, those of an identity provider. */
-    verify: loggedRefusals(unlessEnded(keys.signIn(accepted), ended), log, clock),
+    verify: loggedRefusals(unlessEnded(keySignIn(stored, accepted), ended), log, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, clock),
     limiter: failureLimiter(clock),
@@ -85,8 +82,7 @@ export function identityServices(platform: Platform) {
     revocations: ending,
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),
-    agentTokens: forAgents,
-    apiKeys: keys,
+    storedTokens: stored,
     /** Verifies tokens at `/mcp`. */
     agentSignIn: loggedRefusals(agentAccess, log, clock),
     /** The issuer at which agents sign in; null if there is none but this server. */

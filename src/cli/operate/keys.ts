@@ -24,7 +24,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     columns: {
       id: "id",
       name: "name",
-      role: "role",
+      roles: "roles",
       "created by": "actor",
       created: "createdAt",
       "last used": "lastUsedAt",

@@ -18,7 +18,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       address: "address",
       created: "createdAt",
       expires: "expiresAt",
-      name: "userAgent",
+      name: "name",
     },
     examples: ["skyhook sessions", "skyhook sessions --kind agent"],
     sample: "ses_019377b07d4070008000000000000001",

@@ -1,9 +1,8 @@
 import type { Session, Verify } from "../../base/context.ts";
 import { invalidToken, TokenRefusal } from "../auth/refusal.ts";
 
-import type { AgentTokens } from "./agent-tokens.ts";
 import type { Allowance } from "./session.ts";
-import { tokenKinds } from "./stored-tokens.ts";
+import { type StoredTokens, tokenPrefixes } from "./stored-tokens.ts";
 
 /** Where agents connect. With PUBLIC_URL before it, the audience of their access tokens (RFC 8707). */
 export const mcpPath = "/mcp";
@@ -21,19 +20,19 @@ export interface AgentSession extends Session {
  * `allowed` names. Throws `invalid-token`.
  */
 export function agentSignIn(
-  agentTokens: Pick<AgentTokens, "find">,
+  storedTokens: Pick<StoredTokens, "find">,
   verify: Verify,
   allowed: readonly Allowance[],
 ): Verify<AgentSession> {
   return async (token) => {
-    if (token.startsWith(tokenKinds.key.prefix)) {
+    if (token.startsWith(tokenPrefixes.key)) {
       throw invalidToken(new TokenRefusal("audience", "API keys are not accepted at /mcp"));
     }
-    if (!token.startsWith(tokenKinds.agent.prefix)) {
+    if (!token.startsWith(tokenPrefixes.agent)) {
       const session = await verify(token);
       return { ...session, allowed, caller: session.actor.id };
     }
-    const found = await agentTokens.find(token);
+    const found = await storedTokens.find("agent", token);
     if (found === null) {
       throw invalidToken(new TokenRefusal("key", "no token for an agent is stored for it"));
     }

@@ -2,22 +2,20 @@ import { Elysia } from "elysia";
 
 import { type Callers, routes } from "../../web/rest/route.ts";
 
-import {
-  apiKeyInputSchema,
-  apiKeyPageSchema,
-  apiKeySchema,
-  newApiKeySchema,
-} from "./api-key.schema.ts";
-import type { ApiKeys } from "./api-keys.ts";
+import { apiKeyInputSchema, newApiKeySchema } from "./api-key.schema.ts";
 import { keyFilters } from "./session-filters.ts";
-import { sessionParams } from "./session.schema.ts";
+import { sessionPageSchema, sessionParams } from "./session.schema.ts";
+import { sessionSchema } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+import type { StoredTokens } from "./stored-tokens.ts";
 
 interface Parts {
-  readonly apiKeys: ApiKeys;
+  readonly sessions: Sessions;
+  readonly storedTokens: StoredTokens;
   readonly callers: Callers;
 }
 
-export const keysRest = ({ apiKeys, callers }: Parts) => {
+export const keysRest = ({ sessions, storedTokens, callers }: Parts) => {
   const { route, list } = routes(callers, "Authentication");
   return new Elysia({ name: "keys" })
     .get(
@@ -26,23 +24,23 @@ export const keysRest = ({ apiKeys, callers }: Parts) => {
         description: "Newest first: your own; for admins all.",
         ids: "ses_",
         filters: keyFilters,
-        response: apiKeyPageSchema,
+        response: sessionPageSchema,
         problems: [403],
-        serve: ({ ctx, page, filters }) => apiKeys.list(ctx, page, filters),
+        serve: ({ ctx, page, filters }) => sessions.list(ctx, page, { ...filters, kind: "key" }),
       }),
     )
     .post(
       "/v1/keys",
       ...route("createKey", "Make an API key", {
         description:
-          "A request with the key is yours, with the role of the key. You have at most 20. The key is shown only here: if the response is lost, revoke it and make another. An API key cannot make keys.",
+          "Requests with the key are yours, with the role of the key. You have at most 20. The key is shown only here: if the response is lost, revoke it and make another one. An API key cannot make keys.",
         body: apiKeyInputSchema,
         success: 201,
         location: ({ id }) => `/v1/keys/${id}`,
         response: newApiKeySchema,
         problems: [403, 429],
         serve: ({ ctx, body, ...exchange }) =>
-          apiKeys.create(ctx, body, callers.addressOf(exchange)),
+          storedTokens.createKey(ctx, body, callers.addressOf(exchange)),
       }),
     )
     .get(
@@ -50,9 +48,9 @@ export const keysRest = ({ apiKeys, callers }: Parts) => {
       ...route("getKey", "Read an API key", {
         description: "One of your own; for admins any.",
         params: sessionParams,
-        response: apiKeySchema,
+        response: sessionSchema,
         problems: [404],
-        serve: ({ ctx, params }) => apiKeys.get(ctx, params.id),
+        serve: ({ ctx, params }) => sessions.getKey(ctx, params.id),
       }),
     )
     .delete(
@@ -60,9 +58,9 @@ export const keysRest = ({ apiKeys, callers }: Parts) => {
       ...route("revokeKey", "Revoke an API key", {
         description: "Takes effect with the next request; a stream ends within a minute.",
         params: sessionParams,
-        response: apiKeySchema,
+        response: sessionSchema,
         problems: [404],
-        serve: ({ ctx, params }) => apiKeys.revoke(ctx, params.id),
+        serve: ({ ctx, params }) => sessions.revokeKey(ctx, params.id),
       }),
     );
 };

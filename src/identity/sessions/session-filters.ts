@@ -2,21 +2,22 @@ import type { Filters } from "../../base/filters.ts";
 
 import { sessionKinds } from "./session.ts";
 
-/** The filters of the list of sessions. */
-export const sessionFilters = {
-  kind: {
-    kind: "word",
-    label: "Kind",
-    words: sessionKinds,
-    description: "Only browsers, tokens of agents, or API keys.",
-  },
-} as const satisfies Filters;
-
 /** The filters of the list of API keys. */
 export const keyFilters = {
   actor: {
     kind: "text",
     label: "Created by",
-    description: "Only keys that this user or client made.",
+    description: "Only those of this user or client.",
+  },
+} as const satisfies Filters;
+
+/** The filters of the list of sessions. */
+export const sessionFilters = {
+  ...keyFilters,
+  kind: {
+    kind: "word",
+    label: "Kind",
+    words: sessionKinds,
+    description: "Only browsers, tokens of agents, or API keys.",
   },
 } as const satisfies Filters;

@@ -29,7 +29,7 @@ export const sessionSchema = resource(
     ),
     roles: listOf(word(roles), "What it may do."),
     address: personal("identifies", text("The client's address at sign-in.", "192.0.2.1")),
-    userAgent: personal(
+    name: personal(
       "identifies",
       text("The browser, as it names itself; the name of a token for an agent or of an API key."),
     ),

@@ -15,7 +15,6 @@ import {
 } from "../auth/console-codes.ts";
 
 import { agentTokenInputSchema, agentTokenSchema } from "./agent-token.schema.ts";
-import type { AgentTokens } from "./agent-tokens.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 import { sessionFilters } from "./session-filters.ts";
 import {
@@ -26,10 +25,11 @@ import {
 } from "./session.schema.ts";
 import { type ConsoleSession, sessionSchema } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import type { StoredTokens } from "./stored-tokens.ts";
 
 interface Parts {
   readonly sessions: Sessions;
-  readonly agentTokens: AgentTokens;
+  readonly storedTokens: StoredTokens;
   readonly cookies: SessionCookies;
   readonly consoleCodes: ConsoleCodes;
   readonly credentials: Credentials;
@@ -45,7 +45,7 @@ function readName(given: unknown): string {
 
 /** The session of this browser, those of all operators, and the tokens of agents. API keys: see keys.rest.ts. */
 export const sessionsRest = (parts: Parts) => {
-  const { sessions, agentTokens, cookies, consoleCodes, callers } = parts;
+  const { sessions, storedTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
   const { route, list } = routes(callers, "Audit and sessions", operatorsOnly);
 
@@ -160,7 +160,8 @@ export const sessionsRest = (parts: Parts) => {
         success: 201,
         response: agentTokenSchema,
         problems: [429],
-        serve: ({ ctx, body, ...exchange }) => agentTokens.create(ctx, body, addressOf(exchange)),
+        serve: ({ ctx, body, ...exchange }) =>
+          storedTokens.createAgentToken(ctx, body, addressOf(exchange)),
       }),
     )
     .delete(

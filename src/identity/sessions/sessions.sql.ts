@@ -108,11 +108,11 @@ export const keyById = statement<Pick<StoredSession, "id">>()((db, t, p) =>
     .limit(1),
 );
 
-/** Stores when a token was used, unless it was used at `before` or later. */
-export const updateLastUse = statement<Pick<StoredSession, "id"> & { now: Date; before: Date }>()(
+/** Stores when a token was used, if the stored use is from `until` or before. */
+export const updateLastUse = statement<Pick<StoredSession, "id"> & { now: Date; until: Date }>()(
   (db, { sessions }, p) => {
     const { id, lastUsedAt } = sessions;
-    const isOld = sql`coalesce(${lastUsedAt}, 0) < ${encoded(p.before, lastUsedAt)}`;
+    const isOld = sql`coalesce(${lastUsedAt}, 0) <= ${encoded(p.until, lastUsedAt)}`;
     return db
       .update(sessions)
       .set({ lastUsedAt: p.now })

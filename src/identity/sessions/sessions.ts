@@ -25,6 +25,7 @@ import {
   deleteOwn,
   deleteSession,
   insertSession,
+  keyById,
   oldSessions,
   sessionByHash,
   sessionPages,
@@ -41,7 +42,7 @@ export interface Sessions {
   read(cookie: string): Promise<ConsoleSession>;
   /** Ends the session of a cookie. Returns whether it existed. */
   close(cookie: string): Promise<boolean>;
-  /** Newest first: for admins all, for operators the tokens and keys they made. */
+  /** Newest first: for admins all, for operators the tokens and keys they made, for users their keys. */
   list(
     ctx: Context,
     request: PageRequest,
@@ -49,6 +50,10 @@ export interface Sessions {
   ): Promise<Page<ConsoleSession>>;
   /** Ends a session: admins any, operators the tokens and keys they made. Throws `not-found`. */
   revoke(ctx: Context, id: string): Promise<ConsoleSession>;
+  /** An API key of the caller, for admins any. Throws `not-found`. */
+  getKey(ctx: Context, id: string): Promise<ConsoleSession>;
+  /** Ends an API key. Throws as `getKey`. */
+  revokeKey(ctx: Context, id: string): Promise<ConsoleSession>;
 }
 
 export interface Opening {
@@ -100,6 +105,12 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     await Promise.all(old.map((session) => end(session, "too many sessions")));
   }
 
+  async function getKey(ctx: Context, id: string): Promise<ConsoleSession> {
+    const [key] = isId("ses", id) ? await storage.all(keyById, { id }) : [];
+    if (key === undefined || !(isAdmin(ctx) || key.actor === ctx.actor.id)) throw unknownKey();
+    return key;
+  }
+
   return {
     async open({ actor, endsAt, address, userAgent, requestId, replaced, token, issuedAt }) {
       const now = clock.now();
@@ -116,7 +127,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
         actor: actor.id,
         roles: actor.roles,
         address,
-        userAgent: printable(userAgent),
+        name: printable(userAgent),
         createdAt: new Date(now),
         expiresAt,
         lastUsedAt: null,
@@ -143,11 +154,11 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       await end(session);
       return true;
     },
-    async list(ctx, request, { kind } = {}) {
-      requireOperator(ctx);
-      if (kind === "console") requireAdmin(ctx);
+    async list(ctx, request, { kind, actor } = {}) {
+      if (kind !== "key") requireOperator(ctx);
+      if (kind === "console" || (actor ?? ctx.actor.id) !== ctx.actor.id) requireAdmin(ctx);
       await storage.atomically(write(deleteExpiredSessions, { now: new Date(clock.now()) }));
-      if (isAdmin(ctx)) return paginate(sessionPages(storage, { kind }), request);
+      if (isAdmin(ctx)) return paginate(sessionPages(storage, { kind, actor }), request);
       const own = (kind === undefined ? madeKinds : [kind]).map((each) =>
         sessionPages(storage, { kind: each, actor: ctx.actor.id }),
       );
@@ -167,8 +178,19 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       if (session === undefined) throw unknown;
       return session;
     },
+    getKey,
+    async revokeKey(ctx, id) {
+      const key = await getKey(ctx, id);
+      await storage.atomically(
+        write(deleteSession, { id: key.id }, unknownKey()),
+        audit.entry(ctx, "key.revoked", id),
+      );
+      return key;
+    },
   };
 }
+
+const unknownKey = () => new AppError("not-found", "You have no API key with this id.");
 
 function printable(text: string): string {
   return text.replaceAll(/[^ -~]/g, "").slice(0, maxUserAgentLength);

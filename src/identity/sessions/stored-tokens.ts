@@ -1,16 +1,17 @@
 import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type Context, requireNoKey } from "../../base/context.ts";
+import { type Context, requireAdmin, requireNoKey, requireOperator } from "../../base/context.ts";
 import { isSecret, makeSecret, sha256 } from "../../base/crypto.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { invalid } from "../../base/validation.ts";
+import { bodyReader, invalid } from "../../base/validation.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { AuditAction } from "../audit/audit-entry.ts";
 import type { Audit } from "../audit/audit.ts";
 import { notRevoked } from "../users/ended-access.ts";
 
+import { type AgentToken, agentTokenInputSchema } from "./agent-token.schema.ts";
+import { apiKeyInputSchema, defaultKeyDays, type NewApiKey } from "./api-key.schema.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
@@ -19,53 +20,35 @@ import {
   updateLastUse,
 } from "./sessions.sql.ts";
 
-interface TokenKind {
-  readonly kind: ConsoleSession["kind"];
-  /** Secret scanners recognize tokens by it. */
-  readonly prefix: string;
-  readonly created: AuditAction;
-  /** In the error for too many. */
-  readonly plural: string;
-}
+/** Secret scanners recognize tokens by it. */
+export const tokenPrefixes = { agent: "skyhook_mcp_", key: "skyhook_key_" } as const;
+type Kind = keyof typeof tokenPrefixes;
 
-/** The kinds of token that are stored, as a hash. */
-export const tokenKinds = {
-  agent: {
-    kind: "agent",
-    prefix: "skyhook_mcp_",
-    created: "agent.token_created",
-    plural: "tokens for agents",
-  },
-  key: { kind: "key", prefix: "skyhook_key_", created: "key.created", plural: "API keys" },
-} as const satisfies Record<string, TokenKind>;
-
-interface NewToken extends Pick<ConsoleSession, "roles" | "allowed" | "address"> {
-  readonly name: string;
-  readonly days: number;
-}
-
-/** Tokens of programs. Each is a session, which can be ended. */
+/** Tokens of programs, of which a hash is stored. Each is a session, which can be ended. */
 export interface StoredTokens {
   /**
-   * Makes a token for the caller. Throws `validation-failed` if the caller has too many, and `insufficient-scope` for
-   * an API key.
+   * Makes a token for the agent of an operator. It never has the role admin. `address`: that of the client. Throws
+   * `insufficient-scope`, also for an API key, and `validation-failed` if the operator has too many.
    */
-  make(
-    ctx: Context,
-    kind: TokenKind,
-    token: NewToken,
-  ): Promise<{ readonly session: ConsoleSession; readonly secret: string }>;
-  /** The session of a token, of which the use is stored; null if it is unknown, has expired or was ended. */
-  find(kind: TokenKind, token: string): Promise<ConsoleSession | null>;
+  createAgentToken(ctx: Context, body: unknown, address: string): Promise<AgentToken>;
+  /** Makes an API key, which has at most the role of the caller. Throws as `createAgentToken`. */
+  createKey(ctx: Context, body: unknown, address: string): Promise<NewApiKey>;
+  /** The session of a token, whose use is recorded; null if it is unknown, has expired or was ended. */
+  find(kind: Kind, token: string): Promise<ConsoleSession | null>;
 }
 
-/** The tokens of a kind and actor that are valid at the same time. */
+/** The tokens of one kind and actor that are valid at the same time. */
 const maxPerActor = 20;
 const dayMs = 86_400_000;
 /** How exact the last use is. */
 const useMs = 300_000;
-/** The tokens of which this instance knows that it stored the last use. */
+/** The tokens whose last use this process remembers to have stored. */
 const maxUsed = 5_000;
+
+const readAgentToken = bodyReader(agentTokenInputSchema, "validation-failed");
+const readKey = bodyReader(apiKeyInputSchema, "validation-failed");
+
+type New = Pick<ConsoleSession, "kind" | "name" | "roles" | "allowed" | "address">;
 
 export function storedTokens(
   storage: Storage,
@@ -76,54 +59,70 @@ export function storedTokens(
 ): StoredTokens {
   const usedAtMs = new Map<string, number>();
 
-  /** Stores the last use, at most once in `useMs`. The request does not wait, and succeeds if this fails. */
-  function used({ id, lastUsedAt }: ConsoleSession): void {
+  async function make(ctx: Context, kind: Kind, days: number, given: Omit<New, "kind">) {
     const now = clock.now();
-    const last = Math.max(usedAtMs.get(id) ?? 0, lastUsedAt?.getTime() ?? 0);
-    if (now - last < useMs) return;
+    const token = `${tokenPrefixes[kind]}${makeSecret()}`;
+    const session: ConsoleSession = {
+      id: makeId("ses", now),
+      kind,
+      ...given,
+      actor: requireNoKey(ctx).actor.id,
+      createdAt: new Date(now),
+      expiresAt: new Date(now + days * dayMs),
+      lastUsedAt: null,
+    };
+    const row = { ...session, hash: sha256(token), now: new Date(now), max: maxPerActor };
+    const what = kind === "key" ? "API keys" : "tokens for agents";
+    const tooMany = `You have ${maxPerActor} ${what}, the most allowed. Revoke one first.`;
+    const action = kind === "key" ? "key.created" : "agent.token_created";
+    await storage.atomically(
+      write(deleteExpiredSessions, { now: new Date(now) }),
+      write(insertIfRoom, row, invalid("", tooMany)),
+      audit.entry(ctx, action, session.id, detailOf(session)),
+      notRevoked(ctx),
+    );
+    return { session, token };
+  }
+
+  /** Stores the last use, at most once in `useMs`. The request does not wait for it, nor fail with it. */
+  function use({ id, lastUsedAt }: ConsoleSession): void {
+    const now = clock.now();
+    if (now - Math.max(usedAtMs.get(id) ?? 0, lastUsedAt?.getTime() ?? 0) < useMs) return;
     setNewest(usedAtMs, id, now, maxUsed);
-    const times = { now: new Date(now), before: new Date(now - useMs + 1) };
+    const times = { now: new Date(now), until: new Date(now - useMs) };
     storage
       .atomically(write(updateLastUse, { id, ...times }))
       .catch((error: unknown) => log.warn({ session: id, error }, "last use not stored"));
   }
 
   return {
-    async make(ctx, { kind, prefix, created, plural }, { name, days, ...given }) {
-      const now = clock.now();
-      const secret = `${prefix}${makeSecret()}`;
-      const session: ConsoleSession = {
-        ...given,
-        id: makeId("ses", now),
-        kind,
-        actor: requireNoKey(ctx).actor.id,
-        userAgent: name,
-        createdAt: new Date(now),
-        expiresAt: new Date(now + days * dayMs),
-        lastUsedAt: null,
-      };
-      const row = { ...session, hash: sha256(secret), now: new Date(now), max: maxPerActor };
-      const tooMany = `You have ${maxPerActor} ${plural}, the most allowed. Revoke one first.`;
-      await storage.atomically(
-        write(deleteExpiredSessions, { now: new Date(now) }),
-        write(insertIfRoom, row, invalid("", tooMany)),
-        audit.entry(ctx, created, session.id, detailOf(session)),
-        notRevoked(ctx),
-      );
-      return { session, secret };
+    async createAgentToken(ctx, body, address) {
+      requireOperator(ctx);
+      const { name, days = 7, allowed = [] } = readAgentToken(body);
+      const given = { name, roles: ["operator"], allowed, address } as const;
+      const { session, token } = await make(ctx, "agent", days, given);
+      return { ...session, token };
     },
-    async find({ kind, prefix }, token) {
+    async createKey(ctx, body, address) {
+      const { name, role = "user", days = defaultKeyDays } = readKey(body);
+      if (role === "admin") requireAdmin(ctx);
+      if (role === "operator") requireOperator(ctx);
+      const given = { name, roles: [role], allowed: [], address };
+      const { session, token } = await make(ctx, "key", days, given);
+      return { ...session, key: token };
+    },
+    async find(kind, token) {
+      const prefix = tokenPrefixes[kind];
       if (!token.startsWith(prefix) || !isSecret(token.slice(prefix.length))) return null;
       const [found] = await storage.all(sessionByHash, { hash: sha256(token), kind });
       if (found === undefined || found.expiresAt.getTime() <= clock.now()) return null;
-      used(found);
+      use(found);
       return found;
     },
   };
 }
 
-function detailOf({ userAgent, roles, allowed, expiresAt }: ConsoleSession): string {
-  const lines = [`name: ${userAgent}`, `role: ${roles.join(", ")}`];
-  const beyond = allowed.length > 0 ? [`allowed: ${allowed.join(", ")}`] : [];
-  return [...lines, `until: ${expiresAt.toISOString()}`, ...beyond].join("\n");
+function detailOf({ name, roles, allowed, expiresAt }: ConsoleSession): string {
+  const lines = [`name: ${name}`, `role: ${roles.join(", ")}`, `until: ${expiresAt.toISOString()}`];
+  return [...lines, ...(allowed.length > 0 ? [`allowed: ${allowed.join(", ")}`] : [])].join("\n");
 }

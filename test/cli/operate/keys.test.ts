@@ -40,8 +40,8 @@ describe("skyhook keys", () => {
 
   test("makes one for an admin, as JSON", async () => {
     const words = ["keys", "create", "x", "--role", "admin", "--json"];
-    const { key, role } = JSON.parse((await runSkyhook(words, server)).out);
-    expect([role, key]).toEqual(["admin", expect.stringMatching(/^skyhook_key_/)]);
+    const { key, roles } = JSON.parse((await runSkyhook(words, server)).out);
+    expect([roles, key]).toEqual([["admin"], expect.stringMatching(/^skyhook_key_/)]);
   });
 
   test.each([

@@ -77,7 +77,7 @@ describe("an agent without an identity provider", () => {
     const token = await agentToken(app, { name: "x" }, "grace");
     expect(await codeOf(app, own)).toBeNull();
     await app.as("admin", "/v1/persons/erase", post({ person: "grace" }));
-    expect(await app.services.agentTokens.find(token)).toBeNull();
+    expect(await app.services.storedTokens.find("agent", token)).toBeNull();
     for (const each of [own, token]) expect(await codeOf(app, each)).toBe("invalid-token");
   });
 });

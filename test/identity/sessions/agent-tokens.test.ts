@@ -20,7 +20,7 @@ async function created(body: object = { name: "Claude Code" }, bearer = "grace")
 
 const end = (id: string, bearer: string, role: "operator" | "admin" = "operator") =>
   app.as(role, `${path}/${id}`, { method: "DELETE" }, bearer);
-const find = (token: string) => app.services.agentTokens.find(token);
+const find = (token: string) => app.services.storedTokens.find("agent", token);
 
 describe("a token for an agent", () => {
   test("is shown once, belongs to its maker, and reads only unless allowed", async () => {
@@ -28,7 +28,7 @@ describe("a token for an agent", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     const { token, ...session } = await jsonWith(response, 201);
     expect(token).toMatch(/^skyhook_mcp_[\w-]{43}$/);
-    expect(session).toMatchObject({ kind: "agent", actor: "grace", userAgent: "Claude Code" });
+    expect(session).toMatchObject({ kind: "agent", actor: "grace", name: "Claude Code" });
     const [found] = itemsOf((await json(await app.as("operator", path, {}, "grace")))["data"]);
     expect(found).toEqual(session);
     expect(await find(String(token))).toMatchObject({ id: session["id"], allowed: [] });

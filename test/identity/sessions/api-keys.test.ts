@@ -41,8 +41,9 @@ describe("an API key", () => {
     expect(response.headers.get("location")).toBe(`${path}/${String(shown["id"])}`);
     expect(key).toMatch(/^skyhook_key_[\w-]{43}$/);
     expect(shown).toMatchObject({
+      kind: "key",
       name: "Nightly export",
-      role: "operator",
+      roles: ["operator"],
       actor: "grace",
       lastUsedAt: null,
     });
@@ -84,13 +85,13 @@ describe("an API key", () => {
   ])("that a caller with the role %s makes with the role %s: %p", async (role, wanted, status) => {
     const response = await create({ name: "x", role: wanted }, `roles of ${role}`, role);
     const body = await jsonWith(response, status);
-    if (status === 201) expect(body).toMatchObject({ role: wanted });
+    if (status === 201) expect(body).toMatchObject({ roles: [wanted] });
     else expect(body).toMatchObject({ detail: expect.stringContaining("requires the role") });
   });
 
   test("without a role can do what any user can, and no more", async () => {
     expect(await json(await create({ name: "x" }, "root", "admin"))).toMatchObject({
-      role: "user",
+      roles: ["user"],
     });
   });
 
@@ -207,7 +208,9 @@ describe("the last use of a key", () => {
   test("of a token for an agent is stored too", async () => {
     const made = await app.as("operator", "/v1/sessions", post({ name: "x" }), "agent's");
     const { token } = await json(made);
-    expect(await app.services.agentTokens.find(String(token))).toMatchObject({ lastUsedAt: null });
+    expect(await app.services.storedTokens.find("agent", String(token))).toMatchObject({
+      lastUsedAt: null,
+    });
     await until(async () => {
       const [found] = itemsOf(
         (await json(await app.as("operator", "/v1/sessions", {}, "agent's")))["data"],
@@ -263,7 +266,7 @@ describe("revoking a key", () => {
     const { id, key } = await created({ name: "x", role: "operator" }, "linus");
     const at = "/v1/sessions";
     const { data } = await json(await app.as("operator", at, {}, "linus"));
-    expect(data).toMatchObject([{ id, kind: "key", userAgent: "x" }]);
+    expect(data).toMatchObject([{ id, kind: "key", name: "x" }]);
     const agents = await json(await app.as("operator", `${at}?kind=agent`, {}, "linus"));
     expect(agents["data"]).toEqual([]);
     const end = (bearer: string) => app.as("operator", `${at}/${id}`, { method: "DELETE" }, bearer);

@@ -275,17 +275,18 @@ describe("all access of a subject", () => {
     }
   });
 
-  test("opens no session and makes no token of an agent that was asked for just before", async () => {
+  test("opens no session and makes no token or key that was asked for just before", async () => {
     const token = await mint("racing");
     const session = await app.services.verify(token);
     await endAccess("racing");
-    const { sessions, agentTokens } = app.services;
+    const { sessions, storedTokens } = app.services;
     const ctx = { ...session, requestId: "" };
     const where = { address: "", userAgent: "", requestId: "", replaced: null };
     const { expiresAt: endsAt, ...opener } = session;
     const late: Promise<unknown>[] = [
       sessions.open({ ...opener, endsAt, ...where }),
-      agentTokens.create(ctx, { name: "x" }, ""),
+      storedTokens.createAgentToken(ctx, { name: "x" }, ""),
+      storedTokens.createKey(ctx, { name: "x" }, ""),
     ];
     for (const each of late) {
       const error = await each.then(

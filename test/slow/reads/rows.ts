@@ -203,7 +203,7 @@ export function inserts(sql: Sql, rows: number): readonly string[] {
         actor: "'actor-' || n % 100",
         roles: "'[]'",
         address: "'192.0.2.1'",
-        user_agent: "'test'",
+        name: "'test'",
         created_at: atMs,
         expires_at: String(untilMs * 2),
       },

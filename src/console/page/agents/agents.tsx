@@ -23,7 +23,7 @@ export const Agents = listView<SessionInfo>({
   path: () => "v1/sessions?kind=agent",
   pollIntervalMs: 5_000,
   columns: [
-    { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ userAgent }) => userAgent },
+    { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ name }) => name },
     {
       head: "Allowed",
       at: "kind",
@@ -64,10 +64,10 @@ export const Agents = listView<SessionInfo>({
       head: "",
       at: "act",
       width: "84px",
-      cell: ({ id, userAgent }, changed) => (
+      cell: ({ id, name }, changed) => (
         <Confirmed
           label="Revoke"
-          title={`Revoke the token ${userAgent}?`}
+          title={`Revoke the token ${name}?`}
           text="The agent loses access at once."
           confirm={() => void revoke(id).then(changed)}
         />

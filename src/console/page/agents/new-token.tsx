@@ -64,11 +64,11 @@ export function NewToken({ close, made }: Parts) {
 }
 
 /** The token, and the set-up of each client. */
-function SetUp({ of: { userAgent, token } }: Of<AgentToken>) {
+function SetUp({ of: { name, token } }: Of<AgentToken>) {
   return (
     <article class="destination">
       <h2>
-        <Text of={userAgent} />
+        <Text of={name} />
       </h2>
       <SecretOnce
         title="Token"
