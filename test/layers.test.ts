@@ -68,7 +68,7 @@ const layers = [
   "console/page/kit",
   "console/page/kit/list",
   "console/page/kit/event",
-  "console/page/agents",
+  "console/page/access",
   "console/page/bookings",
   "console/page/destinations",
   "console/page/events",

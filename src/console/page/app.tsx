@@ -135,7 +135,7 @@ const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
   bookings: later("Bookings"),
   people: later("People"),
   audit: later("AuditView"),
-  agents: later("Agents"),
+  access: later("Access"),
   replays: later("Replays"),
 };
 

@@ -17,6 +17,7 @@ import type { AuditItem } from "./kit/wire.ts";
 const groups: Readonly<Record<string, string>> = {
   "session.*": "Sign-ins",
   "agent.*": "Agents",
+  "key.*": "API keys",
   "event*": "Events",
   "rejection.*": "Rejected",
   "replay.*": "Bulk replays",

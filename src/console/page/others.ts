@@ -1,4 +1,4 @@
-import { Agents } from "./agents/agents.tsx";
+import { Access } from "./access/access.tsx";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
 import { Flights } from "./bookings/flights.tsx";
@@ -10,7 +10,7 @@ import { Replays } from "./replays/replays.tsx";
 
 /** The views that are loaded after the first one: see later.tsx. */
 export const others = {
-  Agents,
+  Access,
   AuditView,
   Bookings,
   Flights,

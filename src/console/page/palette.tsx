@@ -155,7 +155,10 @@ function actions(showHelp: () => void): readonly Command[] {
   ];
   return [
     ...(isAdmin() ? forAdmins : []),
-    link("Create token for an agent", writeRoute("agents", "new"), { keywords: "add new mcp" }),
+    link("Create token for an agent", writeRoute("access", "new"), { keywords: "add new mcp" }),
+    link("Create API key", writeRoute("access", "new", new URLSearchParams({ kind: "key" })), {
+      keywords: "add new token program",
+    }),
     link(replay, writeRoute("replays", "new", query), { keywords: "bulk resend again dry run" }),
     { label: "Keyboard shortcuts", hint: "?", keywords: "help", run: showHelp },
     { label: "Sign out", keywords: "log out leave", run: signOut },

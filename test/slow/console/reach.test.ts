@@ -145,7 +145,7 @@ inBrowser("the accessibility of the console", () => {
       const links = "[...document.querySelectorAll('.side nav a')].map((it) => it.hash).join()";
       const views = String(await browser.read(links)).split(",");
       expect(views.length).toBeGreaterThan(11);
-      const forms = ["#/destinations/new", "#/replays/new", "#/agents/new", "#/providers/new"];
+      const forms = ["#/destinations/new", "#/replays/new", "#/access/new", "#/providers/new"];
       for (const path of [...views, ...forms]) {
         await browser.go(path);
         await browser.has("h1");

@@ -9,7 +9,7 @@ export const keys = [
   ["Esc", "Close"],
   ["/", "Filter"],
   ["1 … 9, 0", "Switch view"],
-  ["A, P", "Agents, People"],
+  ["A, P", "Access, People"],
   ["Ctrl + K, ⌘ K", "Command palette"],
   ["?", "Show shortcuts"],
 ] as const;

@@ -4,7 +4,7 @@ export const viewGroups = [
   ["Traffic", ["events", "rejections", "replays"]],
   ["Set-up", ["providers", "destinations"]],
   ["Sales", ["flights", "bookings", "people"]],
-  ["Access", ["audit", "agents"]],
+  ["Security", ["audit", "access"]],
 ] as const;
 export const views = viewGroups.flatMap(([, group]) => group);
 export type View = (typeof views)[number];

@@ -16,7 +16,7 @@ export const titles: Readonly<Record<View, string>> = {
   bookings: "Bookings",
   people: "People",
   audit: "Audit",
-  agents: "Agents",
+  access: "Access",
   replays: "Replays",
 };
 
@@ -33,7 +33,7 @@ export const viewKeys: Readonly<Record<View, string>> = {
   bookings: "9",
   people: "p",
   audit: "0",
-  agents: "a",
+  access: "a",
 };
 
 const forAdmins: readonly View[] = ["bookings", "people", "audit"];
@@ -53,6 +53,6 @@ export const icons: Readonly<Record<View, string>> = {
   bookings: "M2 4h12v2.6a1.5 1.5 0 0 0 0 2.8V12H2V9.4a1.5 1.5 0 0 0 0-2.8ZM10 4v8",
   people:
     "M6 3a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5ZM1.5 13.5a4.5 4.5 0 0 1 9 0M10.5 3.4a2.5 2.5 0 0 1 0 4.4M12 9.6a4.5 4.5 0 0 1 2.5 3.9",
-  agents: "M3 5.5h10v7.5H3ZM8 5.5V3M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2",
+  access: "M5.5 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM8 7.5 13.5 2M11 4.5l2 2",
   audit: "M3.5 2h9v12h-9ZM6 5.5h4M6 8h4M6 10.5h2",
 };

@@ -5,8 +5,9 @@ import { callApi } from "../kit/api.ts";
 import { CopyButton, SecretOnce } from "../kit/copy.tsx";
 import { Fields, Form, valuesIn } from "../kit/form.tsx";
 import { Detail } from "../kit/layout.tsx";
+import { isAdmin } from "../kit/session.ts";
 import { type Of, Text } from "../kit/text.tsx";
-import type { AgentToken, Allowance } from "../kit/wire.ts";
+import type { AgentToken, Allowance, NewApiKey } from "../kit/wire.ts";
 
 interface Parts {
   readonly close: string;
@@ -27,6 +28,50 @@ const allowances: Readonly<Record<Allowance, FormField>> = {
     label: "Bodies: read the bodies of webhooks, which may hold personal data",
   },
 };
+
+const keyFields = {
+  name: { ...fields.name, hint: "By which you recognize it, such as the program's name" },
+  role: { type: "choice", label: "Role", hint: "Choose the least that the program needs" },
+  days: { ...fields.days, hint: "1 to 365" },
+} as const;
+
+/** Makes an API key, and shows it until the pane is left. */
+export function NewKey({ close, made }: Parts) {
+  const [key, setKey] = useState<NewApiKey | null>(null);
+  const words = ["user", "operator", ...(isAdmin() ? ["admin"] : [])];
+  const shown = { ...keyFields, role: { ...keyFields.role, words } };
+  return (
+    <Detail label="New API key" close={close}>
+      {key === null ? (
+        <Form
+          title="New API key"
+          submit={["Create API key", "Creating…"]}
+          shows={Object.keys(keyFields)}
+          isFocused
+          send={async (values) => {
+            const body = valuesIn(values, keyFields);
+            setKey(await callApi<NewApiKey>("v1/keys", { method: "POST", body }));
+            made();
+          }}
+          cancel={close}
+        >
+          <Fields of={shown} values={{ role: "user", days: "90" }} />
+        </Form>
+      ) : (
+        <article class="destination">
+          <h2>
+            <Text of={key.name} />
+          </h2>
+          <SecretOnce
+            title="API key"
+            secret={key.key}
+            advice="Copy it now: it is not shown again. Send it as Authorization: Bearer …"
+          />
+        </article>
+      )}
+    </Detail>
+  );
+}
 
 /** Makes a token, and shows it until the pane is left. */
 export function NewToken({ close, made }: Parts) {

@@ -1,6 +1,7 @@
 import { attempt, Confirmed } from "../kit/action.tsx";
 import { Actor } from "../kit/actor.tsx";
 import { callApi } from "../kit/api.ts";
+import { Controls, SelectFilter } from "../kit/list/filters.tsx";
 import { listView } from "../kit/list/list-view.tsx";
 import { useInterval } from "../kit/live.ts";
 import { useLoad } from "../kit/load.ts";
@@ -11,24 +12,28 @@ import { Time } from "../kit/time.tsx";
 import { Empty, notify } from "../kit/ui.tsx";
 import type { AuditItem, Page, SessionInfo } from "../kit/wire.ts";
 
-import { NewToken } from "./new-token.tsx";
+import { NewKey, NewToken } from "./new-token.tsx";
 
 const callsQuery = (subject?: string) =>
   new URLSearchParams({ action: "agent.called", ...(subject !== undefined && { subject }) });
 
-/** The Agents view: the tokens of agents, and what leads to what they did. */
-export const Agents = listView<SessionInfo>({
-  view: "agents",
+const ofKey = new URLSearchParams({ kind: "key" });
+const labels: Readonly<Record<string, string>> = { agent: "Tokens of agents", key: "API keys" };
+
+/** The Access view: tokens of agents or API keys, when they were used, and what agents did. */
+export const Access = listView<SessionInfo>({
+  view: "access",
   what: ["token", "tokens"],
-  path: () => "v1/sessions?kind=agent",
+  path: (query) => `v1/sessions?kind=${query.get("kind") === "key" ? "key" : "agent"}`,
   pollIntervalMs: 5_000,
   columns: [
     { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ name }) => name },
     {
-      head: "Allowed",
+      head: "May",
       at: "kind",
       width: "minmax(0, 2fr)",
-      cell: ({ allowed }) => ["reads", ...allowed].join(", "),
+      cell: ({ kind, roles, allowed }) =>
+        (kind === "key" ? roles : ["reads", ...allowed]).join(", "),
     },
     {
       head: "Created by",
@@ -37,10 +42,11 @@ export const Agents = listView<SessionInfo>({
       cell: ({ actor }) => <Actor of={actor} />,
     },
     {
-      head: "Calls",
+      head: "Last used",
       at: "calls",
       width: "minmax(0, 2fr)",
-      cell: ({ id }) => <Calls of={id} />,
+      cell: (item) =>
+        isAdmin() && item.kind === "agent" ? <Calls of={item.id} /> : <LastUse of={item} />,
     },
     {
       head: "Created",
@@ -64,34 +70,60 @@ export const Agents = listView<SessionInfo>({
       head: "",
       at: "act",
       width: "84px",
-      cell: ({ id, name }, changed) => (
+      cell: ({ id, kind, name }, changed) => (
         <Confirmed
           label="Revoke"
-          title={`Revoke the token ${name}?`}
-          text="The agent loses access at once."
-          confirm={() => void revoke(id).then(changed)}
+          title={`Revoke the ${kind === "key" ? "API key" : "token"} ${name}?`}
+          text={`The ${kind === "key" ? "program" : "agent"} loses access at once.`}
+          confirm={() => void revoke(id, kind).then(changed)}
         />
       ),
     },
   ],
   narrow: `"title time act" "kind by act" "calls calls calls" / minmax(0, 1fr) auto auto`,
   address: () => null,
-  action: () => (
+  filters: ({ route }) => (
+    <Controls>
+      <SelectFilter
+        route={route}
+        name="kind"
+        label="Kind"
+        preset="agent"
+        options={Object.keys(labels)}
+        labelOf={(kind) => labels[kind] ?? kind}
+      />
+    </Controls>
+  ),
+  action: (query) => (
     <div class="actions">
       {isAdmin() && (
         <a class="button" href={writeRoute("audit", null, callsQuery())}>
           All calls
         </a>
       )}
-      <a class="button primary" href={writeRoute("agents", "new")}>
-        Create token
+      <a class="button primary" href={writeRoute("access", "new", query)}>
+        {query.get("kind") === "key" ? "Create API key" : "Create token"}
       </a>
     </div>
   ),
   empty: <NoTokens />,
-  detail: ({ id, close, changed }) =>
-    id === "new" ? <NewToken close={close} made={changed} /> : null,
+  noMatch: (query) => (query.get("kind") === "key" ? <NoKeys /> : <NoTokens />),
+  detail: ({ id, close, changed, route }) => {
+    if (id !== "new") return null;
+    const New = route.query.get("kind") === "key" ? NewKey : NewToken;
+    return <New close={close} made={changed} />;
+  },
 });
+
+function LastUse({ of: { lastUsedAt } }: Of<SessionInfo>) {
+  if (lastUsedAt === null) return <span class="quiet">Not used yet</span>;
+  return (
+    <>
+      <span class="unit">Last used </span>
+      <Time at={lastUsedAt} />
+    </>
+  );
+}
 
 const callsPollMs = 15_000;
 
@@ -112,10 +144,11 @@ function Calls({ of: id }: Of<string>) {
   );
 }
 
-const revoke = (id: string) =>
+const revoke = (id: string, kind: SessionInfo["kind"]) =>
   attempt("Revoke", async () => {
-    await callApi(`v1/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
-    notify("Token revoked");
+    const list = kind === "key" ? "keys" : "sessions";
+    await callApi(`v1/${list}/${encodeURIComponent(id)}`, { method: "DELETE" });
+    notify(kind === "key" ? "API key revoked" : "Token revoked");
   });
 
 function NoTokens() {
@@ -126,7 +159,21 @@ function NoTokens() {
         cannot sign in use a token.
       </p>
       <p>
-        <a href={writeRoute("agents", "new")}>Create the first token</a>
+        <a href={writeRoute("access", "new")}>Create the first token</a>
+      </p>
+    </Empty>
+  );
+}
+
+function NoKeys() {
+  return (
+    <Empty title="No API keys yet">
+      <p>
+        Programs send an API key instead of an access token. A key has a role and an expiry, and can
+        be revoked.
+      </p>
+      <p>
+        <a href={writeRoute("access", "new", ofKey)}>Create the first API key</a>
       </p>
     </Empty>
   );

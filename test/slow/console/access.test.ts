@@ -24,7 +24,7 @@ inBrowser("tokens of agents in the console", () => {
   }, 60_000);
 
   test("an operator makes one, which is shown once with what each client needs", async () => {
-    await browser.go("#/agents", ".empty", "No tokens yet");
+    await browser.go("#/access", ".empty", "No tokens yet");
     await browser.isAccessible();
     await browser.click(".bar a.button");
     await browser.has("input[name=name]");
@@ -43,7 +43,7 @@ inBrowser("tokens of agents in the console", () => {
     const program = `SKYHOOK_MCP_TOKEN=${token} skyhook mcp --server ${server.url}`;
     for (const each of [command, inFile, program]) expect(text).toContain(each);
     expect(await statusOf(token)).toBe(200);
-    await browser.go("#/agents");
+    await browser.go("#/access");
     await browser.has(".row.token:not(.head)", 1);
     await browser.shows(".row.token:not(.head)", "reads, writes");
     await browser.isAccessible();
@@ -60,17 +60,44 @@ inBrowser("tokens of agents in the console", () => {
     expect(await statusOf(token)).toBe(401);
   });
 
+  test("an operator makes an API key, which works until it is revoked", async () => {
+    await browser.go("#/access?kind=key", ".empty", "No API keys yet");
+    await browser.isAccessible();
+    await browser.click(".bar a.button");
+    await browser.has("input[name=name]");
+    expect(await browser.text("select[name=role]")).not.toContain("admin");
+    await browser.type("Nightly export");
+    await browser.read("document.querySelector('select[name=role]').value = 'operator'");
+    await browser.isAccessible();
+    await browser.click(".detail form button.primary", ".secret", "it is not shown again");
+    const key = String(await browser.text(".secret .mono"));
+    expect(key).toMatch(/^skyhook_key_[\w-]{43}$/);
+    await browser.isAccessible();
+    const headers = { authorization: `Bearer ${key}` };
+    const statusOfKey = async () => (await server.app.fetch("/v1/events", { headers })).status;
+    await browser.go("#/access?kind=key");
+    await browser.shows(".row.token:not(.head)", "Not used yet");
+    expect(await statusOfKey()).toBe(200);
+    await browser.shows(".row.token:not(.head)", "operator", "Last used");
+    await browser.isAccessible();
+    expect(await html()).not.toContain(key);
+    await browser.click(".act > button", "dialog[open]", "Revoke the API key Nightly export?");
+    await browser.confirm(".notices", "API key revoked");
+    await browser.shows(".empty", "No API keys yet");
+    expect(await statusOfKey()).toBe(401);
+  });
+
   test("an admin sees those of all, and what leads to their calls", async () => {
     await browser.read(
       "fetch('v1/auth/session', { method: 'DELETE', headers: { 'x-skyhook-console': '1' } })",
     );
     await browser.signIn("admin", ".empty", "No events yet");
-    await browser.go("#/agents", ".row.token:not(.head)", "of another");
+    await browser.go("#/access", ".row.token:not(.head)", "of another");
     await browser.shows(".row.token:not(.head) .calls", "2 calls, last ");
     await browser.click(".row.token:not(.head) .calls a");
     await browser.has("li .audit-entry", 2);
     await browser.shows("li .audit-entry .kind", "of another");
-    await browser.go("#/agents", ".row.token:not(.head)", "of another");
+    await browser.go("#/access", ".row.token:not(.head)", "of another");
     await browser.click(".bar a[href*=audit]");
     await browser.isAt("#/audit?action=agent.called");
   });
