@@ -16,7 +16,7 @@ import type { Services } from "./services.ts";
 import { authenticate, authenticator } from "./web/auth.ts";
 import { type AddressOf, clientAddress } from "./web/client-address.ts";
 import { errorLog } from "./web/error-log.ts";
-import { problemResponse } from "./web/errors.ts";
+import { problemResponse, rateLimitHeaders } from "./web/errors.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { assignRequestId, requestIdOf } from "./web/request-id.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
@@ -52,10 +52,12 @@ export function createApp(services: Services) {
   const callers: Callers = {
     authenticated: authenticator(credentials),
     addressOf,
+    limit(ctx, kind, headers) {
+      Object.assign(headers, rateLimitHeaders(services.requestLimits.count(ctx, kind)));
+    },
     admit: (connection) => async (fields) => {
-      const counted = authenticate(connection.request, credentials).then(
-        () => null,
-        () => addressOf(connection),
+      const counted = authenticate(connection.request, credentials).catch(() =>
+        addressOf(connection),
       );
       await services.work.begin(await counted, fields);
     },
@@ -109,6 +111,7 @@ export function createApp(services: Services) {
         playground: config.graphiql === "on",
         addressOf,
         work: services.work,
+        limit: callers.limit,
       }),
     )
     .use(

@@ -49,6 +49,13 @@ interface Price {
   readonly currency: string;
 }
 
+/** What is allowed in a time. */
+export interface Quota {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
 interface ErrorExtras {
   /** The invalid fields or parameters. */
   readonly errors?: readonly FieldError[];
@@ -67,11 +74,7 @@ interface ErrorExtras {
   /** The error code of OAuth 2.0 (RFC 6749 section 5.2), for OAuth client libraries. */
   readonly oauthError?: "invalid_client" | "invalid_request" | "unsupported_grant_type";
   /** The exceeded quota, for the codes with status 429. */
-  readonly quota?: {
-    readonly name: string;
-    readonly limit: number;
-    readonly windowSeconds: number;
-  };
+  readonly quota?: Quota;
   /** For the log. Never sent to a client. */
   readonly cause?: unknown;
 }

@@ -88,7 +88,7 @@ export const eventsRest = (events: Events, callers: Callers, clock: Clock) => {
         params: eventParams,
         query: replayQuery,
         response: eventTimelineSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: async ({ ctx, params, query, request }) => {
           const onlyUndelivered = choice(query, "onlyUndelivered", ["true", "false"]);
           await events.replay(ctx, params.id, { onlyUndelivered: onlyUndelivered === "true" });

@@ -24,7 +24,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         body: replayInputSchema,
         success: 201,
         response: replaySchema,
-        problems: [409, 429],
+        problems: [409],
         location: ({ id }) => `/v1/replays/${id}`,
         serve: ({ ctx, body }) => replays.start(ctx, body),
       }),
@@ -41,6 +41,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
     .post(
       "/preview",
       ...route("previewReplay", "Count what a replay would replay", {
+        costly: true,
         description:
           "Also compares the newest 100 of these events with what this version makes of their bodies. Changes nothing.",
         body: replayInputSchema,
@@ -54,7 +55,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         description: "Its progress and its counts.",
         params: replayParams,
         response: replaySchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params }) => replays.read(ctx, params.id),
       }),
     )
@@ -75,7 +76,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         description: "After the current event.",
         params: replayParams,
         response: replaySchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params }) => replays.stop(ctx, params.id),
       }),
     )
@@ -85,7 +86,7 @@ export const replaysRest = (replays: Replays, callers: Callers) => {
         description: "Continues after its last event.",
         params: replayParams,
         response: replaySchema,
-        problems: [404, 409, 429],
+        problems: [404, 409],
         serve: ({ ctx, params }) => replays.resume(ctx, params.id),
       }),
     );

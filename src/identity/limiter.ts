@@ -1,9 +1,12 @@
 import { setNewest } from "../base/bounded-map.ts";
 import type { Clock } from "../base/clock.ts";
-import { type Context, isOperator } from "../base/context.ts";
+import { type Context, isOperator, type Session } from "../base/context.ts";
 import { AppError, type ErrorCode } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { subscriber } from "../base/subscriber.ts";
+import type { LimitedKind } from "../web/client-address.ts";
+import type { Left } from "../web/errors.ts";
 
 /** The authentication failures that an address may cause in one window, as specified. */
 export const maxFailures = 20;
@@ -68,6 +71,37 @@ const maxUserWrites = 30;
 /** The audited writes of an operator or admin in a minute. They also use scripts. */
 const maxOperatorWrites = 600;
 
+/** Limits what a caller does, in memory, so that nobody keeps the server busy for others. */
+export interface RequestLimiter {
+  /** Counts. Throws `too-many-requests`. */
+  count(ctx: Pick<Context, "actor">, kind: LimitedKind): Left;
+}
+
+/** The writes of a user in a minute: no person makes twenty in a second. */
+const maxWritesOfUser = 1_200;
+/** The writes of an operator, an admin or a client in a minute. These are programs too. */
+const maxWrites = 6_000;
+/** Searches, totals, statistics, previews and exports of a caller in a minute. Each may take several milliseconds. */
+const maxCostlyReads = 600;
+
+export function requestLimiter(clock: Clock): RequestLimiter {
+  const error = ["too-many-requests", "You sent too many requests. Wait, then retry."] as const;
+  const ofUsers = counter(clock, "writes", maxWritesOfUser, error);
+  const ofPrograms = counter(clock, "writes", maxWrites, error);
+  const reads = counter(clock, "costly-reads", maxCostlyReads, error);
+  return {
+    count(ctx, kind) {
+      const writes = isUser(ctx) ? ofUsers : ofPrograms;
+      return (kind === "writes" ? writes : reads)(ctx.actor.id);
+    },
+  };
+}
+
+/** Whether the caller is a person without a role, whom nobody has given more than a token. */
+function isUser(ctx: Pick<Context, "actor">): boolean {
+  return !isOperator(ctx) && !isId("cli", ctx.actor.id);
+}
+
 /** Limits audited writes, so that no caller fills the audit list. Throws `too-many-requests`. */
 export function writeLimiter(clock: Clock): CallerLimiter {
   const error = ["too-many-requests", "You made too many changes. Wait, then retry."] as const;
@@ -110,17 +144,17 @@ export function callLimiter(clock: Clock): CallLimiter {
   };
 }
 
-/** Limits the processor time of requests without a token, in memory, so that no stranger keeps the server busy. */
+/** Limits the processor time of users, and of requests without a token, in memory, so that none keeps the server busy. */
 export interface WorkLimiter {
   /**
    * Counts work before it is done, in fields of a response, and resolves in a turn of the event loop of its own unless
-   * it is little. 0: a part of what was counted. Throws `too-many-requests` if the address has caused as much as is
-   * allowed. A null address is not counted.
+   * it is little. 0: a part of what was counted. Throws `too-many-requests` if the address or user has caused as much as
+   * is allowed. Operators, admins and clients are not counted, nor is null.
    */
-  begin(address: string | null, fields: number): Promise<void>;
+  begin(by: string | Session | null, fields: number): Promise<void>;
 }
 
-/** The work of one address in ten seconds. A field takes 3 µs or a little more: this is a quarter of a processor. */
+/** The work of one address or user in ten seconds. A field takes 3 µs or a little more: this is a quarter of a processor. */
 const maxFields = 800_000;
 /** Short, because an address can cause all of its work at once. */
 const workSeconds = 10;
@@ -128,20 +162,24 @@ const workSeconds = 10;
 const minFieldsOfTurn = 200;
 
 export function workLimiter(clock: Clock): WorkLimiter {
-  const detail = "Requests without a token from your address took too much time. Wait, then retry.";
-  const error = ["too-many-requests", detail] as const;
-  const count = counter(clock, "work", maxFields, error, subscriber, workSeconds);
+  const error = [
+    "too-many-requests",
+    "Your requests took too much time. Wait, then retry.",
+  ] as const;
+  const ofStrangers = counter(clock, "work", maxFields, error, subscriber, workSeconds);
+  const ofUsers = counter(clock, "work", maxFields, error, undefined, workSeconds);
   const ownTurn = ownTurns();
   return {
-    async begin(address, fields) {
-      if (address !== null && fields > 0) count(address, fields);
+    async begin(by, fields) {
+      if (typeof by === "string" && fields > 0) ofStrangers(by, fields);
+      else if (by !== null && typeof by !== "string" && isUser(by)) ofUsers(by.actor.id, fields);
       if (fields === 0 || fields >= minFieldsOfTurn) await ownTurn();
     },
   };
 }
 
 /** Throws if a key exceeds the limit. */
-type Count = (key: string, amount?: number) => void;
+type Count = (key: string, amount?: number) => Left;
 
 function counter(
   clock: Clock,
@@ -151,13 +189,13 @@ function counter(
   keyOf = (key: string) => key,
   seconds = windowSeconds,
 ): Count {
+  const quota = { name, limit, windowSeconds: seconds };
   const counted = limiter(clock, limit, keyOf, seconds);
   return (key, amount = 1) => {
-    if (counted.fail(key, amount)) return;
-    throw new AppError(code, detail, {
-      retryAfterSeconds: counted.blockedSeconds(key) ?? seconds,
-      quota: { name, limit, windowSeconds: seconds },
-    });
+    const isAllowed = counted.fail(key, amount);
+    const left = { quota, ...counted.left(key) };
+    if (isAllowed) return left;
+    throw new AppError(code, detail, { retryAfterSeconds: left.seconds, quota });
   };
 }
 
@@ -167,7 +205,7 @@ function limiter(
   limit: number,
   keyOf: (counted: string) => string,
   seconds = windowSeconds,
-): FailureLimiter {
+): FailureLimiter & { left(counted: string): Omit<Left, "quota"> } {
   // In order of the first failure, which is also the order in which windows end.
   const windows = new Map<string, Window>();
 
@@ -187,13 +225,21 @@ function limiter(
     return window;
   }
 
+  const secondsOf = ({ endsAtMs }: Window) =>
+    Math.max(1, Math.ceil((endsAtMs - clock.now()) / 1_000));
+
   return {
+    left(counted) {
+      const window = current(keyOf(counted));
+      if (window === undefined) return { remaining: limit, seconds };
+      return { remaining: Math.max(0, limit - window.failures), seconds: secondsOf(window) };
+    },
     blockedSeconds(address) {
       // The common case, without recent failures. Skips parsing the address.
       if (windows.size === 0) return null;
       const window = current(keyOf(address));
       if (window === undefined || window.failures < limit) return null;
-      return Math.max(1, Math.ceil((window.endsAtMs - clock.now()) / 1_000));
+      return secondsOf(window);
     },
     fail(address, count = 1) {
       const key = keyOf(address);

@@ -23,6 +23,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
     .get(
       "/me/export",
       ...own.route("exportMe", "Export your own data", {
+        costly: true,
         description:
           "What is stored under your user id. Passports are masked; an admin can export them in full.",
         response: personExportSchema,
@@ -32,6 +33,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
     .post(
       "/persons/find",
       ...route("findPersons", "Find persons", {
+        costly: true,
         description: "By name, e-mail address or booking. Changes nothing.",
         body: personSearchSchema,
         response: foundPersonsSchema,
@@ -41,6 +43,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
     .post(
       "/persons/read",
       ...route("readPerson", "Read a person", {
+        costly: true,
         description:
           "Their account and bookings, and what blocks an erasure. Changes nothing. Of someone unknown, all is empty.",
         body: personSchema,
@@ -51,10 +54,10 @@ export const personsRest = (persons: Persons, callers: Callers) => {
     .post(
       "/persons/export",
       ...route("exportPerson", "Export a person's data", {
+        costly: true,
         description: "Recorded in the audit list.",
         body: personSchema,
         response: personExportSchema,
-        problems: [429],
         serve: ({ ctx, body }) => persons.export(ctx, personIn(body).person),
       }),
     )
@@ -65,7 +68,7 @@ export const personsRest = (persons: Persons, callers: Callers) => {
           "Deletes the person's rows, or rewrites those that accounting needs. Repeatable; recorded in the audit list. An unknown person is 404.",
         body: personSchema,
         response: personErasureSchema,
-        problems: [404, 409, 429],
+        problems: [404, 409],
         serve: ({ ctx, body }) => persons.erase(ctx, personIn(body).person),
       }),
     );

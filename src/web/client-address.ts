@@ -1,3 +1,7 @@
+import type { Context } from "../base/context.ts";
+
+import type { Exchange } from "./auth.ts";
+
 /** The part of Bun's server that returns the address of a socket. */
 interface SocketAddresses {
   requestIP(request: Request): { readonly address: string } | null;
@@ -17,6 +21,12 @@ export type AddressOf = (connection: Connection) => string;
  * of its own if it is much. Throws `too-many-requests`.
  */
 export type Admit = (fields: number) => Promise<void>;
+
+/** What a caller may do so often in a minute. */
+export type LimitedKind = "writes" | "costly-reads";
+
+/** Counts a request of a caller, and sets the headers that say what is left. Throws `too-many-requests`. */
+export type Limit = (ctx: Context, kind: LimitedKind, headers: Exchange["set"]["headers"]) => void;
 
 /**
  * The client's address: without trusted proxies, the address of the socket. With `hops` trusted proxies, the

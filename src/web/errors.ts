@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { AppError, type FieldError } from "../base/errors.ts";
+import { AppError, type FieldError, type Quota } from "../base/errors.ts";
 
 import { isErrorCode, problems } from "./problems.ts";
 import { count, listOf, moneySchema, resource, text, word } from "./schema.ts";
@@ -90,9 +90,25 @@ export function headersOf({ code, extras }: AppError): Record<string, string> {
   if (extras.acceptCoding) headers["accept-encoding"] = extras.acceptCoding;
   if (extras.retryAfterSeconds) headers["retry-after"] = String(extras.retryAfterSeconds);
   if (extras.quota) {
-    const { name, limit, windowSeconds } = extras.quota;
-    headers["ratelimit-policy"] = `"${name}";q=${limit};w=${windowSeconds}`;
-    headers["ratelimit"] = `"${name}";r=0;t=${extras.retryAfterSeconds ?? windowSeconds}`;
+    const seconds = extras.retryAfterSeconds ?? extras.quota.windowSeconds;
+    Object.assign(headers, rateLimitHeaders({ quota: extras.quota, remaining: 0, seconds }));
   }
   return headers;
+}
+
+/** What is left of a limit. */
+export interface Left {
+  readonly quota: Quota;
+  readonly remaining: number;
+  /** Until all of it is left again. */
+  readonly seconds: number;
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers. */
+export function rateLimitHeaders({ quota, remaining, seconds }: Left): Record<string, string> {
+  const { name, limit, windowSeconds } = quota;
+  return {
+    "ratelimit-policy": `"${name}";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"${name}";r=${remaining};t=${seconds}`,
+  };
 }

@@ -13,6 +13,7 @@ import { isSignedWithSecret, tokens } from "../identity/auth/token.ts";
 import {
   callLimiter,
   failureLimiter,
+  requestLimiter,
   revocationLimiter,
   testLimiter,
   workLimiter,
@@ -77,6 +78,7 @@ export function identityServices(platform: Platform) {
     tests: testLimiter(clock),
     calls: callLimiter(clock),
     work: workLimiter(clock),
+    requestLimits: requestLimiter(clock),
     users: users(storage, clock, config.usersAccess),
     erasures: erasures(storage, clock, ended),
     revocations: ending,

@@ -36,7 +36,16 @@ const limits: readonly Limit[] = [
   ["test events and notifications per caller", 429, limiter, "maxTests"],
   ["recorded changes per user", 429, limiter, "maxUserWrites"],
   ["… per operator or admin", 429, limiter, "maxOperatorWrites"],
-  ["work without a token per address, in fields of GraphQL", 429, limiter, "maxFields"],
+  ["writes per user, in a minute", 429, limiter, "maxWritesOfUser"],
+  ["… per operator, admin or client", 429, limiter, "maxWrites"],
+  ["searches, totals, statistics, previews and exports per caller", 429, limiter, "maxCostlyReads"],
+  ["tokens of one subject that are revoked one by one", 429, limiter, "maxRevocations"],
+  [
+    "work per user, or per address without a token, in fields of GraphQL",
+    429,
+    limiter,
+    "maxFields",
+  ],
   ["… within", null, limiter, "workSeconds"],
   ["characters of a token", 401, "identity/auth/token.ts", "maxTokenLength"],
   [

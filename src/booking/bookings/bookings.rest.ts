@@ -81,7 +81,7 @@ export const bookingsRest = (bookings: Bookings, callers: Callers) => {
         params: bookingParams,
         body: refundRequestSchema,
         response: refundProgressSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params, body }) => bookings.recordRefund(ctx, params.id, body),
       }),
     )

@@ -93,7 +93,7 @@ export const changesRest = (changes: Changes, corrections: Corrections, callers:
         params: passengerParams,
         body: passengerCorrectionSchema,
         response: passengerSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params, body }) =>
           corrections.correct(ctx, params.id, params.position, body),
       }),

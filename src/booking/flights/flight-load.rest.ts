@@ -25,6 +25,7 @@ export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Cloc
     .get(
       "",
       ...route("getFlightLoad", "List seats sold against capacity, by day", {
+        costly: true,
         query: flightLoadQuery,
         response: flightLoadSchema,
         serve: ({ ctx, query }) => {
@@ -39,6 +40,7 @@ export const flightLoadRest = (loads: FlightLoads, callers: Callers, clock: Cloc
     .get(
       "/:date",
       ...route("getDepartureLoads", "List seats sold against capacity, by departure of one day", {
+        costly: true,
         description: "At most 500 departures.",
         params: departureLoadsParams,
         query: departureLoadsQuery,

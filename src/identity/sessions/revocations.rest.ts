@@ -64,7 +64,6 @@ export const revocationsRest = ({ revocations, clients, limiter, callers }: Part
           "Refuses every token that was issued until now, and ends sessions and tokens of agents. Tokens from later work: remove the role or the client too.",
         body: revocationInputSchema,
         response: revocationSchema,
-        problems: [429],
         serve: ({ ctx, body }) => revocations.subject(ctx, body),
       }),
     );

@@ -159,7 +159,6 @@ export const sessionsRest = (parts: Parts) => {
         body: agentTokenInputSchema,
         success: 201,
         response: agentTokenSchema,
-        problems: [429],
         serve: ({ ctx, body, ...exchange }) =>
           storedTokens.createAgentToken(ctx, body, addressOf(exchange)),
       }),

@@ -33,7 +33,6 @@ export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
         body: newProviderSchema,
         success: 201,
         response: providerSetupWithSecretSchema,
-        problems: [429],
         location: ({ provider }) => `${path}/${provider}`,
         serve: ({ ctx, body }) => onboarding.add(ctx, body),
       }),
@@ -55,7 +54,7 @@ export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
         params: providerParams,
         body: newSecretSchema,
         response: providerSetupWithSecretSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params, body }) => onboarding.setSecret(ctx, params.id, body),
       }),
     )
@@ -67,7 +66,7 @@ export const onboardingRest = (onboarding: Onboarding, callers: Callers) => {
         params: providerParams,
         body: testEventSchema,
         response: acknowledgementSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params, body, ...exchange }) =>
           onboarding.test(ctx, params.id, body, {
             origin: new URL(exchange.request.url).origin,

@@ -52,7 +52,7 @@ export const rejectionsRest = (rejections: Rejections, callers: Callers) => {
         params: rejectionParams,
         body: triedSecretSchema,
         response: explanationSchema,
-        problems: [404, 429],
+        problems: [404],
         serve: ({ ctx, params, body }) => rejections.trySecret(ctx, params.id, body),
       }),
     );

@@ -11,7 +11,7 @@ import { muteEnd } from "./mute-end.ts";
 /** What is wrong now, for operators. */
 export const issuesRest = (issues: IssueService, callers: Callers, clock: Clock) => {
   const { route } = routes(callers, "Issues and health", operatorsOnly);
-  const one = { params: issueParams, problems: [404, 429] } as const;
+  const one = { params: issueParams, problems: [404] } as const;
   return new Elysia({ name: "issues", prefix: "/v1/issues" })
     .get(
       "",

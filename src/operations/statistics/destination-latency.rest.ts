@@ -22,6 +22,7 @@ export const destinationLatencyRest = (
   return new Elysia({ name: "destination-latency" }).get(
     "/v1/destinations/:id/latency",
     ...route("getDestinationLatency", "Get how long deliveries to a destination took, over time", {
+      costly: true,
       description: "From the newest 100 attempts of each step.",
       params: destinationParams,
       query: destinationLatencyQuery,

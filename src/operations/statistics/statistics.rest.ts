@@ -20,6 +20,7 @@ export const statisticsRest = (statistics: Statistics, callers: Callers, clock: 
     .get(
       "/deliveries",
       ...route("getDeliveryStatistics", "Count deliveries over time by provider and verdict", {
+        costly: true,
         description: "Kept for 31 days.",
         query: deliveryStatisticsQuery,
         response: deliveryStatisticsSchema,
@@ -30,6 +31,7 @@ export const statisticsRest = (statistics: Statistics, callers: Callers, clock: 
     .get(
       "/health",
       ...route("getHealthStatistics", "Get the health of the program", {
+        costly: true,
         response: healthStatisticsSchema,
         serve: ({ ctx }) => statistics.health(ctx),
       }),

@@ -43,7 +43,7 @@ export const destinationsRest = (
   const changed = {
     params: destinationParams,
     response: destinationSchema,
-    problems: [403, 404, 422, 429],
+    problems: [403, 404, 422],
   } as const;
   return new Elysia({ name: "destinations", prefix: path })
     .post(
@@ -53,7 +53,6 @@ export const destinationsRest = (
           "Made by an admin, it receives all events that match. Made by a user, it receives the events of the user's bookings. The secret is shown only here.",
         body: destinationInputSchema,
         response: destinationWithSecretSchema,
-        problems: [429],
         location: ({ id }) => `${path}/${id}`,
         serve: ({ ctx, body, key }) => destinations.create(ctx, body, key),
       }),
@@ -84,6 +83,7 @@ export const destinationsRest = (
     .post(
       "/preview",
       ...route("previewFilter", "Try a filter", {
+        costly: true,
         description:
           "Says for the newest 50 notifications whether the filter delivers them, and why not. Needs the role operator or admin.",
         body: filterPreviewInputSchema,
@@ -164,7 +164,7 @@ export const destinationsRest = (
         description: "At most 20 tests per minute and caller, those of providers included.",
         params: destinationParams,
         response: testResultSchema,
-        problems: [403, 404, 429],
+        problems: [403, 404],
         serve: ({ ctx, params }) => deliveries.test(ctx, params.id),
       }),
     )
@@ -194,7 +194,7 @@ export const destinationsRest = (
       ...route("retryDeliveries", "Send all dead deliveries again", {
         params: destinationParams,
         response: retriedSchema,
-        problems: [403, 404, 429],
+        problems: [403, 404],
         serve: ({ ctx, params }) => deliveries.retryDead(ctx, params.id),
       }),
     );

@@ -1,5 +1,10 @@
 import { BuildCache } from "@pothos/core";
-import { assertObjectType, defaultFieldResolver, GraphQLSchema } from "graphql";
+import {
+  assertObjectType,
+  defaultFieldResolver,
+  type GraphQLObjectType,
+  GraphQLSchema,
+} from "graphql";
 
 import { nextTurn } from "../../base/own-turn.ts";
 
@@ -41,14 +46,25 @@ export async function buildInTurns(builder: Builder): Promise<GraphQLSchema> {
   return cache.plugin.afterBuild(schema);
 }
 
-/** Resolves each field of a query in a turn of its own: in one, 15 full pages would block all other requests. */
+/**
+ * Resolves each field of a query in a turn of its own: in one, 15 full pages would block all other requests. Counts each
+ * mutation, of which a request may have several.
+ */
 export function rootFieldsInTurns(schema: GraphQLSchema): GraphQLSchema {
-  for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) {
+  before(schema.getQueryType(), ({ admit }) => admit(0));
+  before(schema.getMutationType(), ({ countWrite, signedIn }) => countWrite(signedIn()));
+  return schema;
+}
+
+function before(
+  type: GraphQLObjectType | null | undefined,
+  admit: (context: GraphqlContext) => unknown,
+) {
+  for (const field of Object.values(type?.getFields() ?? {})) {
     const { resolve = defaultFieldResolver } = field;
     field.resolve = async (root, args, context: GraphqlContext, info): Promise<unknown> => {
-      await context.admit(0);
+      await admit(context);
       return resolve(root, args, context, info);
     };
   }
-  return schema;
 }

@@ -1,9 +1,9 @@
 import type { Context, Session } from "../../base/context.ts";
 import type { Admit } from "../client-address.ts";
 
-/** As `Admit`, for an address; null for a client with a token. */
+/** As `Admit`, for an address or who has a token. */
 export interface Work {
-  begin(address: string | null, fields: number): Promise<void>;
+  begin(by: string | Session, fields: number): Promise<void>;
 }
 
 /** What the route passes to graphql-yoga with each request. */
@@ -13,8 +13,9 @@ export interface ServerContext {
   readonly address: string;
   /** Null without a token or cookie. Rejects if it is not valid. */
   readonly session: () => Promise<Session | null>;
-  /** Does not count the work of a session. */
   readonly admit: Admit;
+  /** Counts a write. Throws `too-many-requests`. */
+  readonly countWrite: (ctx: Context) => void;
 }
 
 /** The context that every resolver receives. One object per request. */
@@ -23,4 +24,5 @@ export interface GraphqlContext {
   /** The authenticated caller. Throws `authentication-required` for a request without a token. */
   readonly signedIn: () => Context;
   readonly admit: Admit;
+  readonly countWrite: ServerContext["countWrite"];
 }

@@ -1,12 +1,13 @@
 import { Elysia } from "elysia";
 import type { GraphQLSchema } from "graphql";
 
+import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nextTurn } from "../../base/own-turn.ts";
 import { prefersHtml } from "../accept.ts";
 import type { Credentials, Exchange } from "../auth.ts";
-import type { AddressOf, Connection } from "../client-address.ts";
+import type { AddressOf, Connection, Limit } from "../client-address.ts";
 import type { ErrorLog } from "../error-log.ts";
 import { requestIdOf } from "../request-id.ts";
 
@@ -21,6 +22,7 @@ interface GraphqlRoute {
   readonly playground: boolean;
   readonly addressOf: AddressOf;
   readonly work: Work;
+  readonly limit: Limit;
 }
 
 const path = "/graphql";
@@ -54,7 +56,8 @@ export const graphqlRest = (options: GraphqlRoute) => {
     // nginx must not buffer the events of a subscription.
     set.headers["x-accel-buffering"] = "no";
     const address = options.addressOf(exchange);
-    return (await handler())(request, { requestId: requestIdOf(set.headers), address });
+    const countWrite = (ctx: Context) => options.limit(ctx, "writes", set.headers);
+    return (await handler())(request, { requestId: requestIdOf(set.headers), address, countWrite });
   }
 
   return new Elysia({ name: "graphql" })

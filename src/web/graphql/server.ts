@@ -24,7 +24,7 @@ interface ServerOptions {
 /** Handles requests to `/graphql`, except for the playground. */
 type Handler = (
   request: Request,
-  context: Pick<ServerContext, "requestId" | "address">,
+  context: Pick<ServerContext, "requestId" | "address" | "countWrite">,
 ) => Promise<Response> | Response;
 
 /**
@@ -61,24 +61,28 @@ export function createHandler({
     // Errors are logged with the request's id by `logError`.
     logging: false,
   });
-  return (request, { requestId, address }) => {
+  return (request, { address, ...given }) => {
     const session = lazy(() => sessionOf(request, credentials));
-    const admit = async (fields: number) =>
-      work.begin((await session()) === null ? address : null, fields);
-    return server.handle(request, { requestId, address, session, admit, waitUntil });
+    const admit = async (fields: number) => work.begin((await session()) ?? address, fields);
+    return server.handle(request, { ...given, address, session, admit, waitUntil });
   };
 }
 
 /** No work continues after the response. */
 const waitUntil = () => {};
 
-async function contextFor({ requestId, admit, ...given }: ServerContext): Promise<GraphqlContext> {
+async function contextFor({
+  requestId,
+  admit,
+  countWrite,
+  ...given
+}: ServerContext): Promise<GraphqlContext> {
   const session = await given.session();
   const signedIn = (): Context => {
     if (session !== null) return { ...session, requestId };
     throw tokenMissing();
   };
-  return { requestId, signedIn, admit };
+  return { requestId, signedIn, admit, countWrite };
 }
 
 /** The playground's initial header is "Bearer" without one. */

@@ -5,7 +5,7 @@ import { AppError } from "../../base/errors.ts";
 import { type Filters, type FiltersOf, queriedFilters } from "../../base/filters.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { Authenticate, Exchange } from "../auth.ts";
-import type { AddressOf, Admit, Connection } from "../client-address.ts";
+import type { AddressOf, Admit, Connection, Limit, LimitedKind } from "../client-address.ts";
 import { readJson, strayJson } from "../json-body.ts";
 import { type Included, listQuery } from "../page.schema.ts";
 import { documented } from "../schema.ts";
@@ -25,6 +25,7 @@ import { problemResponses, type Problems } from "./problem.schema.ts";
 export interface Callers {
   readonly authenticated: Authenticate;
   readonly addressOf: AddressOf;
+  readonly limit: Limit;
   /** For routes that need no token. */
   readonly admit: (connection: Connection) => Admit;
 }
@@ -47,8 +48,10 @@ interface Operation<Response, Params, Query, Body, Status> {
   readonly query?: Query;
   readonly body?: Body;
   readonly response: Response;
+  /** Counts as a costly read, also if it is sent by POST. Searches and totals of lists do anyway. */
+  readonly costly?: true;
   /**
-   * Statuses of errors, besides those of every operation (400, 401, 500, 503), of restricted ones (403) and of
+   * Statuses of errors, besides those of every operation (400, 401, 429, 500, 503), of restricted ones (403) and of
    * those with a body (413, 415, 422).
    */
   readonly problems?: readonly Status[];
@@ -85,7 +88,7 @@ interface Hook<
   readonly body: TUnsafe<Static<Body>>;
   readonly headers: Headers;
   readonly response: { readonly [S in Success]: Response } & Problems<
-    400 | 401 | 500 | 503 | Status | (TUnknown extends Body ? never : 413 | 415 | 422)
+    400 | 401 | 429 | 500 | 503 | Status | (TUnknown extends Body ? never : 413 | 415 | 422)
   >;
   readonly detail: { readonly operationId: string };
 }
@@ -94,7 +97,7 @@ const noQuery = new URLSearchParams();
 
 /** Makes the routes of a tag, all of which need a token. */
 export function routes<Given extends Access | undefined = undefined>(
-  { authenticated, addressOf }: Callers,
+  { authenticated, addressOf, limit }: Callers,
   tag: string,
   access?: Given,
 ) {
@@ -126,7 +129,7 @@ export function routes<Given extends Access | undefined = undefined>(
     Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
   ] {
     const { params, query, headers, body, success = 200, location, serve } = given;
-    const { response, refuses } = given;
+    const { response, refuses, costly } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
       // Elysia's value for a parameter that cannot be decoded, such as `%`.
@@ -134,6 +137,9 @@ export function routes<Given extends Access | undefined = undefined>(
         throw new AppError("not-found", "This path does not exist");
       if (body) access?.beforeBody?.(ctx);
       const { request, set, server } = exchange;
+      const asked = query ? urlOf(request).searchParams : noQuery;
+      const kind = costly ? "costly-reads" : kindOf(request.method, asked);
+      if (kind !== null) limit(ctx, kind, set.headers);
       refuses?.(await strayJson(request, addressOf(exchange)));
       const result = await serve({
         ctx,
@@ -141,7 +147,7 @@ export function routes<Given extends Access | undefined = undefined>(
         set,
         server,
         params: exchange.params,
-        query: query ? urlOf(request).searchParams : noQuery,
+        query: asked,
         key: headers ? readIdempotencyKey(request) : null,
         body: body && (await readJson(request, addressOf(exchange))),
       });
@@ -161,7 +167,7 @@ export function routes<Given extends Access | undefined = undefined>(
           location === undefined || "headers" in response
             ? response
             : documentedHeaders(response, locationHeader),
-        ...problemResponses(401, ...problems),
+        ...problemResponses(401, 429, ...problems),
       },
       detail: describedOperation(tag, access, operationId, summary, given.description),
     };
@@ -244,6 +250,13 @@ export function routes<Given extends Access | undefined = undefined>(
   }
 
   return { route, list, creation };
+}
+
+/** Which limit counts a request; null: none. A search or total reads more than a page. */
+function kindOf(method: string, query: URLSearchParams): LimitedKind | null {
+  if (method !== "GET" && method !== "HEAD") return "writes";
+  const isCostly = query.has("q") || query.get("include")?.includes("total");
+  return isCostly ? "costly-reads" : null;
 }
 
 /** An operation that needs a token, as OpenAPI describes it. */

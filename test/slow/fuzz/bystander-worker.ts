@@ -29,7 +29,7 @@ const longestPatienceMs = 15_000;
 const tickIntervalMs = 10;
 
 // Guarantee: `bystander` passes a plan.
-const { port, pid, token }: BystanderPlan = workerData;
+const { port, pid, tokens }: BystanderPlan = workerData;
 
 const requests: Readonly<Record<Stream, (number: number) => string>> = {
   webhooks() {
@@ -39,6 +39,7 @@ const requests: Readonly<Record<Stream, (number: number) => string>> = {
   },
   bookings(number) {
     const flight = lastAttackedFlight + 1 + (number % (flights - lastAttackedFlight));
+    const token = tokens[number % tokens.length];
     const headers = { Authorization: `Bearer ${token}`, "X-Forwarded-For": "192.0.2.2" };
     const json = JSON.stringify(bookingBody(flight));
     return textOf({ method: "POST", path: "/v1/api/bookings", headers, json });

@@ -67,13 +67,14 @@ export function observed(usual: Observation, seen: Observation): string {
 export interface BystanderPlan {
   readonly port: number;
   readonly pid: number;
-  readonly token: string;
+  /** Of users who book in turn, each below the limit of writes. */
+  readonly tokens: readonly string[];
 }
 
 /** Starts a bystander in a thread of its own, because the attacking thread is busy. */
-export async function bystander(server: Omit<BystanderPlan, "token">): Promise<Bystander> {
-  const token = await tokenFor("user", "fuzz-bystander");
-  const workerData: BystanderPlan = { ...server, token };
+export async function bystander(server: Omit<BystanderPlan, "tokens">): Promise<Bystander> {
+  const users = Array.from({ length: 8 }, (_, n) => tokenFor("user", `fuzz-bystander-${n}`));
+  const workerData: BystanderPlan = { ...server, tokens: await Promise.all(users) };
   const worker = new Worker(join(import.meta.dir, "bystander-worker.ts"), { workerData });
   return {
     begin: () => worker.postMessage("begin"),

@@ -56,7 +56,8 @@ export class Load {
   readonly #day: string;
 
   static async on(recorder: Recorder, seats: readonly number[]): Promise<Load> {
-    const client = new FlightClient(await authorization("user"));
+    // A client, since a user may write less often in a minute.
+    const client = new FlightClient(await authorization("user", "cli_0"));
     const day = await client.day(to(await recorder.instance()));
     return new Load(recorder, seats, client, await authorization("operator"), day);
   }

@@ -21,8 +21,9 @@ const unseen = (query: string) => `${query} #${(made += 1)}`;
 /** With a token: without one, the budget of the address would soon reject all documents unread. */
 const requests = {
   POST: (query: string, variables: Record<string, unknown> = {}) =>
-    app.as("user", "/graphql", postQuery(query, variables)),
-  GET: (query: string) => app.as("user", `/graphql?${new URLSearchParams({ query }).toString()}`),
+    app.as("operator", "/graphql", postQuery(query, variables)),
+  GET: (query: string) =>
+    app.as("operator", `/graphql?${new URLSearchParams({ query }).toString()}`),
 } as const;
 
 /** Sends a request, checks what it costs, and returns its status. */
@@ -159,6 +160,6 @@ describe("a hostile document costs little time", () => {
   ])("answers 400 to deeply nested %s", async (_, body) => {
     const headers = { "content-type": "application/json" };
     const init = { method: "POST", headers, body: String(body) };
-    expect(await statusOf(() => app.as("user", "/graphql", init))).toBe(400);
+    expect(await statusOf(() => app.as("operator", "/graphql", init))).toBe(400);
   });
 });

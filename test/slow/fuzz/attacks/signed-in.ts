@@ -4,11 +4,14 @@ import { tokenFor } from "../../../support/load.ts";
 import { lastAttackedFlight } from "../bystander.ts";
 import type { Victim } from "../victim.ts";
 
-import { answered, type Attack, deliver, flood, post } from "./attack.ts";
+import { answered, type Attack, deliver, expectStatus, flood, mebibyte, post } from "./attack.ts";
 import { expectNoGrowth, growthLimitMs } from "./growth.ts";
 
 /** An attack by a client with a token. */
-interface SignedInAttack extends Pick<Attack, "name" | "about" | "limitMs" | "leavesRows"> {
+interface SignedInAttack extends Pick<
+  Attack,
+  "name" | "about" | "limitMs" | "leavesRows" | "growthLimitBytes"
+> {
   /** The lowest role that can do this. */
   readonly who: Role;
   /** `send` uses a token of that role. */
@@ -39,6 +42,19 @@ const sendAs =
     return JSON.parse(text);
   };
 
+/** As many users as stay below the limit of writes, each of whom sends every so often. */
+async function asUsers(victim: Victim): Promise<readonly Send[]> {
+  const users = Array.from({ length: 8 }, (_, n) => tokenFor("user", `attacker-${n}`));
+  return (await Promise.all(users)).map((token) => sendAs(victim, token));
+}
+
+/** The user whose turn it is. */
+function inTurn<User>(users: readonly User[], n: number): User {
+  const user = users[n % users.length];
+  if (user === undefined) throw new Error("There is no user");
+  return user;
+}
+
 const growing = { limitMs: growthLimitMs, leavesRows: true } as const;
 
 const bookings = "/v1/api/bookings";
@@ -68,17 +84,22 @@ const longFilter = Array.from({ length: 40 }, (_, n) => `event.subject == "${n}"
 const table: readonly SignedInAttack[] = [
   {
     name: "blocked-destinations",
-    about: "five destinations in one order at a receiver that does not answer, and 6,000 bookings",
+    about:
+      "eight users, five destinations each in one order at a receiver that does not answer, and 6,000 bookings",
     who: "user",
     ...growing,
-    async run(send, victim) {
+    async run(_, victim) {
       using receiver = unresponsive();
-      for (let n = 0; n < 5; n += 1) {
-        const order = { orderBy: "event.provider" };
-        await send("POST", "/v1/destinations", destination(`blocked-${n}`, receiver.url, order));
+      const users = await asUsers(victim);
+      for (const send of users) {
+        for (let n = 0; n < 5; n += 1) {
+          const order = { orderBy: "event.provider" };
+          await send("POST", "/v1/destinations", destination(`blocked-${n}`, receiver.url, order));
+        }
       }
+      const book = (n: number) => inTurn(users, n)("POST", bookings, booking(n));
       // A cost of each delivery that waits is small beside that of a booking.
-      await expectNoGrowth(victim, (n) => send("POST", bookings, booking(n)), 2_000);
+      await expectNoGrowth(victim, book, 2_000);
     },
   },
   {
@@ -122,11 +143,14 @@ const table: readonly SignedInAttack[] = [
     about: "3,000 seats held and let go",
     who: "user",
     ...growing,
-    run: (send, victim) =>
-      expectNoGrowth(victim, async (n) => {
+    async run(_, victim) {
+      const users = await asUsers(victim);
+      await expectNoGrowth(victim, async (n) => {
+        const send = inTurn(users, n);
         const held = await send("POST", bookings, { ...booking(n), hold: true });
         if (held !== null) await send("DELETE", `${bookings}/${String(held["bookingId"])}`);
-      }),
+      });
+    },
   },
   {
     name: "query-limits",
@@ -165,14 +189,16 @@ const table: readonly SignedInAttack[] = [
     about: "3,000 idempotency keys, each used for a user, for another one and for a token",
     who: "user",
     ...growing,
-    run: (_, victim) =>
-      expectNoGrowth(victim, async (n) => {
+    async run(_, victim) {
+      const users = Array.from({ length: 8 }, (_user, n) => tokenFor("user", `attacker-${n}`));
+      const tokens = await Promise.all(users);
+      await expectNoGrowth(victim, async (n) => {
         const email = `key-${n}@example.com`;
         const keyed = (name: string) =>
           victim.fetch(
             "/v1/users",
             post(JSON.stringify({ name, email }), {
-              authorization: `Bearer ${victim.bearers.user}`,
+              authorization: `Bearer ${inTurn(tokens, n)}`,
               "idempotency-key": `growth-${n}`,
             }),
           );
@@ -180,7 +206,37 @@ const table: readonly SignedInAttack[] = [
         await answered(keyed("Grace"));
         const grant = { grant_type: "client_credentials", client_id: `${n}`, client_secret: "x" };
         await answered(victim.fetch("/v1/auth/token", post(JSON.stringify(grant))));
-      }),
+      });
+    },
+  },
+  {
+    name: "one-user",
+    about:
+      "one user books, reads, exports and queries on 16 connections, as fast as it is answered",
+    who: "user",
+    // Garbage of queries and their responses, until the budget ends.
+    growthLimitBytes: 256 * mebibyte,
+    leavesRows: true,
+    async run(send, victim) {
+      const until = performance.now() + 8_000;
+      const list = "bookings(first: 100) { nodes { bookingId flight { airline } } }";
+      const query = `{ ${Array.from({ length: 5 }, (_, n) => `a${n}: ${list}`).join(" ")} }`;
+      const sends = [
+        (n: number) => send("POST", bookings, booking(n)),
+        () => send("GET", "/v1/me/export"),
+        () => send("GET", `${bookings}?limit=100&include=total`),
+        () => send("POST", "/graphql", { query }),
+      ];
+      const revoked = await tokenFor("user", "revoked");
+      const refused = { token: revoked };
+      await answered(victim.fetch("/v1/auth/revoke", post(JSON.stringify(refused))));
+      await flood(1_000_000, 16, async (n) => {
+        if (performance.now() > until) return;
+        await inTurn(sends, n)(n);
+        const headers = { authorization: `Bearer ${revoked}` };
+        if (n % 16 === 0) expectStatus(await answered(victim.fetch(bookings, { headers })), 401);
+      });
+    },
   },
   {
     name: "searches",
