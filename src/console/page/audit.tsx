@@ -16,6 +16,8 @@ import type { AuditItem } from "./kit/wire.ts";
 /** Groups of actions, by what they begin with. */
 const groups: Readonly<Record<string, string>> = {
   "session.*": "Sign-ins",
+  "token.*": "Revoked tokens",
+  "access.*": "Ended access",
   "agent.*": "Agents",
   "key.*": "API keys",
   "event*": "Events",

@@ -43,10 +43,23 @@ inBrowser("the People view in a browser", () => {
       `1 booking neither cancelled nor flown: ${booking.reference}`,
     );
     await browser.shows(".detail td", "Economy");
-    expect(await browser.count(".detail .confirm")).toBe(0);
+    expect(await browser.count(".detail .confirm")).toBe(1);
     await browser.isAccessible();
     await browser.click(".explanation a");
     await browser.isAt(`#/bookings/${booking.id}`);
+  });
+
+  test("ends all access after one question", async () => {
+    const { app } = server;
+    const { user } = await app.services.users.ensureUser({ name: "Grace Hopper", email });
+    const token = await app.services.tokens.mint({ id: user.id, roles: ["user"] }, 60);
+    const headers = { authorization: `Bearer ${token}` };
+    const status = async () => (await app.fetch("/v1/api/bookings", { headers })).status;
+    expect(await status()).toBe(200);
+    await browser.go(`#/people/${encodeURIComponent(email)}`, ".detail h2", "Grace Hopper");
+    await browser.push("End access", "dialog[open]", "stop working within seconds");
+    await browser.confirm(".notice", "Access ended");
+    expect(await status()).toBe(401);
   });
 
   test("exports what is stored, with masked passports, as a file", async () => {

@@ -119,6 +119,13 @@ const trials: Trials = {
     expect(await done(shell("skyhook sessions"))).not.toContain(id);
   },
 
+  async "docs/sign-in.md run: revoke"({ shell }, code) {
+    const token = (await done(shell("skyhook token --email ada@example.com 2>/dev/null"))).trim();
+    expect(await done(shell(`TOKEN=${token}\n${code}`))).toMatch(
+      /^revoked\nrevoked every token of /,
+    );
+  },
+
   async "docs/sign-in.md run: explain"({ shell }, code) {
     const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
     const key = { ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" };

@@ -72,6 +72,12 @@ function Known({ of: details, id, erase }: KnownParts) {
         </h2>
         <div class="actions">
           <ActionButton label="Export" busy="Exporting…" act={() => download(id)} />
+          <Confirmed
+            label="End access"
+            title={`End all access of ${id}?`}
+            text="Tokens, sessions and agents stop working within seconds. Roles at an identity provider stay: remove them there first."
+            confirm={() => void attempt("End access", () => endAccess(id))}
+          />
           {!isBlocked && (
             <Confirmed
               label="Erase"
@@ -172,6 +178,11 @@ function Erased({ of: { erased } }: Of<PersonErasure>) {
       />
     </div>
   );
+}
+
+async function endAccess(subject: string): Promise<void> {
+  await callApi("v1/revocations", { method: "POST", body: { subject } });
+  notify("Access ended");
 }
 
 /** Saves all that is stored about a person as a file. */
