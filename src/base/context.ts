@@ -31,8 +31,8 @@ export interface Session {
   readonly issuedAt?: Date;
   /** Identifies an access token; see `tokenHash`. */
   readonly token?: string;
-  /** Why it is refused since it was verified; null if it is not. Streams must end when it is. */
-  readonly why?: () => Promise<string | null>;
+  /** Why it was ended since it was verified; null if it was not. Streams must end when it was. */
+  readonly whyEnded?: () => Promise<string | null>;
   /** The API key of the request; absent with other credentials. Its calls are limited together. */
   readonly key?: { readonly id: string; readonly name: string };
 }

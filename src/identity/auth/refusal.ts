@@ -130,8 +130,8 @@ export function unlessEnded<Verified extends Session>(
   return async (token) => {
     const session = await verify(token);
     const why = await ended.why(session);
-    const whyNow = async () => (await session.why?.()) ?? ended.why(session);
-    if (why === null) return { ...session, why: whyNow };
+    const whyEnded = async () => (await session.whyEnded?.()) ?? ended.why(session);
+    if (why === null) return { ...session, whyEnded };
     const message = why === "erased" ? "its user was erased" : "it was revoked";
     throw invalidToken(new TokenRefusal("subject", message));
   };

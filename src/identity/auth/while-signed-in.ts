@@ -12,7 +12,7 @@ const checkMs = 30_000;
  * until that item arrives, which may be never. `onEnd` is called at the end, maybe more than once.
  */
 export function whileSignedIn<Item>(
-  { expiresAt, why }: Context,
+  { expiresAt, whyEnded }: Context,
   clock: Clock,
   follow: (signal: AbortSignal) => AsyncGenerator<Item, void>,
   onEnd: () => void = () => {},
@@ -25,13 +25,13 @@ export function whileSignedIn<Item>(
     if (leftMs <= 0) end();
     else
       cancelCheck = clock.after(
-        Math.min(leftMs, why ? checkMs : longestMs),
+        Math.min(leftMs, whyEnded ? checkMs : longestMs),
         () => void checkAgain(),
       );
   }
   async function checkAgain(): Promise<void> {
     // While the database cannot be read, nobody is signed out.
-    if (why && (await why().catch(() => null)) !== null) end();
+    if (whyEnded && (await whyEnded().catch(() => null)) !== null) end();
     else if (!ended.signal.aborted) check();
   }
   function end(): void {

@@ -10,7 +10,7 @@ export function keySignIn(stored: Pick<StoredTokens, "find">, others: Verify): V
     const found = await stored.find("key", token);
     if (found === null) throw invalidToken(new TokenRefusal("key", "no API key is stored for it"));
     const { id, name, actor, roles, expiresAt, createdAt: issuedAt } = found;
-    const why = async () => ((await stored.find("key", token)) === null ? "revoked" : null);
-    return { actor: { id: actor, roles }, expiresAt, issuedAt, key: { id, name }, why };
+    const whyEnded = async () => ((await stored.find("key", token)) === null ? "revoked" : null);
+    return { actor: { id: actor, roles }, expiresAt, issuedAt, key: { id, name }, whyEnded };
   };
 }

@@ -38,7 +38,7 @@ export const keysRest = ({ sessions, storedTokens, callers }: Parts) => {
         success: 201,
         location: ({ id }) => `/v1/keys/${id}`,
         response: newApiKeySchema,
-        problems: [403, 429],
+        problems: [403],
         serve: ({ ctx, body, ...exchange }) =>
           storedTokens.createKey(ctx, body, callers.addressOf(exchange)),
       }),
