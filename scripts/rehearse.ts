@@ -1,14 +1,6 @@
 // Rehearses a release on this machine, from a tag to an installed program: `bun run rehearse`. It changes nothing outside of
 // its temporary folders and the caches in node_modules/.cache.
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -18,9 +10,10 @@ import { noChromium } from "../test/support/browser.ts";
 import { notInstalled } from "../test/support/skips.ts";
 
 import { output } from "./command.ts";
+import { rehearseArchive, rehearseInstaller } from "./rehearsal/downloads.ts";
 import { noImages, rehearseImage } from "./rehearsal/image.ts";
 import { rehearseNpm } from "./rehearsal/npm.ts";
-import { lastLine, rejected, skip, skippedSteps, step } from "./rehearsal/steps.ts";
+import { lastLine, skip, skippedSteps, step } from "./rehearsal/steps.ts";
 
 const usage = `bun run rehearse [--key FOLDER]
   --key  keeps the key pair in this folder: two rehearsals of one commit then make equal files`;
@@ -94,72 +87,12 @@ function serveReleases(folder: string) {
   });
 }
 
-/** Downloads an archive as docs/operations.md says, verifies and starts it; then the same with damaged files. */
-async function rehearseArchive(folder: string, releases: string): Promise<void> {
-  const name = `skyhook-${version}-${process.platform}-${process.arch}`;
-  const cwd = join(folder, "downloads");
-  mkdirSync(cwd);
-  const inFolder = (...argv: readonly string[]) => output(argv, { cwd });
-  const program = join(cwd, name, "skyhook");
-  const verify = () => inFolder(program, "version", "--verify", "--from", releases);
-  const check = () => inFolder("sha256sum", "--check", "--ignore-missing", "checksums.txt");
-  const checkSignature = () =>
-    inFolder(
-      "minisign",
-      "-V",
-      "-p",
-      join(folder, "clone/deploy/release.pub"),
-      "-m",
-      "checksums.txt",
-    );
-  await step("archive: download, verify, unpack", async () => {
-    for (const file of ["checksums.txt", "checksums.txt.minisig", `${name}.tar.gz`]) {
-      await inFolder(
-        "curl",
-        "--fail",
-        "--silent",
-        "--remote-name",
-        `${releases}/v${version}/${file}`,
-      );
-    }
-    await checkSignature();
-    await check();
-    await inFolder("tar", "-xzf", `${name}.tar.gz`);
-    return lastLine(await verify());
-  });
-  await step("archive: a changed program is not verified", () => {
-    appendFileSync(program, "x");
-    return rejected(verify(), "does not list");
-  });
-  await step("archive: a truncated one is found", async () => {
-    await inFolder("truncate", "--size=-1", `${name}.tar.gz`);
-    return rejected(check(), "did NOT match");
-  });
-  await step("archive: changed checksums are found", async () => {
-    appendFileSync(join(cwd, "checksums.txt"), "x");
-    return rejected(checkSignature(), "Signature verification failed");
-  });
-}
-
 /** npm's packages; last the one that needs the others. */
 function npmTarballs(clone: string): readonly string[] {
   const folder = join(clone, "dist/release");
   const names = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   const main = `skyhook-${version}.tgz`;
   return [...names.filter((name) => name !== main), main].map((name) => join(folder, name));
-}
-
-/** The package of this platform has the program that the release signs. */
-async function verifyPackaged(folder: string, releases: string): Promise<string> {
-  const cwd = join(folder, "packaged");
-  mkdirSync(cwd);
-  const name = `skyhook-${process.platform}-${process.arch}-${version}.tgz`;
-  await output(["tar", "-xzf", join(folder, "clone/dist/release", name)], { cwd });
-  return lastLine(
-    await output([join(cwd, "package/skyhook"), "version", "--verify", "--from", releases], {
-      cwd,
-    }),
-  );
 }
 
 /** Builds the program of a next version in the clone, to upgrade to. */
@@ -187,8 +120,10 @@ async function rehearse(folder: string, key: string): Promise<void> {
   const server = serveReleases(served);
   try {
     const releases = server.url.origin;
-    await rehearseArchive(folder, releases);
-    await step("npm: the packed program", () => verifyPackaged(folder, releases));
+    const downloads = join(folder, "downloads");
+    mkdirSync(downloads);
+    await rehearseArchive(downloads, clone, releases);
+    await rehearseInstaller(downloads, served, releases);
     if (noNpm !== null) skip("npm", noNpm);
     else await step("npm: publish, install and sign in", () => rehearseNpm(npmTarballs(clone)));
     if (noImages !== null) return skip("image", noImages);

@@ -1,6 +1,6 @@
 // Makes the files of a release in dist/release; with --twice, also in a clone of the same commit, which must be the same.
 // scripts/sign.ts signs their checksums. CONTRIBUTING.md says how a release is made.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -9,6 +9,7 @@ import { sourceCommit } from "../src/cli/kit/program.ts";
 
 import { builtCommit, compile, skyhookEntrypoints, type Target, targets } from "./build.ts";
 import { output } from "./command.ts";
+import { formula, installer } from "./pack/installers.ts";
 import { packNpm } from "./pack/npm.ts";
 import { tarball } from "./pack/tar.ts";
 import { releaseOf } from "./release-key.ts";
@@ -30,7 +31,7 @@ function programOf(target: Target): string {
 
 /** Makes all files of a release but the signature. Equal commits give equal bytes. */
 async function build(): Promise<void> {
-  releaseOf(root);
+  const { key, url } = releaseOf(root);
   for (const folder of [release, join(root, "dist/programs")]) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
@@ -46,10 +47,20 @@ async function build(): Promise<void> {
     console.log(`built ${nameOf(target)}`);
   }
   await packNpm(targets, programOf, release);
-  for (const name of readdirSync(release).toSorted()) {
-    lines.push(`${await sha256(join(release, name))}  ${name}`);
-  }
+  const words = { version, base: url };
+  const script = await installer({ ...words, publicKey: key });
+  await Bun.write(join(release, "install.sh"), script);
+  const recipe = await formula({ ...words, sums: await hashesIn(release) });
+  await Bun.write(join(release, "skyhook.rb"), recipe);
+  for (const [name, hash] of await hashesIn(release)) lines.push(`${hash}  ${name}`);
   await Bun.write(sums, `${lines.join("\n")}\n`);
+}
+
+/** The SHA-256 of each file by its name. */
+async function hashesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const names = readdirSync(folder).toSorted();
+  const hashes = names.map(async (name) => [name, await sha256(join(folder, name))] as const);
+  return new Map(await Promise.all(hashes));
 }
 
 /** Writes the archive of a target, and what is inside. */
@@ -98,19 +109,12 @@ async function compareWithClone(): Promise<void> {
 
 /** The number of files, which are the same in both folders. Throws an `Error` that names those that differ. */
 export async function compareFolders(one: string, other: string): Promise<number> {
-  const names = [...new Set([...readdirSync(one), ...readdirSync(other)])].toSorted();
-  const differing: string[] = [];
-  for (const name of names) {
-    const files = [join(one, name), join(other, name)];
-    const isSame = files.every((file) => existsSync(file)) && (await equal(files.map(sha256)));
-    if (!isSame) differing.push(name);
-  }
+  const [first, second] = await Promise.all([hashesIn(one), hashesIn(other)]);
+  const names = [...new Set([...first.keys(), ...second.keys()])].toSorted();
+  const differing = names.filter((name) => first.get(name) !== second.get(name));
   if (differing.length === 0) return names.length;
   throw new Error(`Two builds of one commit differ in ${differing.join(", ")}`);
 }
-
-const equal = async (hashes: readonly Promise<string>[]): Promise<boolean> =>
-  new Set(await Promise.all(hashes)).size === 1;
 
 async function run(options: readonly string[]): Promise<void> {
   const isTwice = options.includes("--twice");
