@@ -173,5 +173,7 @@ async function signIn(on: RunningServer): Promise<SignIn> {
   const client = await succeed(on, "client", "add", "--name", "ci", "--role", "operator");
   const [clientId = "", clientSecret = ""] = client.match(/(?<==)\S{20,}/g) ?? [];
   const sessionCookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
-  return { sessionCookie, clientId, clientSecret };
+  const revokedToken = (await succeed(on, "token", "--email", "bo@example.com")).trim();
+  await succeed(on, "token", "revoke", revokedToken);
+  return { sessionCookie, clientId, clientSecret, revokedToken };
 }

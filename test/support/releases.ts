@@ -22,6 +22,7 @@ export interface ReleaseKeys {
   readonly sessionCookie: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  readonly revokedToken: string;
 }
 
 export interface Release {

@@ -79,7 +79,9 @@ describe.each(cases)("the data of %s on %s", (version, database) => {
     );
     expect(await stateOf(app)).toMatchObject(Object(expected));
 
-    const { sessionCookie, clientId, clientSecret } = release.keys;
+    const { sessionCookie, clientId, clientSecret, revokedToken } = release.keys;
+    const revoked = { headers: { authorization: `Bearer ${revokedToken}` } };
+    expect((await app.fetch("/v1/api/bookings", revoked)).status).toBe(401);
     const session = await bodyOf(app, "/v1/auth/session", { headers: { cookie: sessionCookie } });
     expect(session).toMatchObject({ roles: ["admin"] });
     const form = {
