@@ -1,8 +1,14 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { root } from "../../docs/markdown.ts";
-import { ended, type RunningServer, runSkyhook } from "../../support/program.ts";
+import {
+  ended,
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  temporaryFolder,
+} from "../../support/program.ts";
 import type { resources } from "../../support/resources.ts";
 
 type Shell = Bun.Subprocess<Blob, "pipe", "pipe">;
@@ -26,12 +32,7 @@ export async function machine(
     taken.start(folder, { DESTINATIONS_ALLOW_PRIVATE: "operators" }),
 ): Promise<Machine> {
   const { folder, shell } = desk(taken);
-  mkdirSync(join(folder, "backups"));
-  const plan =
-    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
-    "SK1,Skyhook Air,JFK,LHR,2099-01-01T23:30:00-05:00,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
-  await runSkyhook(["import", "-"], { cwd: folder, input: plan });
-  await runSkyhook(["secrets", "init"], { cwd: folder });
+  cpSync(await prepared(), folder, { recursive: true });
   const server = await start(folder);
   return {
     taken,
@@ -44,6 +45,25 @@ export async function machine(
       return shell(own, input, { ...server.env, ...env });
     },
   };
+}
+
+/** A folder with a flight and secrets, which is made once: commands take most of the time of a machine. */
+function prepared(): Promise<string> {
+  return (template ??= prepare());
+}
+
+let template: Promise<string> | null = null;
+
+async function prepare(): Promise<string> {
+  const folder = temporaryFolder();
+  process.on("exit", () => removeFolder(folder));
+  mkdirSync(join(folder, "backups"));
+  const plan =
+    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
+    "SK1,Skyhook Air,JFK,LHR,2099-01-01T23:30:00-05:00,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
+  await runSkyhook(["import", "-"], { cwd: folder, input: plan });
+  await runSkyhook(["secrets", "init"], { cwd: folder });
+  return folder;
 }
 
 /** An empty folder, and a shell in it that finds `skyhook`: the program, from its source. */
