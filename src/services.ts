@@ -11,7 +11,9 @@ import type { Config } from "./config/config.ts";
 import { configurePlaces } from "./config/places.ts";
 import { providersFetch, registeredProviders } from "./config/providers.ts";
 import type { SecretStore } from "./config/secrets.ts";
+import { databaseFile } from "./db/open.ts";
 import { write } from "./db/statement.ts";
+import { diskTrouble } from "./db/storage-metrics.ts";
 import type { Storage } from "./db/storage.ts";
 import type { DescribedEvent } from "./events/described-event.ts";
 import type { EventServices } from "./events/room.rest.ts";
@@ -19,6 +21,7 @@ import { providerFilter } from "./inbound/providers/provider-filter.ts";
 import { registry } from "./inbound/providers/registry.ts";
 import { keyStore } from "./inbound/signatures/key-store.ts";
 import { skyhookProvider } from "./operations/alerts.ts";
+import { heartbeat } from "./operations/heartbeat.ts";
 import { type Persons, persons } from "./persons/persons.ts";
 import type { ProgramLog } from "./telemetry/log.ts";
 import { type HttpMetrics, httpMetrics } from "./web/rest/http-metrics.ts";
@@ -126,6 +129,16 @@ export async function createServices(
 
   let state: State = "starting";
   let isPrepared = false;
+  const unready = () => whyUnready(state, storage);
+  const beating =
+    config.heartbeatUrl === null
+      ? null
+      : heartbeat(config.heartbeatUrl, platform, [
+          async () => (await unready())?.detail ?? null,
+          () => notifying.stalled(),
+          async () => stored.lateRetention(),
+          () => diskTrouble(databaseFile(config.databaseUrl)),
+        ]);
 
   async function prepare(): Promise<void> {
     if (isPrepared) return;
@@ -149,7 +162,7 @@ export async function createServices(
     requests: httpMetrics(platform.metrics),
     persons: erasing,
     eventCatalogue: () => eventCatalogue(Array.from(providers, ({ provider }) => provider)),
-    unready: () => whyUnready(state, storage),
+    unready,
     prepare,
     async start() {
       await prepare();
@@ -158,6 +171,7 @@ export async function createServices(
       booking.start();
       webhooks.start();
       await stored.start();
+      beating?.start();
       state = "serving";
     },
     drain() {
@@ -166,7 +180,8 @@ export async function createServices(
       booking.close();
     },
     async stop() {
-      await Promise.all([webhooks.stop(), stored.stop(), notifying.stop(), booking.stop()]);
+      const rooms = [webhooks, stored, notifying, booking];
+      await Promise.all([beating, ...rooms].map((each) => each?.stop()));
       // After the last delivery.
       await webhooks.flush();
       await opened.stop();

@@ -181,6 +181,13 @@ export const settings = {
     standardWebhooksSecret,
     { isSecret: true, isFile: true },
   ),
+  heartbeatUrl: setting(
+    "HEARTBEAT_URL",
+    null,
+    "URL that is called (GET) each minute [while Skyhook is well](observability.md#notice-that-skyhook-is-gone); unset: none",
+    webUrl,
+    { isSecret: true, isFile: true },
+  ),
   destinationsAllowPrivate: setting(
     "DESTINATIONS_ALLOW_PRIVATE",
     "false",

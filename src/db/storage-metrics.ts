@@ -42,6 +42,16 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
   };
 }
 
+/** As the alert SkyhookDiskFull (deploy/prometheus-rules.yaml). */
+const leastFreeRatio = 0.03;
+
+/** What is wrong with the disk of the database; null if it has room, or is not known. */
+export async function diskTrouble(file: string | null): Promise<string | null> {
+  const usage = file === null ? null : await diskUsageOf(file);
+  const isFull = usage !== null && usage.free / usage.size < leastFreeRatio;
+  return isFull ? "the disk of the database is nearly full" : null;
+}
+
 /** Null when the file or its disk cannot be read. */
 async function diskUsageOf(file: string) {
   try {

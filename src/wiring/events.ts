@@ -97,6 +97,7 @@ export function eventServices(platform: Platform, parts: Parts) {
   };
   return {
     services,
+    lateRetention: () => retentionTask.late(),
     async start() {
       retentionTask.start();
       indexing.start();

@@ -142,6 +142,7 @@ export async function notificationServices(
     outbox,
     destinationCache: known,
     eventFeed,
+    stalled: () => dispatching.stalled(),
     /** Makes the destination of this server's settings. */
     async prepare() {
       await storeOperatorGateway(storage, config, keys, now());

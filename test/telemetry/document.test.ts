@@ -13,6 +13,7 @@ describe("docs/observability.md", () => {
   test("lists every metric of /metrics but the usual ones of a process", async () => {
     const app = await startApp({
       OPERATOR_GATEWAY_URL: "http://127.0.0.1:1024/",
+      HEARTBEAT_URL: "http://127.0.0.1:1024/",
       OPERATOR_GATEWAY_SECRET: `whsec_${Buffer.alloc(24).toString("base64")}`,
     });
     await app.deliverSample("task_tracker", "task.completed");

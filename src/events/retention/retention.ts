@@ -27,7 +27,10 @@ export interface RetentionDays {
 }
 
 /** The background task of `retention`. Stops after the current batch. */
-type Retention = Pick<BackgroundTask, "start" | "stop">;
+interface Retention extends Pick<BackgroundTask, "start" | "stop"> {
+  /** What is wrong if the last round failed, or does not end; null if all is well. */
+  late(): string | null;
+}
 
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
@@ -55,6 +58,8 @@ export function retention(
   let bodiesDone = 0;
   /** Start time of the next round. */
   let nextRoundMs = 0;
+  /** Start time of the round after the last one that deleted everything. */
+  let wantedRoundMs = 0;
   /** The signal of the running round. */
   let stopping = AbortSignal.abort();
 
@@ -64,7 +69,8 @@ export function retention(
       ? deletingWeeks(storage, walk, log, alsoDelete)
       : deletingRows(storage, walk, alsoDelete);
 
-  async function deleteExpired(): Promise<void> {
+  /** Returns whether all was deleted. */
+  async function deleteExpired(): Promise<boolean> {
     const now = clock.now();
     // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
     // in sequence they would be slower than the data comes in.
@@ -83,6 +89,7 @@ export function retention(
       if (end.status === "fulfilled") continue;
       log.error({ err: end.reason }, "failed to delete expired data; retrying");
     }
+    return ends.every(({ status }) => status === "fulfilled");
   }
 
   const daysBefore = (now: number, days: number) => new Date(now - days * dayMs);
@@ -111,8 +118,9 @@ export function retention(
   }
 
   /** Returns the time until the next round. */
-  function delay(ms: number): number {
+  function delay(ms: number, isWell = true): number {
     nextRoundMs = clock.now() + ms;
+    if (isWell) wantedRoundMs = nextRoundMs;
     return ms;
   }
 
@@ -122,9 +130,13 @@ export function retention(
       log.warn("clock jumped forward; retention paused for 1 h; check NTP");
       return delay(afterJumpMs);
     }
-    await deleteExpired();
-    return delay(intervalMs);
+    return delay(intervalMs, await deleteExpired());
   });
 
-  return { start: () => task.start(delay(intervalMs)), stop: () => task.stop() };
+  return {
+    start: () => task.start(delay(intervalMs)),
+    stop: () => task.stop(),
+    late: () =>
+      clock.now() - wantedRoundMs > intervalMs ? "expired data was not deleted for minutes" : null,
+  };
 }

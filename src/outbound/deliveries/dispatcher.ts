@@ -6,11 +6,11 @@ import { recordRecovery } from "../model/destinations.sql.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 
-import { notifier, type NotifierParts } from "./notifier.ts";
+import { type Notifier, notifier, type NotifierParts } from "./notifier.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
 /** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
-interface Dispatcher {
+interface Dispatcher extends Pick<Notifier, "stalled"> {
   readonly feed: Feed;
   readonly eventFeed: EventFeed;
   readonly outbox: Outbox;
@@ -111,6 +111,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
       now: () => clock.now(),
     }),
     refresh,
+    stalled: () => delivering.stalled(),
     async closeCircuit(id) {
       const [closed] = await storage.atomically(write(recordRecovery, { id }));
       if (closed.changes > 0) await refresh(id);

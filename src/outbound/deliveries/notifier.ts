@@ -1,17 +1,17 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../model/deliveries.sql.ts";
-import type { Destination, Health } from "../model/destination.ts";
+import { type Destination, type Health, nameInLogs } from "../model/destination.ts";
 import { longestRetryAfterMs } from "../model/retry-delays.ts";
 
 import { followHealth } from "./circuit.ts";
 import { type DeliverParts, type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
-import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
+import { bringForward, destinationsDue, nextDue, releaseLeases } from "./delivery-queue.sql.ts";
 import type { DestinationCache } from "./destination-cache.ts";
 import { recorder, type RecordParts } from "./record.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
-interface Notifier {
+export interface Notifier {
   start(): Promise<void>;
   /** Looks for due deliveries soon. Null: of all destinations. Cheap enough to call on every commit. */
   wake(destinations: ReadonlySet<Destination["id"]> | null): void;
@@ -19,6 +19,8 @@ interface Notifier {
   wakeDue(): void;
   /** Reads one destination again, or all, and wakes those that changed. */
   refresh(id?: Destination["id"]): Promise<void>;
+  /** What is wrong if nothing is sent although something is due and nothing forbids it; null if all is well. */
+  stalled(): Promise<string | null>;
   /** Claims nothing more and waits up to `patienceMs` for running deliveries. */
   stop(patienceMs: number): Promise<void>;
 }
@@ -39,6 +41,8 @@ const maxOrphans = 100;
 const longestSkewMs = 20_000;
 /** Smaller backward jumps of the clock only delay deliveries by as much. */
 const noticedJumpMs = 30_000;
+/** What waits longer without an attempt, or a look that is older, is stalled. */
+const stalledMs = 5 * 60_000;
 
 export function notifier(parts: NotifierParts): Notifier {
   const { storage, clock, log, destinations } = parts;
@@ -48,6 +52,7 @@ export function notifier(parts: NotifierParts): Notifier {
   let stopped = true;
   /** Time of the last look. */
   let lookedAtMs = 0;
+  const attemptedAtMs = new Map<Destination["id"], number>();
 
   function wake(destinations: ReadonlySet<Destination["id"]> | null): void {
     if (stopped) return;
@@ -77,6 +82,7 @@ export function notifier(parts: NotifierParts): Notifier {
     if (exists && queue === undefined) queues.set(id, queueOf(id));
     if (exists || queue === undefined) return;
     queues.delete(id);
+    attemptedAtMs.delete(id);
     void queue.stop();
   }
 
@@ -93,8 +99,14 @@ export function notifier(parts: NotifierParts): Notifier {
     onHealth,
     onDisabled: (id) => refresh(id),
   });
-  const queueOf = (id: Destination["id"]) =>
-    deliveryQueue({ ...parts, onHealth, record }, id, () => destinations.find(id), stopping.signal);
+  const queueOf = (id: Destination["id"]) => {
+    const recorded: typeof record = (made) => {
+      attemptedAtMs.set(id, clock.now());
+      return record(made);
+    };
+    const own = { ...parts, onHealth, record: recorded };
+    return deliveryQueue(own, id, () => destinations.find(id), stopping.signal);
+  };
 
   function noticeHealth(before: Destination, health: Health): void {
     void followHealth(parts, before, health, () => wake(new Set([before.id])));
@@ -168,6 +180,20 @@ export function notifier(parts: NotifierParts): Notifier {
     wake,
     wakeDue: () => seeking.wake(),
     refresh,
+    async stalled() {
+      const now = clock.now();
+      const until = new Date(now - stalledMs);
+      if (lookedAtMs < until.getTime()) return "the notifier does not run";
+      const due = await storage.all(destinationsDue, { until });
+      for (const { id } of due) {
+        const to = destinations.find(id)?.destination;
+        const isSending = to?.state === "active" && to.openUntil === null;
+        if (!isSending || (attemptedAtMs.get(id) ?? 0) > until.getTime()) continue;
+        const [next] = await storage.all(nextDue, { destination: to.number, after: new Date(now) });
+        if (next?.dueAt && next.dueAt <= until) return `nothing is sent to ${nameInLogs(to)}`;
+      }
+      return null;
+    },
     async stop(patienceMs) {
       stopped = true;
       const cancelPatience = clock.after(patienceMs, () => stopping.abort());
