@@ -56,10 +56,13 @@ export function poster({ clock, addressesOf, maxAnswerBytes }: PostParts): Post 
     const ending = new AbortController();
     const end = () => ending.abort();
     let isLate = false;
-    const cancelTimeout = clock.after(timeoutMs - (performance.now() - startedMs), () => {
-      isLate = true;
-      end();
-    });
+    const cancelTimeout = clock.after(
+      Math.ceil(timeoutMs - (performance.now() - startedMs)),
+      () => {
+        isLate = true;
+        end();
+      },
+    );
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     try {

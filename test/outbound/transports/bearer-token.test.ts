@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { systemResolve } from "../../../src/base/public-address.ts";
 import { emptyEvent } from "../../../src/event/event.ts";
 import { sender } from "../../../src/outbound/deliveries/send.ts";
-import { tokenRequest } from "../../../src/outbound/transports/bearer-token.ts";
+import { postWithToken, tokenRequest } from "../../../src/outbound/transports/bearer-token.ts";
 import { until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { never, type Received, testGateway } from "../../support/gateway.ts";
@@ -31,21 +31,14 @@ const granted = (number: number, fields: object = {}) =>
   Response.json({ access_token: `t0ken-${number}`, token_type: "bearer", ...fields });
 
 /** A destination that needs a token, and the server of its tokens. */
-function withTokens(
-  answer: Answer = granted,
-  answerOfTarget: Answer = () => new Response(),
-  {
-    path = "/token?scope=a+b&audience=x&resource=r1&resource=r2&p=policy",
-    privateAllowed = "true",
-  } = {},
-) {
+function withTokens(answer: Answer = granted, answerOfTarget: Answer = () => new Response()) {
   const target = testGateway(answerOfTarget);
   const server = testGateway(answer);
   const clock = manualClock();
   const { send } = sender(
     {
       clock,
-      privateAllowed: privateAllowed === "true" ? "true" : "false",
+      privateAllowed: "true",
       resolve: systemResolve,
       originalOf: () => Promise.reject(new Error("no original")),
       platform: {},
@@ -56,7 +49,7 @@ function withTokens(
       secret: null,
       previous: null,
       headers: {},
-      tokenUrl: `http://cl%40ient:s3cret%2B%25@127.0.0.1:${server.port}${path}`,
+      tokenUrl: `http://cl%40ient:s3cret%2B%25@127.0.0.1:${server.port}/token?scope=a+b&audience=x&resource=r1&resource=r2&p=policy`,
     },
   );
   return {
@@ -171,10 +164,18 @@ describe("an error names the token server, repeats no secret, and is retried:", 
   });
 });
 
-test("a token server has the addresses that destinations may have", async () => {
-  await using made = withTokens(granted, undefined, { privateAllowed: "false" });
-  expect((await made.send()).error).toContain("DESTINATIONS_ALLOW_PRIVATE");
-  expect(made.asked).toEqual([]);
+test.each([
+  ["http://client:s3cret@127.0.0.1:1024/", "DESTINATIONS_ALLOW_PRIVATE"],
+  ["https://client:s3cret@private.example.com/", "private.example.com resolves to 10.0.0.1"],
+])("a token server has the addresses that destinations may have: %s", async (tokenUrl, said) => {
+  const post = postWithToken(() => Promise.reject(new Error("posted")), tokenUrl, {
+    clock: manualClock(),
+    rules: { allowsPrivate: false },
+    resolve: async () => ["10.0.0.1"],
+  });
+  const sent = post(new URL("https://example.com/"), { headers: {}, body: "" }, signal);
+  const error: unknown = await sent.catch((thrown: unknown) => thrown);
+  expect(String(error)).toContain(said);
 });
 
 test.each([
