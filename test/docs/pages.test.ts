@@ -77,6 +77,9 @@ describe.each(pages)("$file", ({ file, text }) => {
 /** Read elsewhere than in the table of settings, or by a page's own commands. */
 const elsewhere = [
   "PERSONAL_DATA_KEY",
+  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+  "AWS_ROLE_ARN",
+  "AWS_WEB_IDENTITY_TOKEN_FILE",
   "NODE_EXTRA_CA_CERTS",
   "TEST_POSTGRES_URL",
   "TEST_SKIPS",

@@ -10,7 +10,10 @@ export const transports = {
     url: "amqps: user:password@host/vhost?exchange=…&routingKey=…",
   },
   nats: { label: "NATS JetStream", url: "tls: user:password@host?subject=…" },
-  sqs: { label: "Amazon SQS", url: "The URL of the queue, with key:secret@ before its host" },
+  sqs: {
+    label: "Amazon SQS",
+    url: "The URL of the queue, with key:secret@ before its host, or none for the platform’s identity",
+  },
   s3: {
     label: "Amazon S3 and compatibles",
     url: "The URL of the bucket, with key:secret@ before its host and a path such as {date}/{id}",

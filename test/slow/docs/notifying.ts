@@ -22,6 +22,23 @@ export const notifying: Trials = {
     expect(JSON.parse(sent?.body ?? "")).toEqual({ text: "Test from Skyhook", link: "" });
   },
 
+  async [`${file} run: token`]({ shell, taken }, code) {
+    const orders = taken.gateway();
+    const tokens = taken.gateway(() =>
+      Response.json({ access_token: "t0k", token_type: "Bearer" }),
+    );
+    const here = code
+      .replace("https://orders.example.com/hooks", orders.url)
+      .replace(
+        "https://client:secret@auth.example.com",
+        `http://client:secret@127.0.0.1:${tokens.port}`,
+      );
+    await done(shell(here));
+    await done(shell("skyhook destination test orders"));
+    expect(orders.received[0]?.headers["authorization"]).toBe("Bearer t0k");
+    expect(tokens.received[0]?.body).toBe("grant_type=client_credentials&scope=events");
+  },
+
   async [`${file} run: original`]({ shell, taken }, code) {
     const billing = taken.gateway();
     await done(shell(code.replace("https://billing.example.com/stripe", billing.url)));
