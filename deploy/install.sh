@@ -63,6 +63,7 @@ check_signature() {
     download "$url/checksums.txt.minisig" checksums.txt.minisig
     minisign -V -q -P "$public_key" -m checksums.txt ||
       fail "The signature of checksums.txt is wrong. Nothing is installed. Report it."
+    echo "Signature verified."
   fi
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { formula, installer } from "../../scripts/pack/installers.ts";
 import { tarball } from "../../scripts/pack/tar.ts";
+import { version } from "../../src/base/version.ts";
 import { ended, removeFolder, temporaryFolder } from "../support/program.ts";
 import { notInstalled, skips } from "../support/skips.ts";
 
@@ -313,6 +314,15 @@ describe("deploy/install.sh", () => {
     expect(await run(["shellcheck", script])).toMatchObject({ out: "", code: 0 });
   });
 });
+
+test.each(["README.md", "docs/operations.md"])(
+  "%s installs the version of package.json",
+  (page) => {
+    const text = readFileSync(join(import.meta.dir, "../..", page), "utf8");
+    const versions = text.match(/(?<=skyhook@)\S+/g) ?? [];
+    expect(new Set(versions)).toEqual(new Set([version]));
+  },
+);
 
 describe("deploy/homebrew/skyhook.rb", () => {
   const targets = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"];

@@ -98,6 +98,8 @@ const elsewhere = [
   "SKYHOOK_COMMIT",
   "NEW_SECRET",
   "MINISIGN_KEY",
+  "SKYHOOK_INSTALL_DIR",
+  "SKYHOOK_BASE_URL",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([
