@@ -169,6 +169,7 @@ describe("deploy/install.sh", () => {
     const result = await install(files, { system: { ...linux, ...system } });
     expect(result.err).toBe("");
     expect(result.out).toContain("installed/skyhook: 1.2.3 (commit abc)");
+    expect(result.out).toContain(noMinisign ? "Signature not checked" : "Signature verified");
     expect(result).toMatchObject({ code: 0, left: ["skyhook"], isOlder: false });
   });
 

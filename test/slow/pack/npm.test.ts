@@ -96,6 +96,25 @@ describe("the packages", () => {
   });
 });
 
+const judge = join(folder, "judge");
+mkdirSync(judge);
+const judging = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "publint@0.3.25"];
+/** Of this clone: each package is downloaded once. */
+const cache = join(import.meta.dir, "../../../node_modules/.cache/npm");
+const { code: judgeCode } = await run(judging, judge, { npm_config_cache: cache });
+const noJudge = skips(judgeCode === 0 ? null : "the package registry does not return publint");
+
+test
+  .skipIf(noJudge)
+  .each(["skyhook", "skyhook-linux-x64-musl", "skyhook-windows-x64", "skyhook-client"])(
+  "publint finds nothing in %s",
+  async (name) => {
+    const { out, code } = await run(["npx", "publint", "--strict", tarballOf(name)], judge);
+    expect(out).toContain("All good!");
+    expect(code).toBe(0);
+  },
+);
+
 describe("the command", () => {
   const installed = join(folder, "node_modules");
   const command = ["node", join(installed, "skyhook/skyhook.js")];
