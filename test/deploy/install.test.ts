@@ -14,7 +14,7 @@ import { notInstalled, skips } from "../support/skips.ts";
 const folder = temporaryFolder();
 const base = "https://releases.invalid/acme/skyhook/releases/download";
 const archive = "skyhook-1.2.3-linux-x64.tar.gz";
-const noMinisign = skips(notInstalled("minisign"));
+const isSkippedUnsigned = skips(notInstalled("minisign"));
 
 const sum = (bytes: Uint8Array) => Bun.SHA256.hash(bytes, "hex");
 
@@ -53,7 +53,7 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 let key = "";
 
 beforeAll(async () => {
-  if (!noMinisign) {
+  if (!isSkippedUnsigned) {
     for (const name of ["release", "other"]) {
       const pair = ["-p", `${name}.pub`, "-s", `${name}.key`];
       await run(["minisign", "-G", "-W", ...pair]);
@@ -122,7 +122,11 @@ async function install(
   mkdirSync(target);
   writeFileSync(join(target, "skyhook"), "older");
   const script = join(folder, "install.sh");
-  const filled = { version: "1.2.3", base, publicKey: publicKey ?? (noMinisign ? "RWnone" : key) };
+  const filled = {
+    version: "1.2.3",
+    base,
+    publicKey: publicKey ?? (isSkippedUnsigned ? "RWnone" : key),
+  };
   await Bun.write(script, await installer(filled));
   const result = await run(
     [Bun.which("sh") ?? "", script, ...(version === undefined ? [] : [version])],
@@ -140,7 +144,7 @@ async function install(
 /** A release with one archive. */
 async function release(bytes = archived(), name = archive): Promise<Files> {
   const checksums = `${listed(archived("other"), "skyhook-1.2.3-windows-x64.tar.gz")}${listed(bytes, name)}`;
-  const signature = noMinisign ? {} : { "checksums.txt.minisig": await signed(checksums) };
+  const signature = isSkippedUnsigned ? {} : { "checksums.txt.minisig": await signed(checksums) };
   return { [name]: bytes, "checksums.txt": checksums, ...signature };
 }
 
@@ -169,7 +173,9 @@ describe("deploy/install.sh", () => {
     const result = await install(files, { system: { ...linux, ...system } });
     expect(result.err).toBe("");
     expect(result.out).toContain("installed/skyhook: 1.2.3 (commit abc)");
-    expect(result.out).toContain(noMinisign ? "Signature not checked" : "Signature verified");
+    expect(result.out).toContain(
+      isSkippedUnsigned ? "Signature not checked" : "Signature verified",
+    );
     expect(result).toMatchObject({ code: 0, left: ["skyhook"], isOlder: false });
   });
 
@@ -263,7 +269,7 @@ describe("deploy/install.sh", () => {
     expect([err, code]).toEqual([`install.sh: ${named} is not installed. Install it first.\n`, 1]);
   });
 
-  test.skipIf(noMinisign).each<[string, (files: Files) => Files | Promise<Files>, string]>([
+  test.skipIf(isSkippedUnsigned).each<[string, (files: Files) => Files | Promise<Files>, string]>([
     [
       "is missing",
       ({ "checksums.txt": sums = "", [archive]: bytes = "" }) => ({

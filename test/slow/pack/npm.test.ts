@@ -102,10 +102,12 @@ const judging = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"
 /** Of this clone: each package is downloaded once. */
 const cache = join(import.meta.dir, "../../../node_modules/.cache/npm");
 const { code: judgeCode } = await run(judging, judge, { npm_config_cache: cache });
-const noJudge = skips(judgeCode === 0 ? null : "the package registry does not return publint");
+const isSkippedUnjudged = skips(
+  judgeCode === 0 ? null : "the package registry does not return publint",
+);
 
 test
-  .skipIf(noJudge)
+  .skipIf(isSkippedUnjudged)
   .each(["skyhook", "skyhook-linux-x64-musl", "skyhook-windows-x64", "skyhook-client"])(
   "publint finds nothing in %s",
   async (name) => {
