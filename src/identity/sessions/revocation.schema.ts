@@ -7,7 +7,10 @@ import { tokenRequestSchema } from "../auth/access-token.schema.ts";
 export const revokeRequestSchema = documented(
   Type.Object(
     {
-      token: text("An access token, or the token of an agent.", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln"),
+      token: text(
+        "An access token, the token of an agent, or an API key.",
+        "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+      ),
       token_type_hint: Type.Optional(text("Is ignored: the token says what it is.")),
       client_id: tokenRequestSchema.properties.client_id,
       client_secret: tokenRequestSchema.properties.client_secret,
@@ -34,5 +37,5 @@ export const revocationInputSchema = Type.Object(
 export const revocationSchema = resource("Revocation", "Access that was ended.", {
   subjects: listOf(Type.String(), "The ids that it was ended for."),
   revokedAt: instant("Tokens that were issued until then are refused."),
-  ended: count("Sessions of the console, and tokens of agents, that were ended.", 1),
+  ended: count("Sessions of the console, tokens of agents and API keys that were ended.", 1),
 });

@@ -61,7 +61,7 @@ export const revocationsRest = ({ revocations, clients, limiter, callers }: Part
       "/v1/revocations",
       ...route("endAccess", "End all access of a user or client", {
         description:
-          "Refuses every token that was issued until now, and ends sessions and tokens of agents. Tokens from later work: remove the role or the client too.",
+          "Refuses every token that was issued until now, and ends sessions, tokens of agents and API keys. Tokens from later work: remove the role or the client too.",
         body: revocationInputSchema,
         response: revocationSchema,
         serve: ({ ctx, body }) => revocations.subject(ctx, body),

@@ -41,7 +41,7 @@ export interface Revocations {
    */
   token(token: string, requestId: string, client?: Actor["id"]): Promise<boolean>;
   /**
-   * Revokes all tokens of a subject that were issued until now, and ends its sessions and its agents' tokens. `others`: part of
+   * Revokes all tokens of a subject that were issued until now, and ends its sessions, agents' tokens and keys. `others`: part of
    * the transaction. Throws `insufficient-scope` and `validation-failed`.
    */
   subject(ctx: Context, body: unknown, ...others: readonly Write<unknown>[]): Promise<Revocation>;
@@ -85,11 +85,11 @@ export function revocations(parts: Parts): Revocations {
 
   /** Ends sessions that somebody stored, in their name. */
   async function end(sessions: readonly ConsoleSession[], detail: string): Promise<void> {
-    for (const { id, actor, roles, expiresAt } of sessions) {
+    for (const { id, kind, actor, roles, expiresAt } of sessions) {
       const ctx = { actor: { id: actor, roles }, expiresAt, requestId: "" };
       await storage.atomically(
         write(deleteSession, { id }, "stop"),
-        audit.entry(ctx, "session.revoked", id, detail),
+        audit.entry(ctx, kind === "key" ? "key.revoked" : "session.revoked", id, detail),
       );
     }
   }

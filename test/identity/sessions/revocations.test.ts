@@ -89,6 +89,19 @@ describe("a revoked token", () => {
     expect(await audited("actor=for agents&action=session.revoked")).toHaveLength(1);
   });
 
+  test("that is an API key ends, by itself and with all access of its maker", async () => {
+    const made = async () =>
+      String((await json(await app.as("operator", "/v1/keys", post({ name: "ci" }), "ci")))["key"]);
+    const [one, two] = [await made(), await made()];
+    const at = "/v1/api/bookings";
+    expect([await statusOf(one, at), await statusOf(two, at)]).toEqual([200, 200]);
+    await revoke({ token: one });
+    expect([await statusOf(one, at), await statusOf(two, at)]).toEqual([401, 200]);
+    expect(await audited("action=key.revoked")).toMatchObject([{ actor: "ci" }]);
+    expect(await endAccess("ci")).toMatchObject({ ended: 1 });
+    expect(await statusOf(two, at)).toBe(401);
+  });
+
   test("also ends the console's sessions that were opened with it", async () => {
     const before = await mint("opens");
     const earlier = await cookieFor(before);
