@@ -175,5 +175,7 @@ async function signIn(on: RunningServer): Promise<SignIn> {
   const sessionCookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
   const revokedToken = (await succeed(on, "token", "--email", "bo@example.com")).trim();
   await succeed(on, "token", "revoke", revokedToken);
-  return { sessionCookie, clientId, clientSecret, revokedToken };
+  const made = await call(on, "/v1/keys", post({ name: "reports", role: "operator" }));
+  const apiKey = String(at(made, "key"));
+  return { sessionCookie, clientId, clientSecret, revokedToken, apiKey };
 }

@@ -23,6 +23,7 @@ export interface ReleaseKeys {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly revokedToken: string;
+  readonly apiKey: string;
 }
 
 export interface Release {
@@ -92,6 +93,7 @@ const lists: readonly (readonly [path: string, hasItems: boolean])[] = [
   ["/v1/api/bookings", true],
   ["/v1/notifications", false],
   ["/v1/sessions", false],
+  ["/v1/keys", true],
 ];
 
 /** Searches, by what finds something in the data. */

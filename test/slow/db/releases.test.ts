@@ -79,9 +79,14 @@ describe.each(cases)("the data of %s on %s", (version, database) => {
     );
     expect(await stateOf(app)).toMatchObject(Object(expected));
 
-    const { sessionCookie, clientId, clientSecret, revokedToken } = release.keys;
-    const revoked = { headers: { authorization: `Bearer ${revokedToken}` } };
-    expect((await app.fetch("/v1/api/bookings", revoked)).status).toBe(401);
+    const { sessionCookie, clientId, clientSecret, revokedToken, apiKey } = release.keys;
+    for (const [token, status] of [
+      [revokedToken, 401],
+      [apiKey, 200],
+    ] as const) {
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await app.fetch("/v1/api/bookings", { headers })).status).toBe(status);
+    }
     const session = await bodyOf(app, "/v1/auth/session", { headers: { cookie: sessionCookie } });
     expect(session).toMatchObject({ roles: ["admin"] });
     const form = {
