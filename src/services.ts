@@ -132,13 +132,15 @@ export async function createServices(
   const unready = () => whyUnready(state, storage);
   const beating =
     config.heartbeatUrl === null
-      ? null
-      : heartbeat(config.heartbeatUrl, platform, [
-          async () => (await unready())?.detail ?? null,
-          () => notifying.stalled(),
-          async () => stored.lateRetention(),
-          () => diskTrouble(databaseFile(config.databaseUrl)),
-        ]);
+      ? []
+      : [
+          heartbeat(config.heartbeatUrl, platform, [
+            async () => (await unready())?.detail ?? null,
+            () => notifying.stalled(),
+            async () => stored.lateRetention(),
+            () => diskTrouble(databaseFile(config.databaseUrl)),
+          ]),
+        ];
 
   async function prepare(): Promise<void> {
     if (isPrepared) return;
@@ -171,7 +173,7 @@ export async function createServices(
       booking.start();
       webhooks.start();
       await stored.start();
-      beating?.start();
+      for (const each of beating) each.start();
       state = "serving";
     },
     drain() {
@@ -180,8 +182,8 @@ export async function createServices(
       booking.close();
     },
     async stop() {
-      const rooms = [webhooks, stored, notifying, booking];
-      await Promise.all([beating, ...rooms].map((each) => each?.stop()));
+      const parts = [...beating, webhooks, stored, notifying, booking];
+      await Promise.all(parts.map((each) => each.stop()));
       // After the last delivery.
       await webhooks.flush();
       await opened.stop();
