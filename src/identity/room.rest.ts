@@ -6,7 +6,6 @@ import { auditRest } from "./audit/audit.rest.ts";
 import type { Audit } from "./audit/audit.ts";
 import { authRest } from "./auth/auth.rest.ts";
 import { oidcRest } from "./oidc/oidc.rest.ts";
-import { keysRest } from "./sessions/keys.rest.ts";
 import { revocationsRest } from "./sessions/revocations.rest.ts";
 import { sessionsRest } from "./sessions/sessions.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
@@ -15,7 +14,6 @@ import type { Users } from "./users/users.ts";
 type Parts = Parameters<typeof authRest>[0] &
   Parameters<typeof sessionsRest>[0] &
   Parameters<typeof revocationsRest>[0] &
-  Parameters<typeof keysRest>[0] &
   Parameters<typeof oidcRest>[0] &
   Parameters<typeof auditRest>[1] & { readonly users: Users; readonly audit: Audit };
 
@@ -26,5 +24,4 @@ export const identityRoutes = (parts: Parts, callers: Callers) =>
     .use(auditRest(parts.audit, parts, callers))
     .use(sessionsRest(parts))
     .use(revocationsRest(parts))
-    .use(keysRest(parts))
     .use(oidcRest(parts));

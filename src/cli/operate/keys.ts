@@ -3,10 +3,9 @@ import { type Command, Option } from "commander";
 import { type Role, roles } from "../../base/context.ts";
 import { textAt } from "../../base/payload.ts";
 import { programName } from "../../base/program-name.ts";
-import { defaultKeyDays, maxKeyDays } from "../../identity/sessions/api-key.schema.ts";
-import { keyFilters } from "../../identity/sessions/session-filters.ts";
+import { sessionFilters } from "../../identity/sessions/session-filters.ts";
+import { defaultKeyDays, maxKeyDays } from "../../identity/sessions/token.schema.ts";
 import { argument, example, wholeNumber } from "../kit/arguments.ts";
-import { jsonOption, type ListOptions, printLines } from "../kit/lists.ts";
 import { note } from "../kit/output.ts";
 import { declareResource } from "../kit/resource.ts";
 import { calling, serverOption, type ServerOptions } from "../kit/server-api.ts";
@@ -20,7 +19,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     name: "keys",
     description: "list, make and revoke API keys of programs",
     role: "admin",
-    filters: keyFilters,
+    filters: { actor: sessionFilters.actor },
     columns: {
       id: "id",
       name: "name",
@@ -43,19 +42,18 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("<name>", "by which you recognize it, such as the program's name")
     .addOption(new Option("--role <role>", "what it may do").choices(roles).default("user"))
     .option("--days <number>", "how long it is valid", days, defaultKeyDays)
-    .addOption(jsonOption())
     .addOption(serverOption())
     .addHelpText("after", example('skyhook keys create "Nightly export" --role operator'))
     .action((name: string, options: CreateOptions) => create(name, options, env));
 }
 
-interface CreateOptions extends ServerOptions, ListOptions {
+interface CreateOptions extends ServerOptions {
   readonly role: Role;
   readonly days: number;
 }
 
 async function create(name: string, options: CreateOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { role, days, json } = options;
+  const { role, days } = options;
   const caller = role === "admin" ? "admin" : "operator";
   const made = await calling(options, env, { path, role: caller })("POST", "", {
     name,
@@ -65,6 +63,5 @@ async function create(name: string, options: CreateOptions, env: NodeJS.ProcessE
   note(`valid until ${textAt(made, "expiresAt")}, and not shown again`);
   note("send it as the header Authorization: Bearer …");
   note(`to revoke it: ${programName} keys revoke ${textAt(made, "id")}`);
-  if (json === true) printLines([made]);
-  else console.log(textAt(made, "key"));
+  console.log(textAt(made, "key"));
 }

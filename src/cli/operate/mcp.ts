@@ -6,7 +6,7 @@ import { programName } from "../../base/program-name.ts";
 import { readLines } from "../../booking/flights/import/lines.ts";
 import { readConfig } from "../../config/config.ts";
 import { mcpPath } from "../../identity/sessions/agent-sign-in.ts";
-import { maxAgentTokenDays } from "../../identity/sessions/agent-token.schema.ts";
+import { maxAgentTokenDays } from "../../identity/sessions/token.schema.ts";
 import { argument, example, wholeNumber } from "../kit/arguments.ts";
 import { messageOf } from "../kit/errors.ts";
 import { note, printLine, UsageError } from "../kit/output.ts";

@@ -2,18 +2,9 @@ import type { Filters } from "../../base/filters.ts";
 
 import { sessionKinds } from "./session.ts";
 
-/** The filters of the list of API keys. */
-export const keyFilters = {
-  actor: {
-    kind: "text",
-    label: "Created by",
-    description: "Only those of this user or client.",
-  },
-} as const satisfies Filters;
-
 /** The filters of the list of sessions. */
 export const sessionFilters = {
-  ...keyFilters,
+  actor: { kind: "text", label: "Created by", description: "Only those of this user or client." },
   kind: {
     kind: "word",
     label: "Kind",

@@ -14,7 +14,6 @@ import {
   readConsoleName,
 } from "../auth/console-codes.ts";
 
-import { agentTokenInputSchema, agentTokenSchema } from "./agent-token.schema.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 import { sessionFilters } from "./session-filters.ts";
 import {
@@ -26,6 +25,12 @@ import {
 import { type ConsoleSession, sessionSchema } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import type { StoredTokens } from "./stored-tokens.ts";
+import {
+  agentTokenInputSchema,
+  agentTokenSchema,
+  apiKeyInputSchema,
+  newApiKeySchema,
+} from "./token.schema.ts";
 
 interface Parts {
   readonly sessions: Sessions;
@@ -43,11 +48,12 @@ function readName(given: unknown): string {
   return name;
 }
 
-/** The session of this browser, those of all operators, and the tokens of agents. API keys: see keys.rest.ts. */
+/** The session of this browser, those of all operators, the tokens of agents, and API keys. */
 export const sessionsRest = (parts: Parts) => {
   const { sessions, storedTokens, cookies, consoleCodes, callers } = parts;
   const { addressOf } = callers;
   const { route, list } = routes(callers, "Audit and sessions", operatorsOnly);
+  const keys = routes(callers, "Authentication");
 
   /** Who signs in: with a code, with the token of the request, or with the session that gets a name. */
   async function credentials(request: Request, address: string) {
@@ -172,6 +178,51 @@ export const sessionsRest = (parts: Parts) => {
         response: sessionSchema,
         problems: [404],
         serve: ({ ctx, params }) => sessions.revoke(ctx, params.id),
+      }),
+    )
+    .get(
+      "/v1/keys",
+      ...keys.list("listKeys", "List API keys", {
+        description: "Newest first: your own; for admins all.",
+        ids: "ses_",
+        filters: { actor: sessionFilters.actor },
+        response: sessionPageSchema,
+        problems: [403],
+        serve: ({ ctx, page, filters }) => sessions.list(ctx, page, { ...filters, kind: "key" }),
+      }),
+    )
+    .post(
+      "/v1/keys",
+      ...keys.route("createKey", "Make an API key", {
+        description:
+          "Requests with the key are yours, with the role of the key. You have at most 20. The key is shown only here: if the response is lost, revoke it and make another one. An API key cannot make keys.",
+        body: apiKeyInputSchema,
+        success: 201,
+        location: ({ id }) => `/v1/keys/${id}`,
+        response: newApiKeySchema,
+        problems: [403],
+        serve: ({ ctx, body, ...exchange }) =>
+          storedTokens.createKey(ctx, body, addressOf(exchange)),
+      }),
+    )
+    .get(
+      "/v1/keys/:id",
+      ...keys.route("getKey", "Read an API key", {
+        description: "One of your own; for admins any.",
+        params: sessionParams,
+        response: sessionSchema,
+        problems: [404],
+        serve: ({ ctx, params }) => sessions.getKey(ctx, params.id),
+      }),
+    )
+    .delete(
+      "/v1/keys/:id",
+      ...keys.route("revokeKey", "Revoke an API key", {
+        description: "Takes effect with the next request; a stream ends within a minute.",
+        params: sessionParams,
+        response: sessionSchema,
+        problems: [404],
+        serve: ({ ctx, params }) => sessions.revokeKey(ctx, params.id),
       }),
     );
 };

@@ -85,17 +85,11 @@ export const deleteSession = statement<Pick<StoredSession, "id">>()((db, t, p) =
 );
 
 /** Ends the token or key that this actor made. */
-export const deleteOwn = statement<
-  Pick<StoredSession, "id" | "actor"> & { kinds: readonly StoredSession["kind"][] }
->()((db, t, p, dialect) =>
+export const deleteOwn = statement<Pick<StoredSession, "id" | "actor">>()((db, t, p) =>
   db
     .delete(t.sessions)
     .where(
-      and(
-        eq(t.sessions.id, p.id),
-        eq(t.sessions.actor, p.actor),
-        dialect.among(t.sessions.kind, p.kinds),
-      ),
+      and(eq(t.sessions.id, p.id), eq(t.sessions.actor, p.actor), ne(t.sessions.kind, "console")),
     )
     .returning(sessionColumns(t)),
 );

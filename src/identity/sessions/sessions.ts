@@ -171,7 +171,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       const [ended] = await storage.atomically(
         isAdmin(ctx)
           ? write(deleteSession, { id }, unknown)
-          : write(deleteOwn, { id, actor: ctx.actor.id, kinds: madeKinds }, unknown),
+          : write(deleteOwn, { id, actor: ctx.actor.id }, unknown),
         audit.entry(ctx, "session.revoked", id),
       );
       const [session] = ended.rows;

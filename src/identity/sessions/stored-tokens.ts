@@ -10,8 +10,6 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Audit } from "../audit/audit.ts";
 import { notRevoked } from "../users/ended-access.ts";
 
-import { type AgentToken, agentTokenInputSchema } from "./agent-token.schema.ts";
-import { apiKeyInputSchema, defaultKeyDays, type NewApiKey } from "./api-key.schema.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
@@ -19,6 +17,13 @@ import {
   sessionByHash,
   updateLastUse,
 } from "./sessions.sql.ts";
+import {
+  type AgentToken,
+  agentTokenInputSchema,
+  apiKeyInputSchema,
+  defaultKeyDays,
+  type NewApiKey,
+} from "./token.schema.ts";
 
 /** Secret scanners recognize tokens by it. */
 export const tokenPrefixes = { agent: "skyhook_mcp_", key: "skyhook_key_" } as const;
@@ -48,7 +53,7 @@ const maxUsed = 5_000;
 const readAgentToken = bodyReader(agentTokenInputSchema, "validation-failed");
 const readKey = bodyReader(apiKeyInputSchema, "validation-failed");
 
-type New = Pick<ConsoleSession, "kind" | "name" | "roles" | "allowed" | "address">;
+type Given = Pick<ConsoleSession, "name" | "roles" | "allowed" | "address">;
 
 export function storedTokens(
   storage: Storage,
@@ -59,7 +64,7 @@ export function storedTokens(
 ): StoredTokens {
   const usedAtMs = new Map<string, number>();
 
-  async function make(ctx: Context, kind: Kind, days: number, given: Omit<New, "kind">) {
+  async function make(ctx: Context, kind: Kind, days: number, given: Given) {
     const now = clock.now();
     const token = `${tokenPrefixes[kind]}${makeSecret()}`;
     const session: ConsoleSession = {

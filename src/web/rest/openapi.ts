@@ -54,12 +54,7 @@ const tagGroups = {
 };
 
 const securitySchemes = {
-  bearer: {
-    type: "http",
-    scheme: "bearer",
-    bearerFormat: "JWT",
-    description: "An access token or an API key.",
-  },
+  bearer: { type: "http", scheme: "bearer", description: "An access token or an API key." },
   client: { type: "http", scheme: "basic", description: "A client's id and secret." },
 };
 

@@ -12,24 +12,25 @@ import { Time } from "../kit/time.tsx";
 import { Empty, notify } from "../kit/ui.tsx";
 import type { AuditItem, Page, SessionInfo } from "../kit/wire.ts";
 
-import { NewKey, NewToken } from "./new-token.tsx";
+import { NewToken } from "./new-token.tsx";
 
 const callsQuery = (subject?: string) =>
   new URLSearchParams({ action: "agent.called", ...(subject !== undefined && { subject }) });
 
-const ofKey = new URLSearchParams({ kind: "key" });
+const keyQuery = new URLSearchParams({ kind: "key" });
+const isOfKeys = (query: URLSearchParams) => query.get("kind") === "key";
 const labels: Readonly<Record<string, string>> = { agent: "Tokens of agents", key: "API keys" };
 
 /** The Access view: tokens of agents or API keys, when they were used, and what agents did. */
 export const Access = listView<SessionInfo>({
   view: "access",
   what: ["token", "tokens"],
-  path: (query) => `v1/sessions?kind=${query.get("kind") === "key" ? "key" : "agent"}`,
+  path: (query) => `v1/sessions?kind=${isOfKeys(query) ? "key" : "agent"}`,
   pollIntervalMs: 5_000,
   columns: [
     { head: "Name", at: "title", width: "minmax(0, 3fr)", cell: ({ name }) => name },
     {
-      head: "May",
+      head: "Permissions",
       at: "kind",
       width: "minmax(0, 2fr)",
       cell: ({ kind, roles, allowed }) =>
@@ -96,23 +97,20 @@ export const Access = listView<SessionInfo>({
   ),
   action: (query) => (
     <div class="actions">
-      {isAdmin() && (
+      {isAdmin() && !isOfKeys(query) && (
         <a class="button" href={writeRoute("audit", null, callsQuery())}>
           All calls
         </a>
       )}
       <a class="button primary" href={writeRoute("access", "new", query)}>
-        {query.get("kind") === "key" ? "Create API key" : "Create token"}
+        {isOfKeys(query) ? "Create API key" : "Create token"}
       </a>
     </div>
   ),
-  empty: <NoTokens />,
-  noMatch: (query) => (query.get("kind") === "key" ? <NoKeys /> : <NoTokens />),
-  detail: ({ id, close, changed, route }) => {
-    if (id !== "new") return null;
-    const New = route.query.get("kind") === "key" ? NewKey : NewToken;
-    return <New close={close} made={changed} />;
-  },
+  empty: <NoTokens isKey={false} />,
+  noMatch: (query) => <NoTokens isKey={isOfKeys(query)} />,
+  detail: ({ id, close, changed, route }) =>
+    id === "new" ? <NewToken isKey={isOfKeys(route.query)} close={close} made={changed} /> : null,
 });
 
 function LastUse({ of: { lastUsedAt } }: Of<SessionInfo>) {
@@ -151,29 +149,18 @@ const revoke = (id: string, kind: SessionInfo["kind"]) =>
     notify(kind === "key" ? "API key revoked" : "Token revoked");
   });
 
-function NoTokens() {
+function NoTokens({ isKey }: { readonly isKey: boolean }) {
   return (
-    <Empty title="No tokens yet">
+    <Empty title={isKey ? "No API keys yet" : "No tokens yet"}>
       <p>
-        Agents ask Skyhook by the Model Context Protocol why a webhook did not arrive. Those that
-        cannot sign in use a token.
+        {isKey
+          ? "Programs send an API key instead of an access token. A key has a role and an expiry, and can be revoked."
+          : "Agents ask Skyhook by the Model Context Protocol why a webhook did not arrive. Those that cannot sign in use a token."}
       </p>
       <p>
-        <a href={writeRoute("access", "new")}>Create the first token</a>
-      </p>
-    </Empty>
-  );
-}
-
-function NoKeys() {
-  return (
-    <Empty title="No API keys yet">
-      <p>
-        Programs send an API key instead of an access token. A key has a role and an expiry, and can
-        be revoked.
-      </p>
-      <p>
-        <a href={writeRoute("access", "new", ofKey)}>Create the first API key</a>
+        <a href={writeRoute("access", "new", isKey ? keyQuery : undefined)}>
+          Create the first {isKey ? "API key" : "token"}
+        </a>
       </p>
     </Empty>
   );

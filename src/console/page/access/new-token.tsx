@@ -1,24 +1,43 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
 import { callApi } from "../kit/api.ts";
 import { CopyButton, SecretOnce } from "../kit/copy.tsx";
-import { Fields, Form, valuesIn } from "../kit/form.tsx";
+import { Fields, Form, type FormFields, valuesIn } from "../kit/form.tsx";
 import { Detail } from "../kit/layout.tsx";
 import { isAdmin } from "../kit/session.ts";
 import { type Of, Text } from "../kit/text.tsx";
 import type { AgentToken, Allowance, NewApiKey } from "../kit/wire.ts";
 
 interface Parts {
+  readonly isKey: boolean;
   readonly close: string;
   /** Called when a token was made, so that the list loads again. */
   readonly made: () => void;
 }
 
-const fields = {
-  name: { type: "text", label: "Name", hint: "By which you recognize it, such as Claude Code" },
-  days: { type: "integer", label: "Valid for days", hint: "1 to 30", isOptional: true },
-} as const;
+const fieldsOf = (isKey: boolean): FormFields => ({
+  name: {
+    type: "text",
+    label: "Name",
+    hint: `By which you recognize it, such as ${isKey ? "the program's name" : "Claude Code"}`,
+  },
+  ...(isKey && {
+    role: {
+      type: "choice",
+      label: "Role",
+      hint: "Choose the least that the program needs",
+      words: ["user", "operator", ...(isAdmin() ? ["admin"] : [])],
+    },
+  }),
+  days: {
+    type: "integer",
+    label: "Valid for days",
+    hint: `1 to ${isKey ? 365 : 30}`,
+    isOptional: true,
+  },
+});
 
 /** What a token may allow beyond reading. */
 const allowances: Readonly<Record<Allowance, FormField>> = {
@@ -29,82 +48,58 @@ const allowances: Readonly<Record<Allowance, FormField>> = {
   },
 };
 
-const keyFields = {
-  name: { ...fields.name, hint: "By which you recognize it, such as the program's name" },
-  role: { type: "choice", label: "Role", hint: "Choose the least that the program needs" },
-  days: { ...fields.days, hint: "1 to 365" },
-} as const;
-
-/** Makes an API key, and shows it until the pane is left. */
-export function NewKey({ close, made }: Parts) {
-  const [key, setKey] = useState<NewApiKey | null>(null);
-  const words = ["user", "operator", ...(isAdmin() ? ["admin"] : [])];
-  const shown = { ...keyFields, role: { ...keyFields.role, words } };
+/** Makes a token for an agent or an API key, and shows it until the pane is left. */
+export function NewToken({ isKey, close, made }: Parts) {
+  const [secret, setSecret] = useState<ComponentChildren>(null);
+  const what = isKey ? "API key" : "token";
+  const fields = fieldsOf(isKey);
+  async function send(values: FormData) {
+    const allowed = Object.keys(allowances).filter((word) => values.has(word));
+    const given = valuesIn(values, fields);
+    const create = <Made,>(path: string, body: object) =>
+      callApi<Made>(path, { method: "POST", body });
+    setSecret(
+      isKey ? (
+        <Key of={await create<NewApiKey>("v1/keys", given)} />
+      ) : (
+        <SetUp of={await create<AgentToken>("v1/sessions", { ...given, allowed })} />
+      ),
+    );
+    made();
+  }
   return (
-    <Detail label="New API key" close={close}>
-      {key === null ? (
+    <Detail label={`New ${what}`} close={close}>
+      {secret ?? (
         <Form
-          title="New API key"
-          submit={["Create API key", "Creating…"]}
-          shows={Object.keys(keyFields)}
+          title={`New ${what}`}
+          submit={[`Create ${what}`, "Creating…"]}
+          shows={Object.keys(fields)}
           isFocused
-          send={async (values) => {
-            const body = valuesIn(values, keyFields);
-            setKey(await callApi<NewApiKey>("v1/keys", { method: "POST", body }));
-            made();
-          }}
+          send={send}
           cancel={close}
         >
-          <Fields of={shown} values={{ role: "user", days: "90" }} />
+          <Fields of={fields} values={isKey ? { role: "user", days: "90" } : { days: "7" }} />
+          {!isKey && (
+            <fieldset class="stack">
+              <legend>Allowed beyond reading</legend>
+              <Fields of={allowances} />
+            </fieldset>
+          )}
         </Form>
-      ) : (
-        <article class="destination">
-          <h2>
-            <Text of={key.name} />
-          </h2>
-          <SecretOnce
-            title="API key"
-            secret={key.key}
-            advice="Copy it now: it is not shown again. Send it as Authorization: Bearer …"
-          />
-        </article>
       )}
     </Detail>
   );
 }
 
-/** Makes a token, and shows it until the pane is left. */
-export function NewToken({ close, made }: Parts) {
-  const [token, setToken] = useState<AgentToken | null>(null);
-  if (token !== null) {
-    return (
-      <Detail label="New token" close={close}>
-        <SetUp of={token} />
-      </Detail>
-    );
-  }
+function Key({ of: { name, key } }: Of<NewApiKey>) {
+  const advice = "Copy it now: it is not shown again. Send it as Authorization: Bearer …";
   return (
-    <Detail label="New token" close={close}>
-      <Form
-        title="New token"
-        submit={["Create token", "Creating…"]}
-        shows={Object.keys(fields)}
-        isFocused
-        send={async (values) => {
-          const allowed = Object.keys(allowances).filter((word) => values.has(word));
-          const body = { ...valuesIn(values, fields), allowed };
-          setToken(await callApi<AgentToken>("v1/sessions", { method: "POST", body }));
-          made();
-        }}
-        cancel={close}
-      >
-        <Fields of={fields} values={{ days: "7" }} />
-        <fieldset class="stack">
-          <legend>Allowed beyond reading</legend>
-          <Fields of={allowances} />
-        </fieldset>
-      </Form>
-    </Detail>
+    <article class="destination">
+      <h2>
+        <Text of={name} />
+      </h2>
+      <SecretOnce title="Key" secret={key} advice={advice} />
+    </article>
   );
 }
 
