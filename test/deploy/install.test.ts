@@ -326,7 +326,7 @@ test.each(["README.md", "docs/operations.md"])(
   "%s installs the version of package.json",
   (page) => {
     const text = readFileSync(join(import.meta.dir, "../..", page), "utf8");
-    const versions = text.match(/(?<=skyhook@)\S+/g) ?? [];
+    const versions = text.match(/(?<=skyhook@|download\/v)[\d.]+\b/g) ?? [];
     expect(new Set(versions)).toEqual(new Set([version]));
   },
 );
