@@ -41,18 +41,22 @@ async function beating(
       .split("\n")
       .filter((line) => line.includes('"heartbeat'))
       .map((line) => [JSON.parse(line).msg, JSON.parse(line).reason]);
-  /** Lets minutes pass, each with the call of that minute, if there is one. */
-  async function minutes(count: number): Promise<void> {
-    for (let minute = 0; minute < count; minute += 1) {
-      const before = watcher.received.length;
-      clock.advance(minuteMs);
-      for (let waits = 0; waits < 40 && watcher.received.length === before; waits += 1) {
-        await Bun.sleep(5);
-      }
-      await until(() => clock.waiting() === 0);
+  /** Lets a minute pass, with its call, if there is one. */
+  async function minute(): Promise<void> {
+    const before = watcher.received.length;
+    clock.advance(minuteMs);
+    for (let waits = 0; waits < 40 && watcher.received.length === before; waits += 1) {
+      await Bun.sleep(5);
+    }
+    await until(() => clock.waiting() === 0);
+  }
+  async function minutesUntil(isDone: () => boolean): Promise<void> {
+    for (let minutes = 0; !isDone(); minutes += 1) {
+      if (minutes > 40) throw new Error("It was not true within forty minutes");
+      await minute();
     }
   }
-  return { app, clock, minutes, file, watcher, lines, text };
+  return { app, clock, minute, minutesUntil, file, watcher, lines, text };
 }
 
 /** A clock that knows how many requests wait for an answer, by their time-outs. */
@@ -79,12 +83,12 @@ function requestClock() {
 }
 
 test("the URL is called each minute, from a minute after the start, while all is well", async () => {
-  const { clock, minutes, watcher, lines } = await beating(taken.newFolder());
+  const { clock, minutesUntil, watcher, lines } = await beating(taken.newFolder());
   clock.advance(minuteMs - 1);
   expect(watcher.received).toEqual([]);
   clock.advance(1);
   await until(() => watcher.received.length === 1 && clock.waiting() === 0);
-  while (watcher.received.length < 3) await minutes(1);
+  await minutesUntil(() => watcher.received.length >= 3);
   const [{ method, path, search, body } = { method: "" }] = watcher.received;
   expect([method, path, search, body]).toEqual(["GET", "/notify/s3cret", "?rid=1", ""]);
   expect(lines()).toEqual([]);
@@ -132,17 +136,18 @@ test.each([
   "while %s, the URL is not called, and the log says why once",
   async (_, breakIt, why) => {
     const folder = breakIt === fillDisk ? mountedDisk(taken).folder : taken.newFolder();
-    const { app, minutes, file, watcher, lines } = await beating(folder);
-    await minutes(1);
+    const { app, minute, minutesUntil, file, watcher, lines } = await beating(folder);
+    await minute();
     using beside = openedBeside(file);
     const repair = await breakIt(beside, app, folder);
-    while (lines().length === 0) await minutes(1);
+    await minutesUntil(() => lines().length > 0);
     const called = watcher.received.length;
-    await minutes(2);
+    await minute();
+    await minute();
     expect(lines()).toEqual([["heartbeat withheld", why]]);
     expect(watcher.received).toHaveLength(called);
     repair();
-    while (watcher.received.length === called) await minutes(1);
+    await minutesUntil(() => watcher.received.length > called);
     await until(() => lines().at(-1)?.[0] === "heartbeat sent again");
   },
 );
@@ -155,15 +160,16 @@ test("calls that fail are counted, logged once per change, and repeat no URL", a
     never,
     () => new Response(),
   ];
-  const { app, clock, minutes, watcher, lines, text } = await beating(taken.newFolder(), (number) =>
-    (answers[number - 1] ?? never)(),
+  const { app, clock, minute, minutesUntil, watcher, lines, text } = await beating(
+    taken.newFolder(),
+    (number) => (answers[number - 1] ?? never)(),
   );
-  while (watcher.received.length < 3) await minutes(1);
+  await minutesUntil(() => watcher.received.length >= 3);
   clock.advance(minuteMs);
   await until(() => watcher.received.length === 4);
   clock.advance(10_000);
   await until(() => lines().length === 3);
-  await minutes(1);
+  await minute();
   await until(() => lines().length === 4);
   expect(lines()).toEqual([
     ["heartbeat failed; retrying", "HTTP 500"],
@@ -177,7 +183,7 @@ test("calls that fail are counted, logged once per change, and repeat no URL", a
 });
 
 test("a destination that is paused, suspended or limited withholds nothing", async () => {
-  const { app, minutes, watcher, lines } = await beating(taken.newFolder());
+  const { app, minutesUntil, watcher, lines } = await beating(taken.newFolder());
   const target = taken.gateway();
   const failing = taken.gateway(() => new Response(null, { status: 500 }));
   for (const [name, url] of [
@@ -198,6 +204,6 @@ test("a destination that is paused, suspended or limited withholds nothing", asy
   await Promise.all(
     Array.from({ length: 30 }, () => app.deliverSample("task_tracker", "task.completed")),
   );
-  while (watcher.received.length < 12) await minutes(1);
+  await minutesUntil(() => watcher.received.length >= 12);
   expect(lines()).toEqual([]);
 });
