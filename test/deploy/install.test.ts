@@ -345,8 +345,8 @@ describe("deploy/homebrew/skyhook.rb", () => {
   });
 
   test("is not made when a sum is missing", async () => {
-    sums.delete("skyhook-1.2.3-linux-x64.tar.gz");
-    expect(formula({ version: "1.2.3", base, sums })).rejects.toThrow("SHA256 linux-x64");
+    const fewer = new Map([...sums].filter(([name]) => !name.includes("linux-x64")));
+    expect(formula({ version: "1.2.3", base, sums: fewer })).rejects.toThrow("SHA256 linux-x64");
   });
 
   test.skipIf(skips(notInstalled("ruby")))("is correct Ruby", async () => {
