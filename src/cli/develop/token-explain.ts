@@ -1,16 +1,14 @@
-import { systemClock } from "../../base/clock.ts";
-import type { Session, Verify } from "../../base/context.ts";
+import type { Session } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/payload.ts";
-import { type Config, readConfig } from "../../config/config.ts";
+import { readConfig } from "../../config/config.ts";
 import { isPersonalClaim } from "../../config/parsers.ts";
 import { tokenChecks, TokenRefusal } from "../../identity/auth/refusal.ts";
 import { rolesIn } from "../../identity/auth/role-claim.ts";
-import { claimsOf, tokens } from "../../identity/auth/token.ts";
-import { externalVerifier } from "../../wiring/identity.ts";
+import { claimsOf } from "../../identity/auth/token.ts";
 import { painter, table } from "../kit/output.ts";
 import { readToken } from "../kit/secret-input.ts";
-import { serverSigning } from "../kit/signing-key.ts";
+import { serverVerifier } from "../kit/signing-key.ts";
 
 /**
  * `skyhook token explain`: prints which check a token fails, and which setting would accept it. Never prints the token.
@@ -51,7 +49,7 @@ async function judge(token: string, env: NodeJS.ProcessEnv): Promise<Judgement> 
   let settings = env;
   for (;;) {
     try {
-      return { refusals, session: await verifierOf(readConfig(settings))(token) };
+      return { refusals, session: await serverVerifier(readConfig(settings))(token) };
     } catch (error) {
       const refusal = error instanceof AppError ? error.extras.cause : undefined;
       if (!(refusal instanceof TokenRefusal)) throw error;
@@ -61,10 +59,6 @@ async function judge(token: string, env: NodeJS.ProcessEnv): Promise<Judgement> 
       settings = { ...settings, ...refusal.remedy };
     }
   }
-}
-
-function verifierOf(config: Config): Verify {
-  return externalVerifier(config, systemClock) ?? tokens(serverSigning(config), systemClock).verify;
 }
 
 function advice({ remedy }: TokenRefusal): string {

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Command } from "commander";
 
 import { systemClock } from "../../base/clock.ts";
-import { commandPrefix, type Context } from "../../base/context.ts";
+import type { Context } from "../../base/context.ts";
 import { makeId } from "../../base/ids.ts";
 import { programName } from "../../base/program-name.ts";
 import { personalDataOpener } from "../../booking/personal-data/personal-data.ts";
@@ -20,7 +20,7 @@ import { type Persons, persons } from "../../persons/persons.ts";
 import { example } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { note, table, UsageError } from "../kit/output.ts";
-import { operatorName } from "../kit/program.ts";
+import { commandContext, operatorName } from "../kit/program.ts";
 
 interface EraseOptions {
   readonly yes?: true;
@@ -124,11 +124,6 @@ function withPersons<Result>(
       clock: systemClock,
       makeId,
     });
-    const ctx: Context = {
-      actor: { id: `${commandPrefix}${operatorName(env)}`, roles: ["admin"] },
-      expiresAt: new Date(systemClock.now() + 3_600_000),
-      requestId: "",
-    };
-    return use(service, ctx);
+    return use(service, commandContext(env));
   });
 }

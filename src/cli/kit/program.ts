@@ -1,5 +1,7 @@
 import { userInfo } from "node:os";
 
+import { systemClock } from "../../base/clock.ts";
+import { commandPrefix, type Context } from "../../base/context.ts";
 import { builtCommit } from "../../base/program-name.ts";
 import { version } from "../../base/version.ts";
 
@@ -24,4 +26,13 @@ export function sourceCommit(): string {
 export function operatorName(env: NodeJS.ProcessEnv): string {
   const { username, uid } = userInfo();
   return username === "unknown" ? (env["USER"] ?? `uid ${uid}`) : username;
+}
+
+/** The context of who runs a command on the machine of the server. */
+export function commandContext(env: NodeJS.ProcessEnv): Context {
+  return {
+    actor: { id: `${commandPrefix}${operatorName(env)}`, roles: ["admin"] },
+    expiresAt: new Date(systemClock.now() + 3_600_000),
+    requestId: "",
+  };
 }

@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
 
+import { systemClock } from "../../base/clock.ts";
+import type { Verify } from "../../base/context.ts";
 import type { Config } from "../../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
-import type { TokenOptions } from "../../identity/auth/token.ts";
+import { type TokenOptions, tokens } from "../../identity/auth/token.ts";
+import { externalVerifier } from "../../wiring/identity.ts";
 
 /** Whether the key that signs tokens exists. */
 export function hasSigningKey({ jwtSecret, dataDir }: Config): boolean {
@@ -22,4 +25,9 @@ export function serverSigning(config: Config, otherwise: string | null = null): 
     );
   }
   return { key: tokenKey(jwtSecret, dataDir), issuer, audience };
+}
+
+/** Verifies tokens as the server does. */
+export function serverVerifier(config: Config): Verify {
+  return externalVerifier(config, systemClock) ?? tokens(serverSigning(config), systemClock).verify;
 }

@@ -64,12 +64,10 @@ const readInput = bodyReader(revocationInputSchema, "validation-failed");
 export function revocations(parts: Parts): Revocations {
   const { storage, audit, ended, limiter, clock, verifiers } = parts;
 
-  function revoking(id: string, expiresAt: Date) {
+  function revoking(ids: readonly string[], expiresAt: Date): readonly Write<unknown>[] {
     const createdAt = new Date(clock.now());
-    return [
-      write(deleteExpiredRevocations, { now: createdAt }),
-      write(upsertRevocation, { id, createdAt, expiresAt }),
-    ] as const;
+    const rows = ids.map((id) => write(upsertRevocation, { id, createdAt, expiresAt }));
+    return [write(deleteExpiredRevocations, { now: createdAt }), ...rows];
   }
 
   async function sessionOf(token: string): Promise<Session | null> {
@@ -110,7 +108,7 @@ export function revocations(parts: Parts): Revocations {
       if ((await ended.why(session)) !== null) return false;
       limiter.count(session);
       await storage.atomically(
-        ...revoking(session.token, expiresAt),
+        ...revoking([session.token], expiresAt),
         // Whoever had the token may have signed in to the console with it.
         write(deleteSessionsSince, { actor: actor.id, since: issuedAt }),
         audit.entry({ ...session, requestId }, "token.revoked", actor.id),
@@ -123,12 +121,13 @@ export function revocations(parts: Parts): Revocations {
       const subjects = await subjectsOf(storage, readInput(body).subject.trim());
       const revokedAt = new Date(clock.now());
       const until = new Date(clock.now() + longestTokenMs);
-      const entries = subjects.map((id) => audit.entry(ctx, "access.revoked", id));
+      // The audit list holds no e-mail addresses.
+      const named = subjects.find((id) => !id.includes("@")) ?? "person";
       const [deleted] = await storage.atomically(
         write(deleteSessionsOf, { actors: subjects }),
         ...others,
-        ...subjects.flatMap((id) => revoking(sha256(id), until)),
-        ...entries,
+        ...revoking(subjects.map(sha256), until),
+        audit.entry(ctx, "access.revoked", named),
       );
       await ended.refresh();
       return { subjects, revokedAt, ended: deleted.changes };

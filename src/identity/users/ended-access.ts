@@ -31,21 +31,24 @@ export function endedAccess(storage: Storage, clock: Clock): EndedAccess {
   /** Until when what was issued is refused, by the hash of a subject or token. */
   let known: Map<string, number> | null = null;
   let [wholeAtMs, triedAtMs, readAtMs] = [never, never, never];
+  let refreshes = 0;
 
   async function read(): Promise<ReadonlyMap<string, number>> {
-    const now = clock.now();
+    const [now, before] = [clock.now(), refreshes];
     const isWhole = known === null || Math.abs(now - wholeAtMs) >= wholeMs;
-    const since = new Date(isWhole ? now - longestTokenMs : Math.min(now, readAtMs) - overlapMs);
+    const since = new Date(isWhole ? 0 : Math.min(now, readAtMs) - overlapMs);
     triedAtMs = now;
     const [erased, revoked] = await Promise.all([
-      storage.all(erasuresSince, { since }),
+      storage.all(erasuresSince, { since: isWhole ? new Date(now - longestTokenMs) : since }),
       storage.all(revocationsSince, { since }),
     ]);
-    const into: Map<string, number> = isWhole || known === null ? new Map() : known;
+    // What was stored since this read began may be missing in it.
+    const replaces = isWhole && before === refreshes;
+    const into: Map<string, number> = replaces || known === null ? new Map() : known;
     for (const { id, createdAt } of revoked) into.set(id, createdAt.getTime());
     for (const { id } of erased) into.set(id, Number.POSITIVE_INFINITY);
     readAtMs = now;
-    if (isWhole) wholeAtMs = now;
+    if (replaces) wholeAtMs = now;
     known = into;
     return into;
   }
@@ -68,6 +71,7 @@ export function endedAccess(storage: Storage, clock: Clock): EndedAccess {
       return isRevoked ? "revoked" : null;
     },
     async refresh() {
+      refreshes += 1;
       await read();
     },
   };

@@ -197,6 +197,32 @@ describe("a revoked token", () => {
     expect(await other.why(session)).toBe("revoked");
   });
 
+  test("is refused at once, also if all revocations were being read meanwhile", async () => {
+    const { storage } = app.services;
+    const gate = Promise.withResolvers<void>();
+    let isHeld = true;
+    const held = {
+      ...storage,
+      async all(...given: Parameters<typeof storage.all>) {
+        const isFirst = isHeld;
+        const rows = await storage.all(...given);
+        if (isFirst) await gate.promise;
+        return rows;
+      },
+    };
+    // Guarantee: only `all` is used, with the same arguments.
+    const ended = endedAccess(held as typeof storage, clock);
+    const token = await mint("meanwhile");
+    const session = await app.services.tokens.verify(token);
+    const reading = ended.why(session);
+    isHeld = false;
+    await revoke({ token });
+    await ended.refresh();
+    gate.resolve();
+    await reading;
+    expect(await ended.why(session)).toBe("revoked");
+  });
+
   test("ends its streams within a minute", async () => {
     const token = await mint("streams");
     const ctx = { ...(await app.services.verify(token)), requestId: "" };
@@ -273,6 +299,13 @@ describe("all access of a subject", () => {
       clock.advance(1_000);
     },
   );
+
+  test("by an address that no user has is recorded without the address", async () => {
+    expect(await endAccess("nobody@example.com")).toMatchObject({ ended: 0 });
+    const [entry] = await audited("action=access.revoked");
+    expect(entry).toMatchObject({ subject: "person" });
+    expect(JSON.stringify(entry)).not.toContain("nobody");
+  });
 
   test("is ended by admins only, whose input is checked", async () => {
     const asked = await app.as("operator", "/v1/revocations", post({ subject: "x" }));
