@@ -26,7 +26,8 @@ export const revocationInputSchema = Type.Object(
     subject: Type.String({
       minLength: 1,
       maxLength: maxActorIdLength,
-      errorMessage: `Use 1 to ${maxActorIdLength} characters`,
+      pattern: "^(?=.*\\S)[^\\x00-\\x1f\\x7f]+$",
+      errorMessage: `Use 1 to ${maxActorIdLength} characters, without control characters`,
       description: "A user's e-mail address, or the id of a user or client, as in the audit list.",
       examples: ["ada@example.com"],
     }),

@@ -3,6 +3,8 @@ import type { Static } from "@sinclair/typebox";
 import type { Clock } from "../../base/clock.ts";
 import {
   type Actor,
+  commandPrefix,
+  consolePrefix,
   type Context,
   openIdPrefix,
   requireAdmin,
@@ -147,8 +149,12 @@ function includes({ roles }: Actor, role: Actor["roles"][number]): boolean {
 
 /** The ids that an e-mail address or id stands for. Who signs in to the console by OpenID Connect has another there. */
 async function subjectsOf(storage: Storage, given: string): Promise<readonly string[]> {
+  const made = ["cli_", openIdPrefix, consolePrefix, commandPrefix];
+  if (made.some((prefix) => given.startsWith(prefix))) return [given];
   const isEmail = given.includes("@");
   const [user] = isEmail ? await storage.all(userByEmail, { email: storedEmail(given) }) : [];
-  if (user !== undefined) return [user.id, given, `${openIdPrefix}${given}`];
-  return /^(?:cli_|[a-z]+:)/.test(given) ? [given] : [given, `${openIdPrefix}${given}`];
+  // Some providers use an e-mail address as `sub`, most of them in lower case.
+  const subs = new Set(isEmail ? [given, given.toLowerCase()] : [given]);
+  const ids = [...subs].flatMap((sub) => [sub, `${openIdPrefix}${sub}`]);
+  return user === undefined ? ids : [user.id, ...ids];
 }

@@ -307,11 +307,25 @@ describe("all access of a subject", () => {
     expect(JSON.stringify(entry)).not.toContain("nobody");
   });
 
+  test.each([
+    ["urn:idp:7", "oidc:urn:idp:7"],
+    ["https://idp.example/7", "oidc:https://idp.example/7"],
+    ["Grace@Example.com", "oidc:grace@example.com"],
+    ["Grace@Example.com", "grace@example.com"],
+  ])("of %s is also that of %s", async (given, id) => {
+    const token = await mint(id);
+    await endAccess(given);
+    expect(await statusOf(token)).toBe(401);
+    clock.advance(1_000);
+  });
+
   test("is ended by admins only, whose input is checked", async () => {
     const asked = await app.as("operator", "/v1/revocations", post({ subject: "x" }));
     expect(asked.status).toBe(403);
     for (const [subject, status] of [
       ["", 422],
+      [" ", 422],
+      ["ada\0", 422],
       ["x".repeat(300), 422],
       [7, 400],
       [undefined, 422],
