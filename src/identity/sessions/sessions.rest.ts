@@ -172,6 +172,7 @@ export const sessionsRest = (parts: Parts) => {
     .delete(
       "/v1/sessions/:id",
       ...route("revokeSession", "End a session, a token of an agent or an API key", {
+        endsAccess: true,
         description:
           "Takes effect with the next request; a stream ends within a minute. Admins end any, operators the tokens and keys they made.",
         params: sessionParams,
@@ -218,6 +219,7 @@ export const sessionsRest = (parts: Parts) => {
     .delete(
       "/v1/keys/:id",
       ...keys.route("revokeKey", "Revoke an API key", {
+        endsAccess: true,
         description: "Takes effect with the next request; a stream ends within a minute.",
         params: sessionParams,
         response: sessionSchema,

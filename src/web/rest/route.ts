@@ -50,6 +50,8 @@ interface Operation<Response, Params, Query, Body, Status> {
   readonly response: Response;
   /** Counts as a costly read, also if it is sent by POST. Searches and totals of lists do anyway. */
   readonly costly?: true;
+  /** Is not counted: who uses up the limit with a stolen key must not prevent that it is revoked. */
+  readonly endsAccess?: true;
   /**
    * Statuses of errors, besides those of every operation (400, 401, 429, 500, 503), of restricted ones (403) and of
    * those with a body (413, 415, 422).
@@ -129,7 +131,7 @@ export function routes<Given extends Access | undefined = undefined>(
     Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
   ] {
     const { params, query, headers, body, success = 200, location, serve } = given;
-    const { response, refuses, costly } = given;
+    const { response, refuses, costly, endsAccess } = given;
     const handler = async (exchange: Received<Params>) => {
       const ctx = await authenticated(exchange);
       // Elysia's value for a parameter that cannot be decoded, such as `%`.
@@ -139,7 +141,7 @@ export function routes<Given extends Access | undefined = undefined>(
       const { request, set, server } = exchange;
       const asked = query ? urlOf(request).searchParams : noQuery;
       const kind = costly ? "costly-reads" : kindOf(request.method, asked);
-      if (kind !== null) limit(ctx, kind, set.headers);
+      if (kind !== null && !endsAccess) limit(ctx, kind, set.headers);
       refuses?.(await strayJson(request, addressOf(exchange)));
       const result = await serve({
         ctx,

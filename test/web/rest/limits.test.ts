@@ -77,6 +77,20 @@ test.each<[string, RequestInit]>([
   expect((await writeOf("root", "admin")).status).toBe(404);
 });
 
+test.each(["/v1/keys", "/v1/sessions"])(
+  "%s ends a key although whoever stole it uses up the limit of its owner",
+  async (path) => {
+    const made = await app.as("operator", "/v1/keys", post({ name: "x" }), "ada");
+    const { id } = await json(made);
+    use("writes", 5_999, "ada", "operator");
+    const end = () => app.as("operator", `${path}/${String(id)}`, { method: "DELETE" }, "ada");
+    const ended = await end();
+    expect([ended.status, left(ended)]).toEqual([200, null]);
+    expect((await end()).status).toBe(404);
+    expect((await writeOf("ada", "operator")).status).toBe(429);
+  },
+);
+
 test("a page without search and total is not limited", async () => {
   expect(left(await app.as("admin", "/v1/events?limit=1&include=severity"))).toBeNull();
 });
