@@ -64,9 +64,9 @@ export function requireOperator(ctx: Context): void {
   throw new AppError("insufficient-scope", "This requires the role operator or admin");
 }
 
-/** Throws `insufficient-scope` for an API key: what it makes would stay after the key is revoked. */
+/** Throws `insufficient-scope` for an API key: what it makes would stay after the key is revoked, what it ends would not come back. */
 export function requireNoKey<One extends Pick<Session, "key">>(session: One): One {
   if (session.key === undefined) return session;
-  const detail = "An API key cannot sign in or make keys and tokens. Use an access token.";
+  const detail = "An API key cannot sign in, nor make or end keys and tokens. Use an access token.";
   throw new AppError("insufficient-scope", detail);
 }

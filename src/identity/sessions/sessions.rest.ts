@@ -220,10 +220,11 @@ export const sessionsRest = (parts: Parts) => {
       "/v1/keys/:id",
       ...keys.route("revokeKey", "Revoke an API key", {
         endsAccess: true,
-        description: "Takes effect with the next request; a stream ends within a minute.",
+        description:
+          "Takes effect with the next request; a stream ends within a minute. An API key ends itself; for admins any.",
         params: sessionParams,
         response: sessionSchema,
-        problems: [404],
+        problems: [403, 404],
         serve: ({ ctx, params }) => sessions.revokeKey(ctx, params.id),
       }),
     );

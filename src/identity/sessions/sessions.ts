@@ -4,6 +4,7 @@ import {
   type Context,
   isAdmin,
   requireAdmin,
+  requireNoKey,
   requireOperator,
 } from "../../base/context.ts";
 import { isSecret, makeSecret, sha256 } from "../../base/crypto.ts";
@@ -48,11 +49,11 @@ export interface Sessions {
     request: PageRequest,
     filters?: FiltersOf<typeof sessionFilters>,
   ): Promise<Page<ConsoleSession>>;
-  /** Ends a session: admins any, operators the tokens and keys they made. Throws `not-found`. */
+  /** Ends a session: admins any, operators the tokens and keys they made. Throws `not-found`, and `insufficient-scope` for an API key. */
   revoke(ctx: Context, id: string): Promise<ConsoleSession>;
   /** An API key of the caller, for admins any. Throws `not-found`. */
   getKey(ctx: Context, id: string): Promise<ConsoleSession>;
-  /** Ends an API key. Throws as `getKey`. */
+  /** Ends an API key. Throws as `getKey`, and `insufficient-scope` for an API key that is not an admin's, except for itself. */
   revokeKey(ctx: Context, id: string): Promise<ConsoleSession>;
 }
 
@@ -166,6 +167,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     },
     async revoke(ctx, id) {
       requireOperator(ctx);
+      if (!isAdmin(ctx)) requireNoKey(ctx);
       const unknown = new AppError("not-found", "No session has this id. It may have ended.");
       if (!isId("ses", id)) throw unknown;
       const [ended] = await storage.atomically(
@@ -181,6 +183,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     getKey,
     async revokeKey(ctx, id) {
       const key = await getKey(ctx, id);
+      if (!isAdmin(ctx) && ctx.key?.id !== id) requireNoKey(ctx);
       await storage.atomically(
         write(deleteSession, { id: key.id }, unknownKey()),
         audit.entry(ctx, "key.revoked", id),

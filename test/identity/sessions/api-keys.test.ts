@@ -152,7 +152,8 @@ describe("an API key", () => {
     const { key } = await created({ name: "x", role: "admin" }, "root", "admin");
     const response = await withKey(key, at, init);
     expect(response.headers.get("set-cookie")).toBeNull();
-    const detail = "An API key cannot sign in or make keys and tokens. Use an access token.";
+    const detail =
+      "An API key cannot sign in, nor make or end keys and tokens. Use an access token.";
     expect(await jsonWith(response, 403)).toMatchObject({ detail });
   });
 
@@ -261,6 +262,21 @@ describe("revoking a key", () => {
     expect(await isListed("admin", "root", "?actor=grace")).toBe(false);
     expect((await app.as("operator", `${path}/${id}`, {}, "grace")).status).toBe(404);
   });
+
+  test.each(["/v1/keys", "/v1/sessions"])(
+    "is not for another key that has fewer roles, at %s",
+    async (at) => {
+      const { id, key } = await created({ name: "x", role: "admin" }, "root", "admin");
+      const { key: lesser } = await created({ name: "y", role: "operator" }, "root", "admin");
+      const { key: equal } = await created({ name: "z", role: "admin" }, "root", "admin");
+      const end = async (with_: string) =>
+        (await withKey(with_, `${at}/${id}`, { method: "DELETE" })).status;
+      expect(await end(lesser)).toBe(403);
+      expect(await statusOf(key)).toBe(200);
+      expect(await end(equal)).toBe(200);
+      expect(await statusOf(key)).toBe(401);
+    },
+  );
 
   test("is possible where sessions are ended too, which list the keys", async () => {
     const { id, key } = await created({ name: "x", role: "operator" }, "linus");
