@@ -135,7 +135,7 @@ inBrowser("the command palette in a browser", () => {
       await browser.shows(".notice", notice);
     }
     for (const [key, title] of [
-      ["a", "Agents"],
+      ["a", "Access"],
       ["p", "People"],
     ] as const) {
       await browser.press(key);
