@@ -85,6 +85,7 @@ describe("a token for an agent", () => {
     const statuses = made.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(20);
     expect(statuses.filter((status) => status === 422)).toHaveLength(5);
+    expect((await create({ name: "x" }, "another")).status).toBe(201);
     const { id } = await json(made.find(({ status }) => status === 201) ?? new Response());
     expect((await end(String(id), "many")).status).toBe(200);
     expect((await create({ name: "x" }, "many")).status).toBe(201);
