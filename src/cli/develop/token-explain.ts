@@ -1,11 +1,13 @@
 import type { Session } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/payload.ts";
+import { programName } from "../../base/program-name.ts";
 import { readConfig } from "../../config/config.ts";
 import { isPersonalClaim } from "../../config/parsers.ts";
 import { tokenChecks, TokenRefusal } from "../../identity/auth/refusal.ts";
 import { rolesIn } from "../../identity/auth/role-claim.ts";
 import { claimsOf } from "../../identity/auth/token.ts";
+import { tokenPrefixes } from "../../identity/sessions/stored-tokens.ts";
 import { painter, table } from "../kit/output.ts";
 import { readToken } from "../kit/secret-input.ts";
 import { serverVerifier } from "../kit/signing-key.ts";
@@ -16,6 +18,11 @@ import { serverVerifier } from "../kit/signing-key.ts";
  */
 export async function explain(given: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
   const token = await readToken(given);
+  if (Object.values(tokenPrefixes).some((prefix) => token.startsWith(prefix))) {
+    throw new Error(
+      `It is an API key or an agent's token, which no setting affects. To see those that are valid: ${programName} sessions`,
+    );
+  }
   const { refusals, session } = await judge(token, env);
   const paint = painter(env);
   const failed = new Map(refusals.map((refusal) => [refusal.check, refusal]));
@@ -34,7 +41,11 @@ export async function explain(given: string | undefined, env: NodeJS.ProcessEnv)
   console.log(table(rows));
   if (session !== null) console.log(rolesLine(session, token));
   const isAccepted = refusals.length === 0;
-  console.log(isAccepted ? "The server accepts this token." : "The server refuses this token.");
+  console.log(
+    isAccepted
+      ? "The server accepts this token, unless it was revoked."
+      : "The server refuses this token.",
+  );
   if (!isAccepted) process.exitCode = 1;
 }
 

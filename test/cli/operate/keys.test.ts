@@ -38,6 +38,14 @@ describe("skyhook keys", () => {
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("no API key")]);
   });
 
+  test.each(["skyhook_key_", "skyhook_mcp_"])("token explain names a %s…", async (prefix) => {
+    const given = prefix + "a".repeat(43);
+    const explained = await runSkyhook(["token", "explain"], { ...server, input: given });
+    expect([explained.code, explained.out]).toEqual([1, ""]);
+    expect(explained.err).toMatch(/^skyhook: It is an API key or an agent's .*skyhook sessions\n$/);
+    expect(explained.err).not.toContain(given);
+  });
+
   test("makes one with the role admin, and lists it as JSON", async () => {
     const made = await runSkyhook(["keys", "create", "x", "--role", "admin"], server);
     expect(made.out).toMatch(/^skyhook_key_/);

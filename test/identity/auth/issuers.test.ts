@@ -95,7 +95,9 @@ describe.each(Object.entries(issuers))("an access token of %s", (_, issued) => {
       runSkyhook(["token", "explain"], { cwd: folder, env, input: `${token}\n` });
     const right = await explained(withKeys(issued));
     expect(right.err).toBe("");
-    expect(right.out).toContain("roles: operator\nThe server accepts this token.");
+    expect(right.out).toContain(
+      "roles: operator\nThe server accepts this token, unless it was revoked.",
+    );
     expect(right.code).toBe(0);
     const bare = await explained({ JWKS_URL: jwks.url.href });
     expect(bare.code).toBe(1);
