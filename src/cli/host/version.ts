@@ -6,6 +6,7 @@ import { builtCommit } from "../../base/program-name.ts";
 import { responseText } from "../../base/response-text.ts";
 import { version } from "../../base/version.ts";
 import { argument, example } from "../kit/arguments.ts";
+import { UsageError } from "../kit/output.ts";
 import { fullVersion } from "../kit/program.ts";
 import { parseBaseUrl, reasonOf } from "../kit/request.ts";
 
@@ -17,9 +18,14 @@ export function declare(program: Command): void {
     .command("version")
     .description("print the version, the commit and Bun's version")
     .option("--verify", "compare this program with the signed checksums of its release")
-    .option("--from <url>", "where to download releases from", argument(parseBaseUrl))
+    .option(
+      "--from <url>",
+      "with --verify: where releases are, such as a mirror",
+      argument(parseBaseUrl),
+    )
     .addHelpText("after", example("skyhook version --verify"))
     .action(async ({ verify, from }: { readonly verify?: true; readonly from?: string }) => {
+      if (from !== undefined && !verify) throw new UsageError("--from needs --verify");
       console.log(fullVersion());
       if (!verify) return;
       const release = typeof SKYHOOK_RELEASE === "object" ? SKYHOOK_RELEASE : null;

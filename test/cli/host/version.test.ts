@@ -68,6 +68,11 @@ test("prints the version as --version does", async () => {
   expect(command.out).toStartWith(`${version} (commit `);
 });
 
+test("rejects --from without --verify", async () => {
+  const { out, err, code } = await skyhook(["version", "--from", "http://127.0.0.1:1"]);
+  expect([code, out, err]).toEqual([2, "", "skyhook: --from needs --verify\n"]);
+});
+
 test("verifies no program without a release key", async () => {
   const { err, code } = await skyhook(["version", "--verify", "--from", "http://127.0.0.1:1"]);
   const hasKey = compiledProgram !== null && releaseOrNull(root) !== null;
