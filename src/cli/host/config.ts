@@ -49,7 +49,9 @@ function factsOf(env: Environment) {
   const store = secretStore(env, inForce.secretsDir);
   return {
     settings: Object.values(settings).map((setting) => {
-      const { key, default: fallback, doc, isSecret } = setting;
+      const { key, default: fallback, isSecret } = setting;
+      // Links within the docs lead nowhere in a terminal.
+      const doc = setting.doc.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
       const text =
         key === settings.databaseUrl.key
           ? inForce.databaseUrl

@@ -154,6 +154,7 @@ describe("skyhook config", () => {
     expect(out).toMatch(/^task_tracker .* missing$/m);
     expect(out).not.toMatch(/thirty-two bytes!!|hunter2|nobody sees|BwcHBwcH/);
     expect(out).not.toContain("\u001b");
+    expect(out).not.toContain("](");
     expect(code).toBe(0);
   });
 
