@@ -179,7 +179,7 @@ function brokenByFormat(
     only(
       "tokenUrl",
       signed && transport === "http",
-      `Only ${named(isSigned)}, by http, have a token.`,
+      `Only ${named(isSigned)} send a token, by http. Leave it out.`,
     ),
     tokenError(input, rules),
     only("template", format === "json", "Only json has a template. Leave it out."),

@@ -22,7 +22,9 @@ const secondTokenMs = 4_000;
 export function tokenRequest(text: string, rules: AddressRules) {
   const url = URL.parse(text);
   const login = [url?.username ?? "", url?.password ?? ""].map(decodePart);
-  if (url === null || login.includes("")) throw new AddressError(`The URL must be like ${example}`);
+  if (url === null || login.includes("")) {
+    throw new AddressError(`The URL of the token server must be like ${example}`);
+  }
   const form = new URLSearchParams({ grant_type: "client_credentials" });
   for (const name of parameters) {
     for (const value of url.searchParams.getAll(name)) form.append(name, value);

@@ -71,17 +71,20 @@ test.each([
   ],
   [
     { tokenUrl: "https://c:s@example.com/", format: "slack" },
-    "/tokenUrl: Only cloudevents, json, original, by http, have a token.",
+    "/tokenUrl: Only cloudevents, json, original send a token, by http. Leave it out.",
   ],
   [
     { tokenUrl: "https://c:s@example.com/", transport: "nats", url: "tls://example.com?subject=a" },
-    "/tokenUrl: Only cloudevents, json, original, by http, have a token.",
+    "/tokenUrl: Only cloudevents, json, original send a token, by http. Leave it out.",
   ],
   [
     { tokenUrl: "https://c:s@example.com/", headers: "x: 1\n Authorization : Basic a" },
     "/tokenUrl: The token is sent as Authorization, which is in headers, too.",
   ],
-  [{ tokenUrl: "https://example.com/" }, "/tokenUrl: The URL must be like https://client:secret@"],
+  [
+    { tokenUrl: "https://example.com/" },
+    "/tokenUrl: The URL of the token server must be like https://client:secret@",
+  ],
   [{ tokenUrl: "https://c:s@10.0.0.1/" }, "/tokenUrl: 10.0.0.1 is not a public address."],
   [{ tokenUrl: "" }, "/tokenUrl: Write a URL of 1 to 2000 characters, or null for no token"],
   [{ url: "https://10.0.0.1/" }, "/url: "],
