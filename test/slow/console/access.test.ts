@@ -44,8 +44,8 @@ inBrowser("tokens of agents in the console", () => {
     for (const each of [command, inFile, program]) expect(text).toContain(each);
     expect(await statusOf(token)).toBe(200);
     await browser.go("#/access");
-    await browser.has(".row.token:not(.head)", 1);
-    await browser.shows(".row.token:not(.head)", "reads, writes");
+    await browser.has(".row.credential:not(.head)", 1);
+    await browser.shows(".row.credential:not(.head)", "reads, writes");
     await browser.isAccessible();
     expect(await html()).not.toContain(token);
   });
@@ -76,9 +76,9 @@ inBrowser("tokens of agents in the console", () => {
     const headers = { authorization: `Bearer ${key}` };
     const statusOfKey = async () => (await server.app.fetch("/v1/events", { headers })).status;
     await browser.go("#/access?kind=key");
-    await browser.shows(".row.token:not(.head)", "Not used yet");
+    await browser.shows(".row.credential:not(.head)", "Not used yet");
     expect(await statusOfKey()).toBe(200);
-    await browser.shows(".row.token:not(.head)", "operator", "Last used");
+    await browser.shows(".row.credential:not(.head)", "operator", "Last used");
     await browser.isAccessible();
     expect(await html()).not.toContain(key);
     await browser.click(".act > button", "dialog[open]", "Revoke the API key Nightly export?");
@@ -92,12 +92,12 @@ inBrowser("tokens of agents in the console", () => {
       "fetch('v1/auth/session', { method: 'DELETE', headers: { 'x-skyhook-console': '1' } })",
     );
     await browser.signIn("admin", ".empty", "No events yet");
-    await browser.go("#/access", ".row.token:not(.head)", "of another");
-    await browser.shows(".row.token:not(.head) .calls", "2 calls, last ");
-    await browser.click(".row.token:not(.head) .calls a");
+    await browser.go("#/access", ".row.credential:not(.head)", "of another");
+    await browser.shows(".row.credential:not(.head) .calls", "2 calls, last ");
+    await browser.click(".row.credential:not(.head) .calls a");
     await browser.has("li .audit-entry", 2);
     await browser.shows("li .audit-entry .kind", "of another");
-    await browser.go("#/access", ".row.token:not(.head)", "of another");
+    await browser.go("#/access", ".row.credential:not(.head)", "of another");
     await browser.click(".bar a[href*=audit]");
     await browser.isAt("#/audit?action=agent.called");
   });

@@ -24,7 +24,7 @@ const labels: Readonly<Record<string, string>> = { agent: "Tokens of agents", ke
 /** The Access view: tokens of agents or API keys, when they were used, and what agents did. */
 export const Access = listView<SessionInfo>({
   view: "access",
-  what: ["token", "tokens"],
+  what: ["credential", "credentials"],
   path: (query) => `v1/sessions?kind=${isOfKeys(query) ? "key" : "agent"}`,
   pollIntervalMs: 5_000,
   columns: [

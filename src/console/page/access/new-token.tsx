@@ -21,7 +21,7 @@ const fieldsOf = (isKey: boolean): FormFields => ({
   name: {
     type: "text",
     label: "Name",
-    hint: `By which you recognize it, such as ${isKey ? "the program's name" : "Claude Code"}`,
+    hint: `Its name in lists, such as ${isKey ? "Nightly export" : "Claude Code"}`,
   },
   ...(isKey && {
     role: {

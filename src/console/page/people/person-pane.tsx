@@ -75,7 +75,7 @@ function Known({ of: details, id, erase }: KnownParts) {
           <Confirmed
             label="End access"
             title={`End all access of ${id}?`}
-            text="Tokens, sessions and agents stop working within seconds. Roles at an identity provider stay: remove them there first."
+            text="Tokens, sessions, agents and API keys stop working within seconds. Roles at an identity provider stay: remove them there first."
             confirm={() => void attempt("End access", () => endAccess(id))}
           />
           {!isBlocked && (
