@@ -36,7 +36,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((options: ListOptions) => listClients(options, env));
   client
     .command("remove")
-    .description("remove a client")
+    .description("remove a client; servers refuse its tokens within 5 seconds")
     .argument("<client id>")
     .addHelpText("after", example("skyhook client remove cli_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
     .action((id: string) => removeClient(id, env));

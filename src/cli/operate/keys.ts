@@ -39,7 +39,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   keys
     .command("create")
     .description("print a new API key, once (through the running server)")
-    .argument("<name>", "by which you recognize it, such as the program's name")
+    .argument("<name>", "its name in lists, such as the program's")
     .addOption(new Option("--role <role>", "what it may do").choices(roles).default("user"))
     .option("--days <number>", "how long it is valid", days, defaultKeyDays)
     .addOption(serverOption())

@@ -33,7 +33,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const token = mcp
     .command("token")
     .description("print a token with which an agent connects to /mcp (through the running server)")
-    .argument("<name>", "by which you recognize it, such as the agent's name")
+    .argument("<name>", "its name in lists, such as the agent's")
     .option("--days <number>", "how long it is valid", argument(wholeNumber(maxAgentTokenDays)), 7);
   withOptions(token)
     .addHelpText("after", example('skyhook mcp token "Claude Code" --days 30'))

@@ -193,7 +193,8 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
   };
 }
 
-const unknownKey = () => new AppError("not-found", "You have no API key with this id.");
+const unknownKey = () =>
+  new AppError("not-found", "You have no API key with this id. It may have ended.");
 
 function printable(text: string): string {
   return text.replaceAll(/[^ -~]/g, "").slice(0, maxUserAgentLength);

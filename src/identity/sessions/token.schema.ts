@@ -29,7 +29,7 @@ export const newApiKeySchema = resource("NewApiKey", "An API key, which is shown
 export interface NewApiKey extends Static<typeof newApiKeySchema> {}
 
 const common = (example: string, maxDays: number, defaultDays: number) => ({
-  name: nameSchema(100, example, "The name by which you recognize it."),
+  name: nameSchema(100, example, "Its name in lists."),
   days: Type.Optional(
     Type.Integer({
       minimum: 1,
