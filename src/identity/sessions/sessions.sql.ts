@@ -80,26 +80,12 @@ export const deleteSessionsSince = statement<Pick<StoredSession, "actor"> & { si
       ),
 );
 
-export const deleteSession = statement<Pick<StoredSession, "id">>()((db, t, p) =>
-  db.delete(t.sessions).where(eq(t.sessions.id, p.id)).returning(sessionColumns(t)),
+export const deleteSession = statement<Pick<StoredSession, "id">>()((db, { sessions }, p) =>
+  db.delete(sessions).where(eq(sessions.id, p.id)),
 );
 
-/** Ends the token or key that this actor made. */
-export const deleteOwn = statement<Pick<StoredSession, "id" | "actor">>()((db, t, p) =>
-  db
-    .delete(t.sessions)
-    .where(
-      and(eq(t.sessions.id, p.id), eq(t.sessions.actor, p.actor), ne(t.sessions.kind, "console")),
-    )
-    .returning(sessionColumns(t)),
-);
-
-export const keyById = statement<Pick<StoredSession, "id">>()((db, t, p) =>
-  db
-    .select(sessionColumns(t))
-    .from(t.sessions)
-    .where(and(eq(t.sessions.id, p.id), eq(t.sessions.kind, "key")))
-    .limit(1),
+export const sessionById = statement<Pick<StoredSession, "id">>()((db, t, p) =>
+  db.select(sessionColumns(t)).from(t.sessions).where(eq(t.sessions.id, p.id)).limit(1),
 );
 
 /** Stores when a token was used, if the stored use is from `until` or before. */

@@ -23,12 +23,11 @@ import type { sessionFilters } from "./session-filters.ts";
 import type { ConsoleSession } from "./session.ts";
 import {
   deleteExpiredSessions,
-  deleteOwn,
   deleteSession,
   insertSession,
-  keyById,
   oldSessions,
   sessionByHash,
+  sessionById,
   sessionPages,
 } from "./sessions.sql.ts";
 
@@ -106,10 +105,21 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     await Promise.all(old.map((session) => end(session, "too many sessions")));
   }
 
-  async function getKey(ctx: Context, id: string): Promise<ConsoleSession> {
-    const [key] = isId("ses", id) ? await storage.all(keyById, { id }) : [];
-    if (key === undefined || !(isAdmin(ctx) || key.actor === ctx.actor.id)) throw unknownKey();
-    return key;
+  /** Only admins find sessions of the console, and what others made. Throws `not-found`. */
+  async function findById(ctx: Context, id: string, what: What): Promise<ConsoleSession> {
+    const [found] = isId("ses", id) ? await storage.all(sessionById, { id }) : [];
+    const isOwn = found?.actor === ctx.actor.id && found.kind !== "console";
+    const isWanted = what === "session" || found?.kind === "key";
+    if (found !== undefined && isWanted && (isAdmin(ctx) || isOwn)) return found;
+    throw unknown(what);
+  }
+
+  async function revoke(ctx: Context, session: ConsoleSession, what: What) {
+    await storage.atomically(
+      write(deleteSession, { id: session.id }, unknown(what)),
+      audit.entry(ctx, what === "session" ? "session.revoked" : "key.revoked", session.id),
+    );
+    return session;
   }
 
   return {
@@ -168,33 +178,21 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     async revoke(ctx, id) {
       requireOperator(ctx);
       if (!isAdmin(ctx)) requireNoKey(ctx);
-      const unknown = new AppError("not-found", "No session has this id. It may have ended.");
-      if (!isId("ses", id)) throw unknown;
-      const [ended] = await storage.atomically(
-        isAdmin(ctx)
-          ? write(deleteSession, { id }, unknown)
-          : write(deleteOwn, { id, actor: ctx.actor.id }, unknown),
-        audit.entry(ctx, "session.revoked", id),
-      );
-      const [session] = ended.rows;
-      if (session === undefined) throw unknown;
-      return session;
+      return revoke(ctx, await findById(ctx, id, "session"), "session");
     },
-    getKey,
+    getKey: (ctx, id) => findById(ctx, id, "API key"),
     async revokeKey(ctx, id) {
-      const key = await getKey(ctx, id);
+      const key = await findById(ctx, id, "API key");
       if (!isAdmin(ctx) && ctx.key?.id !== id) requireNoKey(ctx);
-      await storage.atomically(
-        write(deleteSession, { id: key.id }, unknownKey()),
-        audit.entry(ctx, "key.revoked", id),
-      );
-      return key;
+      return revoke(ctx, key, "API key");
     },
   };
 }
 
-const unknownKey = () =>
-  new AppError("not-found", "You have no API key with this id. It may have ended.");
+type What = "session" | "API key";
+
+const unknown = (what: What) =>
+  new AppError("not-found", `No ${what} has this id. It may have ended.`);
 
 function printable(text: string): string {
   return text.replaceAll(/[^ -~]/g, "").slice(0, maxUserAgentLength);
