@@ -121,7 +121,7 @@ export async function createServices(
   const erasing = persons({
     storage,
     seal: personalDataSeal(platform.keys),
-    erasures: identity.erasures,
+    ended: identity.ended,
     audit,
     clock,
     makeId: platform.makeId,

@@ -4,7 +4,8 @@ import { AppError } from "../base/errors.ts";
 import { isId, type MakeId } from "../base/ids.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Erasures } from "../identity/users/erasures.ts";
+import type { EndedAccess } from "../identity/users/ended-access.ts";
+import { tombstones } from "../identity/users/erasures.ts";
 import { changedMeanwhile, retryIfChanged } from "../inbound/receive/effects.ts";
 import { deleteDeliveriesTo } from "../outbound/model/deliveries.sql.ts";
 
@@ -16,7 +17,7 @@ interface Parts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly erasures: Pick<Erasures, "add">;
+  readonly ended: Pick<EndedAccess, "refresh">;
 }
 
 /** The number of rows that were deleted or rewritten, by table. */
@@ -59,7 +60,9 @@ export async function eraseRows(
     if (signedIn.length === 0) return;
     // From now on, nothing is written in the name of the user. What was written just before is seen here.
     const guard = write(requireNoneOpen, open, changedMeanwhile);
-    await parts.erasures.add(signedIn, ...begun, guard);
+    const erased = tombstones(signedIn, new Date(parts.clock.now()));
+    await storage.atomically(...begun, guard, ...erased);
+    await parts.ended.refresh();
     begun.length = 0;
   });
   /** Stands for the person in what stays. Nothing stores whom it stands for. */

@@ -7,7 +7,7 @@ import type { PersonalDataOpener } from "../booking/personal-data/personal-data.
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Audit } from "../identity/audit/audit.ts";
-import type { Erasures } from "../identity/users/erasures.ts";
+import type { EndedAccess } from "../identity/users/ended-access.ts";
 
 import { type ErasedCounts, eraseRows } from "./erase-person.ts";
 import { type ExportOptions, exportRows, type PersonRows } from "./export-person.ts";
@@ -50,7 +50,7 @@ export interface Persons {
 interface Parts {
   readonly storage: Storage;
   readonly seal: PersonalDataOpener;
-  readonly erasures: Pick<Erasures, "add">;
+  readonly ended: Pick<EndedAccess, "refresh">;
   readonly audit: Pick<Audit, "entry">;
   readonly clock: Clock;
   readonly makeId: MakeId;

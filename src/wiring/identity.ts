@@ -26,7 +26,6 @@ import { revocations } from "../identity/sessions/revocations.ts";
 import { sessions } from "../identity/sessions/sessions.ts";
 import { storedTokens } from "../identity/sessions/stored-tokens.ts";
 import { endedAccess } from "../identity/users/ended-access.ts";
-import { erasures } from "../identity/users/erasures.ts";
 import { users } from "../identity/users/users.ts";
 
 import type { Platform } from "./platform.ts";
@@ -80,7 +79,7 @@ export function identityServices(platform: Platform) {
     work: workLimiter(clock),
     requestLimits: requestLimiter(clock),
     users: users(storage, clock, config.usersAccess),
-    erasures: erasures(storage, clock, ended),
+    ended,
     revocations: ending,
     audit: audited,
     sessions: sessions(storage, audited, clock, makeId),

@@ -15,7 +15,6 @@ import { vacuum } from "../../db/sqlite/vacuum.ts";
 import { audit } from "../../identity/audit/audit.ts";
 import { writeLimiter } from "../../identity/limiter.ts";
 import { endedAccess } from "../../identity/users/ended-access.ts";
-import { erasures } from "../../identity/users/erasures.ts";
 import { type Persons, persons } from "../../persons/persons.ts";
 import { example } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
@@ -119,7 +118,7 @@ function withPersons<Result>(
     const service = persons({
       storage,
       seal: personalDataOpener(keys),
-      erasures: erasures(storage, systemClock, endedAccess(storage, systemClock)),
+      ended: endedAccess(storage, systemClock),
       audit: audit(storage, systemClock, makeId, writeLimiter(systemClock)),
       clock: systemClock,
       makeId,

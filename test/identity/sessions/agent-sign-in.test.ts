@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
+import { tombstones } from "../../../src/identity/users/erasures.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { post } from "../../support/flights.ts";
@@ -173,7 +174,9 @@ describe.each([
     await using run = await started();
     const token = await run.issuer.issue(operator);
     expect(await codeOf(run.app, token)).toBeNull();
-    await run.app.services.erasures.add([id]);
+    const { storage, ended } = run.app.services;
+    await storage.atomically(...tombstones([id], new Date(clock.now())));
+    await ended.refresh();
     expect(await codeOf(run.app, token)).toBe("invalid-token");
   });
 

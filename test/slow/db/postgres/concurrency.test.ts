@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { systemClock } from "../../../../src/base/clock.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import {
   flightById,
@@ -22,8 +21,8 @@ import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { indexEvents } from "../../../../src/events/index-batch.ts";
 import { retention } from "../../../../src/events/retention/retention.ts";
 import { eventsToIndex } from "../../../../src/events/search-index.sql.ts";
-import { endedAccess, endedCaller } from "../../../../src/identity/users/ended-access.ts";
-import { erasures, notErased } from "../../../../src/identity/users/erasures.ts";
+import { endedCaller } from "../../../../src/identity/users/ended-access.ts";
+import { notErased, tombstones } from "../../../../src/identity/users/erasures.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { insertDeliveries } from "../../../../src/outbound/model/deliveries.sql.ts";
@@ -132,9 +131,7 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       .then(done("written"));
     await shared.locksAwaited(1, "locktype = 'transactionid'");
     await eraser.atomically(notErased(ctx)).then(done("written beside it"));
-    const erasing = erasures(eraser, systemClock, endedAccess(eraser, systemClock))
-      .add(["ada"])
-      .then(done("erased"));
+    const erasing = eraser.atomically(...tombstones(["ada"], new Date())).then(done("erased"));
     await shared.locksAwaited(1, "locktype = 'advisory'");
     await other.unsafe("commit");
     await Promise.all([writing, erasing]);
