@@ -19,10 +19,7 @@ export interface ServerContext {
 }
 
 /** The context that every resolver receives. One object per request. */
-export interface GraphqlContext {
-  readonly requestId: string;
+export interface GraphqlContext extends Pick<ServerContext, "requestId" | "admit" | "countWrite"> {
   /** The authenticated caller. Throws `authentication-required` for a request without a token. */
   readonly signedIn: () => Context;
-  readonly admit: Admit;
-  readonly countWrite: ServerContext["countWrite"];
 }

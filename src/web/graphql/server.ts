@@ -71,18 +71,13 @@ export function createHandler({
 /** No work continues after the response. */
 const waitUntil = () => {};
 
-async function contextFor({
-  requestId,
-  admit,
-  countWrite,
-  ...given
-}: ServerContext): Promise<GraphqlContext> {
+async function contextFor(given: ServerContext): Promise<GraphqlContext> {
   const session = await given.session();
   const signedIn = (): Context => {
-    if (session !== null) return { ...session, requestId };
+    if (session !== null) return { ...session, requestId: given.requestId };
     throw tokenMissing();
   };
-  return { requestId, signedIn, admit, countWrite };
+  return { ...given, signedIn };
 }
 
 /** The playground's initial header is "Bearer" without one. */
