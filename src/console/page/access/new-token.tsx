@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { FormField } from "../../../web/input.ts";
@@ -50,26 +49,21 @@ const allowances: Readonly<Record<Allowance, FormField>> = {
 
 /** Makes a token for an agent or an API key, and shows it until the pane is left. */
 export function NewToken({ isKey, close, made }: Parts) {
-  const [secret, setSecret] = useState<ComponentChildren>(null);
+  const [created, setCreated] = useState<AgentToken | NewApiKey | null>(null);
   const what = isKey ? "API key" : "token";
   const fields = fieldsOf(isKey);
   async function send(values: FormData) {
     const allowed = Object.keys(allowances).filter((word) => values.has(word));
     const given = valuesIn(values, fields);
-    const create = <Made,>(path: string, body: object) =>
-      callApi<Made>(path, { method: "POST", body });
-    setSecret(
-      isKey ? (
-        <Key of={await create<NewApiKey>("v1/keys", given)} />
-      ) : (
-        <SetUp of={await create<AgentToken>("v1/sessions", { ...given, allowed })} />
-      ),
-    );
+    const [path, body] = isKey ? ["v1/keys", given] : ["v1/sessions", { ...given, allowed }];
+    setCreated(await callApi<AgentToken | NewApiKey>(path, { method: "POST", body }));
     made();
   }
   return (
     <Detail label={`New ${what}`} close={close}>
-      {secret ?? (
+      {created !== null ? (
+        <Created of={created} />
+      ) : (
         <Form
           title={`New ${what}`}
           submit={[`Create ${what}`, "Creating…"]}
@@ -91,31 +85,22 @@ export function NewToken({ isKey, close, made }: Parts) {
   );
 }
 
-function Key({ of: { name, key } }: Of<NewApiKey>) {
-  const advice = "Copy it now: it is not shown again. Send it as Authorization: Bearer …";
+/** The key, or the token and the set-up of each client. */
+function Created({ of: created }: Of<AgentToken | NewApiKey>) {
+  const isKey = "key" in created;
+  const clients = isKey ? [] : setUps(new URL(".", location.href).href, created.token);
+  const use = isKey ? "Send it as Authorization: Bearer …" : "The commands below contain it.";
   return (
     <article class="destination">
       <h2>
-        <Text of={name} />
-      </h2>
-      <SecretOnce title="Key" secret={key} advice={advice} />
-    </article>
-  );
-}
-
-/** The token, and the set-up of each client. */
-function SetUp({ of: { name, token } }: Of<AgentToken>) {
-  return (
-    <article class="destination">
-      <h2>
-        <Text of={name} />
+        <Text of={created.name} />
       </h2>
       <SecretOnce
-        title="Token"
-        secret={token}
-        advice="Copy it now: it is not shown again. The commands below contain it."
+        title={isKey ? "Key" : "Token"}
+        secret={isKey ? created.key : created.token}
+        advice={`Copy it now: it is not shown again. ${use}`}
       />
-      {setUps(new URL(".", location.href).href, token).map(([client, text]) => (
+      {clients.map(([client, text]) => (
         <section key={client} class="stack" aria-label={client}>
           <h3>{client}</h3>
           <pre class="address">{text}</pre>
