@@ -14,7 +14,7 @@ const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
 
 /** What the program, its tests and the pages they read are made of. */
 const entries =
-  "src test docs deploy bench scripts schema.graphql package.json bun.lock tsconfig.json bunfig.toml README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md".split(
+  "src test docs deploy bench examples scripts schema.graphql package.json bun.lock tsconfig.json bunfig.toml README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md".split(
     " ",
   );
 
@@ -61,7 +61,7 @@ describe("CONTRIBUTING.md#add-a-provider-in-typescript", () => {
   test("gives the command that generates the other files", async () => {
     const child = shell(commandsOf(guide, "run: provider docs"), 0);
     expect(await child.exited).toBe(0);
-    const files = ["docs/operations.md", "deploy/skyhook.service", "docs/webhooks.md"];
+    const files = ["docs/settings.md", "deploy/skyhook.service", "docs/webhooks.md"];
     for (const file of files)
       expect(readFileSync(join(copy, file), "utf8")).toContain("status_page");
   });
