@@ -305,7 +305,9 @@ describe("revoking a key", () => {
     expect(stream.status).toBe(200);
     await revoke(id, "streaming");
     clock.advance(60_000);
-    await stream.text();
+    let isEnded = false;
+    void stream.text().then(() => (isEnded = true));
+    await until(() => isEnded);
     expect((await open()).status).toBe(401);
   });
 });
