@@ -109,7 +109,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
   async function findById(ctx: Context, id: string, what: What): Promise<ConsoleSession> {
     const [found] = isId("ses", id) ? await storage.all(sessionById, { id }) : [];
     const isOwn = found?.actor === ctx.actor.id && found.kind !== "console";
-    const isWanted = what === "session" || found?.kind === "key";
+    const isWanted = what === "session" || found?.kind === what;
     if (found !== undefined && isWanted && (isAdmin(ctx) || isOwn)) return found;
     throw unknown(what);
   }
@@ -117,7 +117,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
   async function revoke(ctx: Context, session: ConsoleSession, what: What) {
     await storage.atomically(
       write(deleteSession, { id: session.id }, unknown(what)),
-      audit.entry(ctx, what === "session" ? "session.revoked" : "key.revoked", session.id),
+      audit.entry(ctx, `${what}.revoked`, session.id),
     );
     return session;
   }
@@ -180,19 +180,22 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
       if (!isAdmin(ctx)) requireNoKey(ctx);
       return revoke(ctx, await findById(ctx, id, "session"), "session");
     },
-    getKey: (ctx, id) => findById(ctx, id, "API key"),
+    getKey: (ctx, id) => findById(ctx, id, "key"),
     async revokeKey(ctx, id) {
-      const key = await findById(ctx, id, "API key");
+      const key = await findById(ctx, id, "key");
       if (!isAdmin(ctx) && ctx.key?.id !== id) requireNoKey(ctx);
-      return revoke(ctx, key, "API key");
+      return revoke(ctx, key, "key");
     },
   };
 }
 
-type What = "session" | "API key";
+const unknownDetails = {
+  session: "No session has this id. It may have ended.",
+  key: "You have no API key with this id.",
+};
+type What = keyof typeof unknownDetails;
 
-const unknown = (what: What) =>
-  new AppError("not-found", `No ${what} has this id. It may have ended.`);
+const unknown = (what: What) => new AppError("not-found", unknownDetails[what]);
 
 function printable(text: string): string {
   return text.replaceAll(/[^ -~]/g, "").slice(0, maxUserAgentLength);
