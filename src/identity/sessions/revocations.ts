@@ -29,8 +29,8 @@ import {
   deleteSession,
   deleteSessionsOf,
   deleteSessionsSince,
+  sessionByHash,
   sessionsOf,
-  tokenByHash,
 } from "./sessions.sql.ts";
 
 interface Revocation extends Static<typeof revocationSchema> {}
@@ -96,8 +96,8 @@ export function revocations(parts: Parts): Revocations {
 
   return {
     async token(token, requestId, client) {
-      const [stored] = await storage.all(tokenByHash, { hash: sha256(token) });
-      if (stored !== undefined) {
+      const [stored] = await storage.all(sessionByHash, { hash: sha256(token) });
+      if (stored !== undefined && stored.kind !== "console") {
         if (stored.expiresAt.getTime() <= clock.now()) return false;
         if (client !== undefined && stored.actor !== client) return false;
         await end([stored], "by its token");

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, lt, lte, ne, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, lte, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, encoded, rowIf, shownColumns, statementsOver } from "../../db/statement.ts";
@@ -31,21 +31,8 @@ export const insertIfRoom = statement<StoredSession & { now: Date; max: number }
   { contended: ({ actor }) => ({ table: sessionsTable, ids: [actor] }) },
 );
 
-export const sessionByHash = statement<Pick<StoredSession, "hash" | "kind">>()((db, t, p) =>
-  db
-    .select(sessionColumns(t))
-    .from(t.sessions)
-    .where(and(eq(t.sessions.hash, p.hash), eq(t.sessions.kind, p.kind)))
-    .limit(1),
-);
-
-/** The token of an agent, which is not a cookie. */
-export const tokenByHash = statement<Pick<StoredSession, "hash">>()((db, t, p) =>
-  db
-    .select(sessionColumns(t))
-    .from(t.sessions)
-    .where(and(eq(t.sessions.hash, p.hash), ne(t.sessions.kind, "console")))
-    .limit(1),
+export const sessionByHash = statement<Pick<StoredSession, "hash">>()((db, t, p) =>
+  db.select(sessionColumns(t)).from(t.sessions).where(eq(t.sessions.hash, p.hash)).limit(1),
 );
 
 /** Those of an actor that began before a time. */

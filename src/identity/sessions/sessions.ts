@@ -82,8 +82,9 @@ const madeKinds = ["agent", "key"] as const;
 export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
   async function find(cookie: string): Promise<ConsoleSession | null> {
     if (!isSecret(cookie)) return null;
-    const [found] = await storage.all(sessionByHash, { hash: sha256(cookie), kind: "console" });
-    return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
+    const [found] = await storage.all(sessionByHash, { hash: sha256(cookie) });
+    const isValid = found?.kind === "console" && found.expiresAt.getTime() > clock.now();
+    return isValid ? found : null;
   }
 
   /** Ends a session, and records that the one who had it did. */

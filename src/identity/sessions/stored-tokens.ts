@@ -119,8 +119,8 @@ export function storedTokens(
     async find(kind, token) {
       const prefix = tokenPrefixes[kind];
       if (!token.startsWith(prefix) || !isSecret(token.slice(prefix.length))) return null;
-      const [found] = await storage.all(sessionByHash, { hash: sha256(token), kind });
-      if (found === undefined || found.expiresAt.getTime() <= clock.now()) return null;
+      const [found] = await storage.all(sessionByHash, { hash: sha256(token) });
+      if (found?.kind !== kind || found.expiresAt.getTime() <= clock.now()) return null;
       use(found);
       return found;
     },

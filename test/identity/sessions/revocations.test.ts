@@ -112,6 +112,12 @@ describe("a revoked token", () => {
     expect([await withCookie(earlier), await withCookie(cookie)]).toEqual([200, 401]);
   });
 
+  test("is no cookie of the console, which stays", async () => {
+    const cookie = await cookieFor(await mint("stays"));
+    await revoke({ token: cookie.split("=")[1] ?? "" });
+    expect(await withCookie(cookie)).toBe(200);
+  });
+
   test("is forgotten when it has expired", async () => {
     const [short, long] = [await mint("short", "user", 60), await mint("long", "user", 7_200)];
     await revoke({ token: short });
