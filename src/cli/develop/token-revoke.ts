@@ -1,6 +1,6 @@
 import { UsageError } from "../kit/output.ts";
-import { withRevocations } from "../kit/revocations.ts";
 import { readToken } from "../kit/secret-input.ts";
+import { withRevocations } from "../kit/services.ts";
 
 /** `skyhook token revoke`: works on the database. A server that uses it follows within 5 seconds. */
 export async function revoke(

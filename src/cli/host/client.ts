@@ -15,7 +15,7 @@ import { argument, example, parseLine } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { jsonOption, type ListOptions, printList } from "../kit/lists.ts";
 import { note } from "../kit/output.ts";
-import { withRevocations } from "../kit/revocations.ts";
+import { withRevocations } from "../kit/services.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const client = program

@@ -2,9 +2,7 @@ import { statSync } from "node:fs";
 
 import type { Command } from "commander";
 
-import { systemClock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
-import { makeId } from "../../base/ids.ts";
 import { programName } from "../../base/program-name.ts";
 import { personalDataOpener } from "../../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../../config/config.ts";
@@ -12,14 +10,12 @@ import { secretStore } from "../../config/secrets.ts";
 import { databaseFile } from "../../db/open.ts";
 import { serverOf } from "../../db/sqlite/server-lock.ts";
 import { vacuum } from "../../db/sqlite/vacuum.ts";
-import { audit } from "../../identity/audit/audit.ts";
-import { writeLimiter } from "../../identity/limiter.ts";
-import { endedAccess } from "../../identity/users/ended-access.ts";
 import { type Persons, persons } from "../../persons/persons.ts";
 import { example } from "../kit/arguments.ts";
 import { useDatabase } from "../kit/database.ts";
 import { note, table, UsageError } from "../kit/output.ts";
 import { commandContext, operatorName } from "../kit/program.ts";
+import { serviceParts } from "../kit/services.ts";
 
 interface EraseOptions {
   readonly yes?: true;
@@ -115,14 +111,7 @@ function withPersons<Result>(
   // Creates none: a new key decrypts nothing.
   const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   return useDatabase(config, (storage) => {
-    const service = persons({
-      storage,
-      seal: personalDataOpener(keys),
-      ended: endedAccess(storage, systemClock),
-      audit: audit(storage, systemClock, makeId, writeLimiter(systemClock)),
-      clock: systemClock,
-      makeId,
-    });
+    const service = persons({ ...serviceParts(storage), seal: personalDataOpener(keys) });
     return use(service, commandContext(env));
   });
 }
