@@ -35,7 +35,7 @@ describe("skyhook keys", () => {
     expect([ended.code, ended.out]).toEqual([0, `revoked ${id}\n`]);
     expect((await fetch(`${server.url}/v1/events`, { headers })).status).toBe(401);
     const again = await runSkyhook(["keys", "revoke", id], server);
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining("No API key has this id")]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("You have no API key with this id")]);
   });
 
   test.each(["skyhook_key_", "skyhook_mcp_"])("token explain names a %s…", async (prefix) => {
