@@ -136,8 +136,7 @@ export function openBrowser(width = 1_280, height = 800): Browser {
       await shows(...shown);
     },
     async push(label, ...shown) {
-      // While an action runs, its button does nothing.
-      await wait(`${buttonOf(label)}?.ariaDisabled !== "true" && ${buttonOf(label)}`);
+      await wait(buttonOf(label));
       await read(`void ${buttonOf(label)}.click()`);
       await shows(...shown);
     },

@@ -105,7 +105,10 @@ export function useQuestion({ label, title, text, typed = null }: Question) {
       ref={dialog}
       class="confirm"
       aria-label={title}
-      onClose={({ currentTarget }) => answered.current(currentTarget.returnValue === "confirm")}
+      // Comes a moment after the dialog has closed, when it may already ask again.
+      onClose={({ currentTarget: { open, returnValue } }) =>
+        open || answered.current(returnValue === "confirm")
+      }
     >
       <form method="dialog">
         <h2>{title}</h2>
