@@ -71,7 +71,7 @@ const maxUserWrites = 30;
 /** The audited writes of an operator or admin in a minute. They also use scripts. */
 const maxOperatorWrites = 600;
 
-/** Limits what a caller does, in memory, so that nobody keeps the server busy for others. */
+/** Limits what a caller does, in memory, so that one caller cannot keep the server busy. */
 export interface RequestLimiter {
   /** Counts. Throws `too-many-requests`. */
   count(ctx: Pick<Context, "actor">, kind: LimitedKind): Left;
@@ -97,7 +97,7 @@ export function requestLimiter(clock: Clock): RequestLimiter {
   };
 }
 
-/** Whether the caller is a person without a role, whom nobody has given more than a token. */
+/** Whether the caller is a user: neither an operator nor a client. */
 function isUser(ctx: Pick<Context, "actor">): boolean {
   return !isOperator(ctx) && !isId("cli", ctx.actor.id);
 }

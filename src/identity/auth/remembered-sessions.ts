@@ -7,7 +7,7 @@ const maxSessions = 5_000;
 
 /**
  * Caches the sessions of valid tokens until they expire: verifying a signature takes 15 µs or more, a look-up
- * less than 1 µs. Whoever uses it also asks whether the access was ended.
+ * less than 1 µs. The caller must also check that the access was not ended.
  */
 export function rememberedSessions(verify: Verify, clock: Clock): Verify {
   // In order of last use.

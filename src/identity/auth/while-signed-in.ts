@@ -30,7 +30,7 @@ export function whileSignedIn<Item>(
       );
   }
   async function checkAgain(): Promise<void> {
-    // While the database cannot be read, nobody is signed out.
+    // While the database cannot be read, streams stay open.
     if (whyEnded && (await whyEnded().catch(() => null)) !== null) end();
     else if (!ended.signal.aborted) check();
   }

@@ -53,7 +53,7 @@ export const revocationsRest = ({ revocations, clients, limiter, callers }: Part
           security: [{}, { client: [] }],
           summary: "Revoke a token",
           description:
-            "Whoever holds a token may revoke it. A client that sends its credentials revokes only its own. Also of no effect, and 200: a token that is not valid (RFC 7009). Other instances follow within 5 seconds.",
+            "The holder of a token may revoke it. A client that sends its credentials revokes only its own tokens. An invalid token gets 200 too, without effect (RFC 7009). Other instances follow within 5 seconds.",
         },
       },
     )

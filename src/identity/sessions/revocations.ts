@@ -38,7 +38,7 @@ interface Revocation extends Static<typeof revocationSchema> {}
 /** Takes access away before it expires. Other instances follow within 5 seconds. */
 export interface Revocations {
   /**
-   * Revokes a token for whoever holds it, or only if it is one of `client`. Returns whether it was valid; an invalid one writes
+   * Revokes a token; if `client` is given, only one of its own. Returns whether it was valid; an invalid one writes
    * nothing. Throws `unavailable` if the keys of an identity provider cannot be read, and `too-many-requests`.
    */
   token(token: string, requestId: string, client?: Actor["id"]): Promise<boolean>;
@@ -111,7 +111,7 @@ export function revocations(parts: Parts): Revocations {
       limiter.count(session);
       await storage.atomically(
         ...revoking([session.token], expiresAt),
-        // Whoever had the token may have signed in to the console with it.
+        // The holder of the token may have signed in to the console with it.
         write(deleteSessionsSince, { actor: actor.id, since: issuedAt }),
         audit.entry({ ...session, requestId }, "token.revoked", actor.id),
       );

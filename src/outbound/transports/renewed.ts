@@ -47,7 +47,7 @@ export function renewed<Value>(clock: Clock, server: string, ask: () => Promise<
       const { value, renewAtMs } = held;
       if (now < renewAtMs) return value;
       held = { ...held, renewAtMs: now + retryMs };
-      // Nobody waits for it: the value can be used until it ends.
+      // Not awaited: the value can be used until it ends.
       (asking ??= asked()).catch(() => {});
       return value;
     },

@@ -303,7 +303,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(response.headers.getSetCookie().join()).not.toContain("__Host-skyhook=");
   });
 
-  test("without the role of before ends the sessions that have it", async () => {
+  test("without a former role ends the sessions that have it", async () => {
     const headers = { cookie: cookiesOf(await finish(await begun())) };
     const status = async () => (await app.fetch("/v1/events", { headers })).status;
     app.clock.advance(1);

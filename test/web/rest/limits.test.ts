@@ -78,7 +78,7 @@ test.each<[string, RequestInit]>([
 });
 
 test.each(["/v1/keys", "/v1/sessions"])(
-  "%s ends a key although whoever stole it uses up the limit of its owner",
+  "%s ends a key although its thief uses up the limit of its owner",
   async (path) => {
     const made = await app.as("operator", "/v1/keys", post({ name: "x" }), "ada");
     const { id } = await json(made);
