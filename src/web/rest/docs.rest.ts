@@ -21,7 +21,7 @@ const pageScript = `addEventListener("keydown", (event) => {
   event.preventDefault();
   document.querySelector("[type=search]").focus();
 });
-for (const block of isSecureContext ? document.querySelectorAll("pre:has(> [class])") : []) {
+for (const block of isSecureContext ? document.querySelectorAll("pre:has(> [class]:not(.language-text))") : []) {
   const button = document.createElement("button");
   button.textContent = "Copy";
   button.onclick = async () => {
