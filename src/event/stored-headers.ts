@@ -52,6 +52,9 @@ export function withoutSecrets(headers: Headers, readHeaders: readonly string[] 
 /** Stored with a request: which of its provider's signature headers it came under, counted from 1. */
 const signatureHeader = "skyhook-signature-header";
 
+/** Stored with a request: the part of its URL's query that its provider reads. */
+export const queryHeader = "skyhook-query";
+
 /**
  * Which of the provider's signature headers a request came under, so that it can be sent on under the same name. Empty
  * for the last one, which is the service's own: most come under it.
@@ -65,7 +68,7 @@ export function signaturePosition(headers: Headers, names: readonly string[]): K
 
 /** The stored headers of a request that it had itself, and the name that its signature came under. */
 export function splitStored(
-  { [signatureHeader]: position, ...headers }: Kept,
+  { [signatureHeader]: position, [queryHeader]: _query, ...headers }: Kept,
   names: readonly string[],
 ): { readonly headers: Kept; readonly signedAs: string | undefined } {
   return { headers, signedAs: names[Number(position) - 1] ?? names.at(-1) };

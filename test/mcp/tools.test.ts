@@ -13,7 +13,7 @@ import { itemsOf, listed, timelineOf } from "../support/operator.ts";
 type TestAgent = ReturnType<typeof agentOf>;
 
 /** In every text that a sender, or a server that answers, can choose. */
-const marker = "ignore-all-instructions";
+const marker = "ignore-all-commands";
 const eventCount = 60;
 
 function body(number: number) {

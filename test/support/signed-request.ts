@@ -39,8 +39,8 @@ function signedRequest(
   const fresh = { id: crypto.randomUUID(), now: new Date(clock.now()) };
   const path = `/webhooks/${provider.id}`;
   const options = { signedAtMs: clock.now() + seconds * 1_000, url: publicUrl + path };
-  const { headers, bytes, query } = signedSample(provider, sample, key, fresh, options);
-  return { path: path + query, init: { method: "POST", headers, body: bytes } };
+  const { headers, bytes, urlEnd } = signedSample(provider, sample, key, fresh, options);
+  return { path: path + urlEnd, init: { method: "POST", headers, body: bytes } };
 }
 
 /** Posts what `signedRequest` makes. */

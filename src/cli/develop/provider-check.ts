@@ -1,4 +1,5 @@
 import { interpret } from "../../inbound/providers/interpret.ts";
+import { requestReader } from "../../inbound/providers/kept-query.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { signedSample } from "../../inbound/providers/signed-sample.ts";
 import { developmentSecret, signingKeyWith } from "../../inbound/signatures/development-secret.ts";
@@ -64,7 +65,7 @@ async function sampleProblems(
   const headers = new Headers(first.headers);
   const request = {
     method: "POST",
-    url: url + first.query,
+    url: url + first.urlEnd,
     headers,
     bytes: first.bytes,
     receivedAtMs: now.getTime(),
@@ -73,12 +74,14 @@ async function sampleProblems(
     request,
   );
   if ("rejection" in result) return failed(`its signature is ${result.rejection}`);
-  const [meaning] = interpret(provider, result.verified, (header) => headers.get(header)) ?? [];
-  if (meaning === undefined) return failed('its body cannot be read: write what it is in "body"');
+  const [meaning] = interpret(provider, result.verified, requestReader(provider, request)) ?? [];
+  if (meaning === undefined)
+    return failed('its body cannot be read: write what it is in "payload"');
   if (meaning.status !== "accepted") return failed(unlisted(meaning.type));
   const notes: string[] = [];
   const others = new Headers(second.headers);
-  const [other] = interpret(provider, second, (header) => others.get(header)) ?? [];
+  const [other] =
+    interpret(provider, second, requestReader(provider, { ...request, headers: others })) ?? [];
   const isIdentified = provider.deliveryIdIsSigned && meaning.deliveryId !== null;
   if (!isIdentified && Bun.deepEquals(first.bytes, second.bytes)) {
     notes.push("two of them are equal, so a second one is a duplicate: write {id} into the body");

@@ -47,10 +47,10 @@ export async function checkSample(
   const [right, other] = [standFor(scheme, secretPrefix), standFor(scheme, secretPrefix)];
   const now = new Date();
   const fresh = { id: crypto.randomUUID(), now };
-  const { headers, bytes, query } = signedSample(provider, sample, right.key, fresh, { url });
+  const { headers, bytes, urlEnd } = signedSample(provider, sample, right.key, fresh, { url });
   const signed: Attempt = {
     method: "POST",
-    url: url + query,
+    url: url + urlEnd,
     headers: new Headers(headers),
     bytes,
     receivedAtMs: now.getTime(),

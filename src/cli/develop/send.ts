@@ -104,11 +104,11 @@ export async function send(
   const path = `/webhooks/${provider.id}`;
   const base = options.server ?? localUrl(config);
   const signedUrl = (publicUrl ?? base) + path;
-  const { headers, bytes, query } =
+  const { headers, bytes, urlEnd } =
     options.body === undefined
       ? prepared(provider, eventType, options, key, signedUrl)
       : await fromFile(provider, eventType, options, options.body, key, signedUrl);
-  const url = base + path + query;
+  const url = base + path + urlEnd;
   const answer = await request(url, { method: "POST", headers, body: bytes }, isItRunning);
   print(answer, options, painter(env));
   if (!answer.ok) process.exitCode = 1;
@@ -137,7 +137,7 @@ async function fromFile(
     requireSignedBody(provider);
     changeOneByte(bytes);
   }
-  return { headers, bytes, query: "" };
+  return { headers, bytes, urlEnd: provider.signature.kind === "url" ? `/${key.secret}` : "" };
 }
 
 /** The key and the time to sign with. */

@@ -53,8 +53,8 @@ export async function sign(
   const { secretsDir, publicUrl } = config;
   const secrets = secretsOf(provider, secret, secretsDir, env);
   const key = signingKeyOf(provider, secrets, secretsDir, env);
-  const target = curl === undefined ? undefined : webhookUrl(curl, provider);
-  const signedUrl = url ?? target ?? webhookUrl(publicUrl ?? localUrl(config), provider);
+  const target = curl === undefined ? undefined : webhookUrl(curl, provider, key);
+  const signedUrl = url ?? target ?? webhookUrl(publicUrl ?? localUrl(config), provider, key);
   const request = { headers: parseHeaders(header), bytes: await readBody(file), url: signedUrl };
   const { signature } = provider;
   const own = ownHeader === true ? ownSignatureHeader(signature) : null;
@@ -72,8 +72,9 @@ export async function sign(
 }
 
 /** A server's address with the path of a provider; an address with a path is used as it is. */
-function webhookUrl(base: string, { id }: Provider): string {
-  return new URL(base).pathname === "/" ? `${base.replace(/\/$/, "")}/webhooks/${id}` : base;
+function webhookUrl(base: string, { id, signature }: Provider, { secret }: SigningKey): string {
+  const end = signature.kind === "url" ? `/${secret}` : "";
+  return new URL(base).pathname === "/" ? `${base.replace(/\/$/, "")}/webhooks/${id}${end}` : base;
 }
 
 /** All headers to post a body with, signature included. Throws if the signature is not in a header. */

@@ -8,6 +8,7 @@ import { providersFetch, registeredProviders } from "../../config/providers.ts";
 import { type SecretStore, secretStore } from "../../config/secrets.ts";
 import type { RejectionReason } from "../../inbound/model/rejection.ts";
 import { interpret } from "../../inbound/providers/interpret.ts";
+import { requestReader } from "../../inbound/providers/kept-query.ts";
 import { providerVerifier } from "../../inbound/providers/provider-verifier.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { eventIdentity } from "../../inbound/receive/event-identity.ts";
@@ -129,8 +130,8 @@ async function verdictOn(
 }
 
 /** Prints the events that the delivery would create. */
-function printMeaning(provider: Provider, { headers }: SignedRequest, verified: Verified): void {
-  const meanings = interpret(provider, verified, (name) => headers.get(name));
+function printMeaning(provider: Provider, request: SignedRequest, verified: Verified): void {
+  const meanings = interpret(provider, verified, requestReader(provider, request));
   if (meanings === null) {
     console.log(
       "  but the body is not a JSON object in UTF-8: the server answers 400 and stores it as unreadable",

@@ -5,6 +5,8 @@ import { prefixedId, resource, text, word } from "../../web/schema.ts";
 /** A request to /webhooks/{provider}, before it is verified. */
 export interface WebhookRequest {
   readonly providerId: string;
+  /** Whether the path goes on after the provider: with a secret, or with what no provider expects. */
+  readonly isLonger?: boolean;
   readonly method: string;
   /** The URL as the provider knows it: the public base URL, then path and query as sent. */
   readonly url: string;

@@ -107,7 +107,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
 
   async function setupOf({ provider, secrets: current }: Registered): Promise<ProviderSetup> {
     const { id, displayName, signature, samples } = provider;
-    const path = `/webhooks/${id}`;
+    const path = `/webhooks/${id}${signature.kind === "url" ? "/{secret}" : ""}`;
     const times = (await parts.secretUses(id)).map(({ lastMatchedAt }) => lastMatchedAt.getTime());
     return {
       provider: id,

@@ -51,7 +51,7 @@ export async function testEvent(
   const unsigned = `${base}/webhooks/${id}`;
   const signed = signedSample(provider, sample, key, fresh, { url: unsigned });
   const { headers: sent, bytes } = signed;
-  const url = unsigned + signed.query;
+  const url = unsigned + signed.urlEnd;
   const headers = new Headers(sent);
   const request = { method: "POST", url, headers, bytes, receivedAtMs: nowMs };
   const verdict = await verify?.(request);

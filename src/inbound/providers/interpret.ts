@@ -4,6 +4,7 @@ import { asPayload, isObject, type JsonObject, printable } from "../../base/payl
 import { pointerKeys, valueAt } from "../../base/place.ts";
 import type { Event, EventContent, StoredReceipt } from "../../event/event.ts";
 import type { NewNotification } from "../../event/new-notification.ts";
+import { queryHeader } from "../../event/stored-headers.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
@@ -18,7 +19,7 @@ import type {
   VerifiedRequest,
 } from "./provider.ts";
 
-/** Looks a header up by its lower-case name. */
+/** Looks a header up by its lower-case name, and the query under `queryHeader`. */
 type HeaderLookup = (name: string) => string | null;
 
 /**
@@ -28,8 +29,8 @@ type HeaderLookup = (name: string) => string | null;
 export const maxItems = 5_000;
 
 /**
- * Parses and interprets verified bytes: one event, or one for each item. Returns null if they are neither a JSON object
- * in UTF-8 nor a form that contains one. Throws `body-too-large` beyond `maxItems`. Pure. Ignores the content type: no
+ * Parses and interprets verified bytes: one event, or one for each item. Returns null if they are not what the provider
+ * sends, as a JSON object in UTF-8; a text is always what it is. Throws `body-too-large` beyond `maxItems`. Pure. Ignores the content type: no
  * signature covers it, so anyone who captured a request could change it. `only`: the number of the only item to interpret.
  */
 export function interpret(
@@ -45,9 +46,10 @@ export function interpret(
     const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
     return value === null ? null : printable(value);
   };
+  const query = headerOf(queryHeader) ?? "";
   const items = provider.itemsIn?.(sent) ?? [];
   if (items.length === 0)
-    return [interpreted(provider, sent, { payload: delivery, delivery, header }, null)];
+    return [interpreted(provider, sent, { payload: delivery, delivery, header, query }, null)];
   if (only === null && items.length > maxItems) {
     const detail = `The delivery has ${items.length} items, more than ${maxItems}`;
     throw new AppError("body-too-large", detail);
@@ -57,7 +59,7 @@ export function interpret(
   return wanted.map((item, index) => {
     // Nothing can be read from what is neither an object nor an array.
     const payload = asPayload(item.value) ?? {};
-    return interpreted(provider, item, { payload, delivery, header }, first + index);
+    return interpreted(provider, item, { payload, delivery, header, query }, first + index);
   });
 }
 
@@ -123,6 +125,7 @@ function sentIn(
   bytes: Uint8Array,
 ): Delivery | null {
   if (format === "jwt") return claimsIn(signature, bytes);
+  if (isOpaque(format)) return sentText(bytes, format);
   // An array is a payload only where the provider says so.
   const isWanted = ({ value }: Delivery) => format !== "object" || isObject(value);
   const sent = parse(bytes, format, formField);
@@ -131,6 +134,24 @@ function sentIn(
   // The signature does not cover white space, so it may have been added within tokens.
   const compact = parse(compactJson(bytes), format, formField);
   return compact !== null && isWanted(compact) ? compact : null;
+}
+
+/** Whether the body is stored and sent on without being parsed. */
+export function isOpaque(format: Provider["payload"]): format is "text" | "xml" | "bytes" {
+  return format === "text" || format === "xml" || format === "bytes";
+}
+
+/** The text of a body that is not parsed. Texts are read whatever they are; bytes have a text if they are valid UTF-8. */
+function sentText(bytes: Uint8Array, format: "text" | "xml" | "bytes"): Delivery {
+  const [first, second] = bytes;
+  const mark = first === 0xfe && second === 0xff ? "utf-16be" : "utf-16le";
+  const isUtf16 = mark === "utf-16be" || (first === 0xff && second === 0xfe);
+  try {
+    const decoder = format === "bytes" ? utf8 : new TextDecoder(isUtf16 ? mark : "utf-8");
+    return { value: { text: decoder.decode(bytes) }, text: "", context: "" };
+  } catch {
+    return { value: {}, text: "", context: "" };
+  }
 }
 
 // Removes a byte order mark, and throws on invalid UTF-8.

@@ -40,6 +40,8 @@ export interface Provider {
    * Values of unknown headers are not stored.
    */
   readonly readHeaders?: readonly string[];
+  /** Parameters of the URL's query that `interpret` reads, and that are stored too. No signature may cover them. */
+  readonly readQuery?: readonly string[];
   /** The prefix of all secrets that the service issues. `doctor` warns of a secret without it. */
   readonly secretPrefix?: string;
   /** How to create the webhook at the service, where that is not obvious. */
@@ -61,9 +63,9 @@ export interface Provider {
   readonly maxBodyBytes: number;
   /**
    * What the body is. Default: a JSON object. `json`: an object or an array. `form`: its fields are the payload. `jwt`: the claims of the
-   * token that the signature is are the payload.
+   * token that the signature is are the payload. `text`, `xml`, `bytes`: the payload has only their text, as `text`, if they have one.
    */
-  readonly payload?: "object" | "json" | "form" | "jwt";
+  readonly payload?: "object" | "json" | "form" | "jwt" | "text" | "xml" | "bytes";
   /** Finds the items of a payload that are events of their own; none: the payload is the only one. Undefined: always. */
   readonly itemsIn?: (delivery: Sent) => readonly Sent[];
   /** The places whose values a retry changes: JSON pointers relative to the item. */
@@ -97,6 +99,8 @@ export interface VerifiedRequest {
    * request can change them: they must not override the payload.
    */
   readonly header: (...names: readonly string[]) => string | null;
+  /** The query of the URL, with the parameters in `readQuery`. Default: empty. */
+  readonly query?: string;
 }
 
 /** An interpreted payload. The receiver adds id, idempotency key, provider and time of receipt. */

@@ -81,7 +81,11 @@ export function registry({ providers, secretsOf, keys = noKeys }: RegistryParts)
 export function requireRegistered(registry: Registry, id: string): Registered {
   const registered = registry.get(id);
   if (registered !== undefined) return registered;
-  throw new AppError("unknown-provider", "No provider with this name is registered");
+  throw noProvider();
+}
+
+export function noProvider(): AppError {
+  return new AppError("unknown-provider", "No provider with this name is registered");
 }
 
 function isSame(before: Registered | undefined, now: Registered | undefined): boolean {

@@ -7,17 +7,19 @@ import {
   signaturePlaces,
   type SignatureScheme,
   signedUnder,
+  urlEndPlace,
 } from "../signatures/scheme.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
 
+import { isOpaque } from "./interpret.ts";
 import type { Fresh, Provider, Sample } from "./provider.ts";
 
 /** A sample request with its signature, ready to post. */
 export interface SignedSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer<ArrayBuffer>;
-  /** What to append to the URL: `?code=…` where the service adds something to the query, else empty. */
-  readonly query: string;
+  /** What to append to the URL: the secret that it ends with, and what the service adds to the query. Else empty. */
+  readonly urlEnd: string;
 }
 
 interface SigningOptions {
@@ -48,7 +50,7 @@ export function signedSample(
   return {
     headers: { "content-type": contentTypes[format ?? "object"], ...all, ...headersOf([signed]) },
     bytes: withSignature(provider, payload, bytes, signed),
-    query: queryWith([...prepared, signed]),
+    urlEnd: pathEnd(signed) + queryWith([...prepared, signed]),
   };
 }
 
@@ -66,11 +68,18 @@ export const contentTypes = {
   json: "application/json",
   form: "application/x-www-form-urlencoded",
   jwt: "application/jwt",
+  text: "text/plain; charset=utf-8",
+  xml: "application/xml",
+  bytes: "application/octet-stream",
 } as const;
 
 function headersOf(added: readonly Addition[]): Record<string, string> {
   const pairs = added.map(({ place, value }) => [headerIn(place), value] as const);
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[0] !== null));
+}
+
+function pathEnd({ place, value }: Addition): string {
+  return place === urlEndPlace ? `/${value}` : "";
 }
 
 function queryMembers(added: readonly Addition[]): Record<string, string> {
@@ -88,6 +97,7 @@ function queryOf(members: Readonly<Record<string, string>>): string {
 type Encoding = Pick<Provider, "payload" | "formField">;
 
 function encoded({ payload: format, formField }: Encoding, payload: JsonObject) {
+  if (isOpaque(format)) return Buffer.from(String(payload["text"]));
   const json = JSON.stringify(payload);
   if (format !== "form") return Buffer.from(json);
   const fields = new URLSearchParams();
@@ -103,7 +113,7 @@ function withSignature(
   bytes: Buffer<ArrayBuffer>,
   signed: Addition,
 ): Buffer<ArrayBuffer> {
-  if (headerIn(signed.place) !== null || signed.place.startsWith("query.")) return bytes;
+  if (signed.place !== "body" && !signed.place.startsWith("/")) return bytes;
   if (signed.place === "body") return Buffer.from(signed.value);
   // The token contains the payload; of a text, the payload contains the signature.
   const around = provider.signature.kind === "jwt" ? {} : payload;

@@ -1,10 +1,11 @@
 import { ownTurns } from "../../base/own-turn.ts";
 import { Place } from "../../db/place.ts";
 import type { StoredEvent } from "../../event/event.ts";
-import { signaturePosition, withoutSecrets } from "../../event/stored-headers.ts";
+import { queryHeader, signaturePosition, withoutSecrets } from "../../event/stored-headers.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { WebhookRequest } from "../model/webhook-request.ts";
 import { interpretedFields } from "../providers/interpret.ts";
+import { keptQuery } from "../providers/kept-query.ts";
 import type { Interpreted, Notice, Provider } from "../providers/provider.ts";
 import { publicSignatureHeaders, signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/signed-request.ts";
@@ -16,6 +17,10 @@ export interface VerifiedBody extends Pick<Verified, "bytes" | "signedBytes" | "
   readonly signedWith: StoredEvent["signedWith"];
   readonly receivedAtMs: number;
 }
+
+/** What an event keeps of its request besides the body. A request from a provider's log has no URL. */
+export type Origin = Pick<WebhookRequest, "headers" | "address"> &
+  Partial<Pick<WebhookRequest, "url">>;
 
 /** An event on its way into the database, with what its notifications need. */
 export interface NewEvent extends StoredEvent {
@@ -35,7 +40,7 @@ const ownTurn = ownTurns();
 /** The events of a request: one, or one for each item. `interpreted`: null for an unreadable body. */
 export async function candidatesOf(
   provider: Provider,
-  from: Pick<WebhookRequest, "headers" | "address">,
+  from: Origin,
   verified: VerifiedBody,
   interpreted: readonly Interpreted[] | null,
 ): Promise<readonly Candidate[]> {
@@ -63,9 +68,10 @@ export async function candidatesOf(
 /** What all events of a request have of it. */
 function commonFields(
   provider: Provider,
-  { headers, address }: Pick<WebhookRequest, "headers" | "address">,
+  { headers, address, url = "" }: Origin,
   { bytes, signedWith, receivedAtMs }: VerifiedBody,
 ) {
+  const query = keptQuery(provider, url);
   return {
     provider: provider.id,
     createdAt: new Date(receivedAtMs),
@@ -75,6 +81,7 @@ function commonFields(
         ...(provider.readHeaders ?? []),
         ...publicSignatureHeaders(provider.signature),
       ]),
+      ...(query !== null && { [queryHeader]: query }),
       ...signaturePosition(headers, signatureHeaders(provider.signature)),
     }),
     address,

@@ -15,9 +15,10 @@ import type { Verdict } from "../model/webhook-count.ts";
 import type { Acknowledgement, WebhookRequest } from "../model/webhook-request.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret, payloadOf } from "../providers/interpret.ts";
+import { requestReader } from "../providers/kept-query.ts";
 import { isEcho } from "../providers/own-service.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
-import { type Registered, type Registry, requireRegistered } from "../providers/registry.ts";
+import { noProvider, type Registered, type Registry } from "../providers/registry.ts";
 import { reasonFor } from "../rejections/rejection-advice.ts";
 import type { Rejections } from "../rejections/rejections.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
@@ -81,9 +82,11 @@ export function receiver(parts: ReceiveParts): Receive {
 
   async function receive(request: WebhookRequest): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
-    if (registry.get(request.providerId) === undefined)
+    const registered = registeredFor(registry, request);
+    if (registered === undefined) {
       await parts.rejections.keep(unknownProvider, "unknown-provider", request, null);
-    const registered = requireRegistered(registry, request.providerId);
+      throw noProvider();
+    }
     const { provider } = registered;
     requireMethod(provider, request);
     requireUnblocked(limiter, request.address);
@@ -107,7 +110,7 @@ export function receiver(parts: ReceiveParts): Receive {
     const verified = verifying instanceof Promise ? await verifying : verifying;
     const signed = handshakeOf(provider, request, payload, "signed");
     if (signed !== null) return greet(parts, registered, request, signed);
-    const header = (name: string) => request.headers.get(name);
+    const header = requestReader(provider, request);
     let items: readonly Interpreted[] | null;
     try {
       items = interpret(provider, verified, header);
@@ -135,7 +138,7 @@ export function receiver(parts: ReceiveParts): Receive {
 
   return async (request) => {
     const startedMs = performance.now();
-    const label = registry.get(request.providerId)?.provider.id ?? unknownProvider;
+    const label = registeredFor(registry, request)?.provider.id ?? unknownProvider;
     try {
       const answer = await receive(request);
       const acknowledgement = "body" in answer ? answer.stored : answer;
@@ -155,6 +158,15 @@ export function receiver(parts: ReceiveParts): Receive {
       throw error;
     }
   };
+}
+
+/** Only of a provider whose secret is in its URL, the path goes on. Without the secret, the request is rejected for that. */
+function registeredFor(
+  registry: Registry,
+  { providerId, isLonger = false }: WebhookRequest,
+): Registered | undefined {
+  const found = registry.get(providerId);
+  return isLonger && found?.provider.signature.kind !== "url" ? undefined : found;
 }
 
 /** Sets the provider and the result as attributes of the request's span. */

@@ -11,7 +11,7 @@ import type { Destination } from "../../outbound/model/destination.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
-import type { Acknowledgement, WebhookRequest } from "../model/webhook-request.ts";
+import type { Acknowledgement } from "../model/webhook-request.ts";
 import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 
@@ -22,6 +22,7 @@ import {
   candidatesOf,
   itemsPerTurn,
   type NewEvent,
+  type Origin,
   type VerifiedBody,
 } from "./new-event.ts";
 import { type SortedEvents, sortEvents } from "./sorted-events.ts";
@@ -53,7 +54,7 @@ const inTurn = turns();
 export async function storeEvents(
   parts: StoreParts,
   provider: Provider,
-  from: Pick<WebhookRequest, "headers" | "address">,
+  from: Origin,
   verified: VerifiedBody,
   interpreted: readonly Interpreted[] | null,
 ): Promise<Acknowledgement> {

@@ -17,9 +17,14 @@ export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: 
   // query and the cookies of each request.
   const deliver = async ({ request, set, server }: Exchange & Connection) => {
     const address = addressOf({ request, server });
+    // Match the raw path; do not percent-decode. Settings forms often have a URL with a slash at the end.
+    const [providerId = "", ...rest] = pathOf(request.url)
+      .slice("/webhooks/".length)
+      .replace(/\/$/, "")
+      .split("/");
     const result = await receive({
-      // Match the raw path; do not percent-decode. Settings forms often have a URL with a slash at the end.
-      providerId: pathOf(request.url).slice("/webhooks/".length).replace(/\/$/, ""),
+      providerId,
+      isLonger: rest.length > 0,
       method: request.method,
       url: publicUrl === null ? request.url : publicUrl + targetOf(request.url),
       headers: request.headers,

@@ -7,6 +7,8 @@ export function formOf(scheme: SignatureScheme): string {
   switch (scheme.kind) {
     case "basic-auth":
       return "`Basic` and base64 of user:password";
+    case "url":
+      return "the secret at the end of the URL";
     case "shared-secret":
       return scheme.prefix === undefined ? "the secret" : `"${scheme.prefix}" and the secret`;
     case "jwt":

@@ -39,6 +39,8 @@ export function advice(
     .join(" or ");
   switch (reason) {
     case "missing-signature":
+      if (signature.kind === "url")
+        return "The URL has no secret. At the sender, enter the URL with the secret at its end.";
       return `The webhook has no signature. Expected header: ${names}. Headers sent: ${sent}. Check that it has a secret at the provider, and that no proxy removes the header.`;
     case "several-signatures":
       return "The webhook has more than one signature. Check that no proxy repeats the header.";

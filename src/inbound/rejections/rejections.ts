@@ -135,9 +135,8 @@ export function rejections(parts: Parts): Rejections {
       const now = clock.now();
       const { headers, address, requestId } = request;
       const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
-      // Without the query, which may hold secrets.
       const path = reason === "unknown-provider" && {
-        ":path": printable(`/webhooks/${request.providerId}`, maxPathLength) ?? "",
+        ":path": printable(shownPath(request), maxPathLength) ?? "",
       };
       const declaredBytes = Number(headers.get("content-length") ?? 0);
       const rejection = {
@@ -198,6 +197,12 @@ export function rejections(parts: Parts): Rejections {
       return { ...explanation, detail };
     },
   };
+}
+
+/** A path without what may be a secret: its query, and what follows a provider or stands in its place. */
+function shownPath({ providerId, isLonger = false }: WebhookRequest): string {
+  const isName = providerId.length < 22;
+  return `/webhooks/${isName ? providerId : "…"}${isLonger ? "/…" : ""}`;
 }
 
 /** Throws `validation-failed` if nothing can be said about a secret. */

@@ -33,6 +33,7 @@ export function developmentSecret(scheme: SignatureScheme, prefix = ""): Develop
     case "hmac":
       return shared(withPrefix(secretText(random, scheme.secretEncoding), prefix));
     case "shared-secret":
+    case "url":
       return shared(withPrefix(random.toString("hex"), prefix));
     case "basic-auth":
       return shared(`skyhook:${random.toString("hex")}`);

@@ -21,5 +21,7 @@ export function schemeName(scheme: Static<typeof schemeSchema>): string {
       return "shared secret (weaker)";
     case "basic-auth":
       return "basic authentication (weaker)";
+    case "url":
+      return "secret in the URL (weakest)";
   }
 }

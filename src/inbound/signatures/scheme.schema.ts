@@ -175,7 +175,7 @@ const jwtSchema = Type.Object(
   {
     ...strict,
     description:
-      "A JSON Web Token (RFC 7519). With `from: body` or a JSON pointer and `body: jwt`, its claims are the payload; elsewhere it needs `bodyHash`.",
+      "A JSON Web Token (RFC 7519). With `from: body` or a JSON pointer and `payload: jwt`, its claims are the payload; elsewhere it needs `bodyHash`.",
   },
 );
 
@@ -197,6 +197,15 @@ const basicAuthSchema = Type.Object(
   },
 );
 
+const urlSchema = Type.Object(
+  { kind: Type.Literal("url") },
+  {
+    ...strict,
+    description:
+      "For services that cannot sign: the secret is the end of the URL, as `/webhooks/{provider}/{secret}`. The weakest: a URL is seen by more programs and people than a header.",
+  },
+);
+
 export const schemeSchema = Type.Union(
   [
     hmacSchema,
@@ -206,6 +215,7 @@ export const schemeSchema = Type.Union(
     jwtSchema,
     sharedSecretSchema,
     basicAuthSchema,
+    urlSchema,
   ],
   { description: "How the service proves that a delivery comes from it." },
 );
@@ -215,6 +225,7 @@ export type PublicKeyScheme = Static<typeof ed25519Schema | typeof ecdsaSchema |
 export type JwtScheme = Static<typeof jwtSchema>;
 export type SharedSecretScheme = Static<typeof sharedSecretSchema>;
 export type BasicAuthScheme = Static<typeof basicAuthSchema>;
+export type UrlScheme = Static<typeof urlSchema>;
 /** The schemes that sign a text. */
 export type TextScheme = HmacScheme | PublicKeyScheme;
 export type KeySource = Static<typeof keySource>;

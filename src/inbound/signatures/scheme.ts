@@ -7,20 +7,25 @@ import type {
   PublicKeyScheme,
   SharedSecretScheme,
   TextScheme,
+  UrlScheme,
 } from "./scheme.schema.ts";
 import { coversForm, signedPlace } from "./signed-text.ts";
 
 /** How a provider proves that a request comes from it, as data. The engine in `signature.ts` interprets it. */
 export type SignatureScheme =
-  HmacScheme | PublicKeyScheme | JwtScheme | SharedSecretScheme | BasicAuthScheme;
+  HmacScheme | PublicKeyScheme | JwtScheme | SharedSecretScheme | BasicAuthScheme | UrlScheme;
 
 export function isTextScheme(scheme: SignatureScheme): scheme is TextScheme {
   return "signs" in scheme;
 }
 
+/** The place of a secret that is the end of the URL. No file can name it. */
+export const urlEndPlace = "url";
+
 /** The places of the signature, in order of preference. */
 export function signaturePlaces(scheme: SignatureScheme): readonly string[] {
   if (scheme.kind === "basic-auth") return ["header.authorization"];
+  if (scheme.kind === "url") return [urlEndPlace];
   return oneOrMore(scheme.from);
 }
 
@@ -40,7 +45,7 @@ export function publicSignatureHeaders(scheme: SignatureScheme): readonly string
 
 /** The scheme with its signature in this header only, and the id and the time in those of the same set. */
 export function signedUnder(scheme: SignatureScheme, header: string): SignatureScheme {
-  if (scheme.kind === "basic-auth") return scheme;
+  if (scheme.kind === "basic-auth" || scheme.kind === "url") return scheme;
   const from = `header.${header}`;
   if (!isTextScheme(scheme)) return { ...scheme, from };
   const set = signaturePlaces(scheme).indexOf(from);
@@ -107,7 +112,7 @@ export function isSymmetric({ algorithms }: Pick<JwtScheme, "algorithms">): bool
 /** Whether the proof covers nothing of the request: a secret that each one contains, or a token for some minutes. */
 export function isWeak(scheme: SignatureScheme): boolean {
   if (scheme.kind === "jwt") return scheme.bodyHash === "none";
-  return scheme.kind === "shared-secret" || scheme.kind === "basic-auth";
+  return ["shared-secret", "basic-auth", "url"].includes(scheme.kind);
 }
 
 /** Whether the signature covers the URL or a part of it. */
@@ -165,6 +170,14 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
     ...(namesValue(scheme, "id") ? oneOrMore(id) : []),
     ...(namesValue(scheme, "timestamp") ? oneOrMore(timestamp?.from) : []),
   ];
+}
+
+/** Whether the signature covers what is at a place: by itself, with the URL or with the body. */
+export function coversPlace(scheme: SignatureScheme, place: string): boolean {
+  if (signedPlaces(scheme).includes(place)) return true;
+  if (place.startsWith("query."))
+    return isTextScheme(scheme) && signedTemplates(scheme).every((text) => text.includes("{url"));
+  return headerIn(place) === null && coversBodyPlaces(scheme);
 }
 
 /** Where the signed time is. Part of a signature or of a token, it is at their places. */

@@ -2,7 +2,7 @@ import { sameText } from "../../base/crypto.ts";
 import { exactText, lookup } from "../../base/place.ts";
 
 import { sourceOf } from "./payload-reader.ts";
-import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
+import type { BasicAuthScheme, SharedSecretScheme, UrlScheme } from "./scheme.schema.ts";
 import type {
   RoleSecret,
   SignatureRejection,
@@ -16,13 +16,14 @@ type ReadSecret = (
 
 /**
  * Verifies secrets that are sent with each request. They are weaker than signatures: they do not cover the body,
- * and anyone who sees one request can forge others.
+ * and anyone who sees one request can forge others. Throws on a secret that the end of a URL cannot be.
  */
 export function tokenVerifier(
-  scheme: SharedSecretScheme | BasicAuthScheme,
+  scheme: SharedSecretScheme | BasicAuthScheme | UrlScheme,
   secrets: readonly RoleSecret[],
 ): (request: SignedRequest) => Verification {
-  const read = scheme.kind === "basic-auth" ? readBasic : secretReader(scheme);
+  if (scheme.kind === "url") requireUnguessable(secrets);
+  const read = readerOf(scheme);
   return (request) => {
     const found = read(request);
     if ("rejection" in found) return found;
@@ -33,6 +34,22 @@ export function tokenVerifier(
     return { verified: { bytes, signedBytes: bytes, signedContext: "", signedWith: match.role } };
   };
 }
+
+function readerOf(scheme: SharedSecretScheme | BasicAuthScheme | UrlScheme): ReadSecret {
+  if (scheme.kind === "url") return readUrl;
+  return scheme.kind === "basic-auth" ? readBasic : secretReader(scheme);
+}
+
+/** As hexadecimal digits, 32 characters have 128 bits. */
+function requireUnguessable(secrets: readonly RoleSecret[]): void {
+  if (secrets.every(({ secret }) => /^[\w-]{32,200}$/.test(secret))) return;
+  throw new Error("must have 32 to 200 letters, digits, - or _, since it is a part of the URL");
+}
+
+const readUrl: ReadSecret = ({ url }) => {
+  const [, sent] = /\/webhooks\/[^/?]+\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? [];
+  return sent === undefined ? { rejection: "missing-signature" } : { sent };
+};
 
 function secretReader({ from, prefix = "" }: SharedSecretScheme): ReadSecret {
   const find = lookup(from);

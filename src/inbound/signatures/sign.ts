@@ -6,7 +6,13 @@ import { secretKey, type SigningKey } from "./keys.ts";
 import { hashOf, keyInput } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
 import type { TextScheme } from "./scheme.schema.ts";
-import { headerIn, isTextScheme, signaturePlaces, type SignatureScheme } from "./scheme.ts";
+import {
+  headerIn,
+  isTextScheme,
+  signaturePlaces,
+  type SignatureScheme,
+  urlEndPlace,
+} from "./scheme.ts";
 import { signedToken } from "./sign-jwt.ts";
 import { type Piece, signedBody, signedTexts } from "./signed-text.ts";
 
@@ -62,6 +68,8 @@ export function signature(
       return { place, value: prefix + key.secret };
     case "basic-auth":
       return { place, value: `Basic ${Buffer.from(key.secret).toString("base64")}` };
+    case "url":
+      return { place, value: key.secret };
     case "jwt":
       return { place, value: prefix + signedToken(scheme, key, request, atMs) };
     default:
@@ -70,7 +78,7 @@ export function signature(
 }
 
 /**
- * The headers that the provider would add to a request. Throws if the scheme adds to the body, and the body lacks what it
+ * The headers that the provider would add to a request; a secret in the URL is none. Throws if the scheme adds to the body, and the body lacks what it
  * adds.
  */
 export function signedHeaders(
@@ -86,7 +94,7 @@ export function signedHeaders(
   );
   const headers = { ...request.headers, ...headersOf(prepared) };
   const signed = signature(scheme, key, { ...request, headers }, atMs);
-  return headersOf([...prepared, signed]);
+  return headersOf([...prepared, signed].filter(({ place }) => place !== urlEndPlace));
 }
 
 function headersOf(added: readonly Addition[]): Record<string, string> {

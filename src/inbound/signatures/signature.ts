@@ -56,6 +56,7 @@ export function verifier(
       return jwtVerifier(scheme, roles, keys);
     case "shared-secret":
     case "basic-auth":
+    case "url":
       return tokenVerifier(scheme, roles);
     default:
       return scheme.key === undefined

@@ -81,7 +81,6 @@ test.each([
 
 test.each([
   ['own: [{ a: "1" }]', '"a" is unknown'],
-  ['own: [{ query.a: "1" }]', "{query.a} is only for handshakes: events have no URL"],
   ['own: [{ header.x-signature: "1" }]', "holds the signature or the secret"],
   ['own: [{ delivery/a: "1" }]', 'is only for files with "each"'],
   ["own: [{}]", "own"],

@@ -30,10 +30,10 @@ const files: Readonly<Record<string, string>> = {
   numbers: `${common("{body}")}deliveryId: /id\n`,
   numbers_signed: common("{/id}.{/n}.{body}"),
   numbers_each: `${common("{body}")}each: /entry/*/things\n`,
-  numbers_form: `${common("{body}")}body: form\nformField: payload\n`,
+  numbers_form: `${common("{body}")}payload: form\nformField: payload\n`,
   numbers_jwt: common("{body}").replace(
     /^signature: .*$/m,
-    "body: jwt\nsignature: { kind: jwt, from: body, algorithms: [HS256] }",
+    "payload: jwt\nsignature: { kind: jwt, from: body, algorithms: [HS256] }",
   ),
   shopify: catalogueFiles["shopify"] ?? "",
 };

@@ -16,7 +16,7 @@ const folder = folderForTests();
 const ids = ["slack", "zoom", "okta", "gitlab", "shopify", "trello", "x"];
 const secret = "a secret that only the two know";
 const keyed = `displayName: Keyed
-body: jwt
+payload: jwt
 signature:
   kind: jwt
   from: body

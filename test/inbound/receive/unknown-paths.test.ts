@@ -43,8 +43,8 @@ describe("a path of no provider", () => {
   test.each([
     ["POST", "/webhooks/codehost", "/webhooks/codehost", "code_host (GitHub)"],
     ["POST", "/webhooks/GitHub", "/webhooks/GitHub", "code_host (GitHub)"],
-    ["POST", "/webhooks/code_host/events", "/webhooks/code_host/events", "code_host (GitHub)"],
-    ["POST", "/webhooks/code_host//", "/webhooks/code_host/", "code_host (GitHub)"],
+    ["POST", "/webhooks/code_host/events", "/webhooks/code_host/…", "code_host (GitHub)"],
+    ["POST", "/webhooks/code_host//", "/webhooks/code_host/…", "code_host (GitHub)"],
     [
       "GET",
       "/webhooks/shared-inbox?token=hidden",
@@ -53,7 +53,8 @@ describe("a path of no provider", () => {
     ],
     ["POST", "/webhooks/zzzzzzzz", "/webhooks/zzzzzzzz", null],
     ["POST", "/webhooks/", "/webhooks/", null],
-    ["POST", `/webhooks/${"y".repeat(500)}`, `/webhooks/${"y".repeat(189)}…`, null],
+    ["POST", `/webhooks/${"y".repeat(22)}`, "/webhooks/…", null],
+    ["POST", `/webhooks/none/${"y".repeat(500)}`, "/webhooks/none/…", null],
   ])("%s %s is shown to operators, with advice", async (method, sent, path, meant) => {
     const body = method === "POST" ? { body: "secret of the sender" } : {};
     const answer = await app.fetch(sent, { method, ...body, headers: { "x-key": "hidden" } });

@@ -1,10 +1,11 @@
-import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
+import { anyTime, idOf, type JsonObject, printable, webUrl } from "../../../base/payload.ts";
 import { condition, exactText, lookup, oneOrMore, type PlaceSource } from "../../../base/place.ts";
 import { type Template, template, type TemplateContext } from "../../../base/template.ts";
 import type { EventData } from "../../../event/event.ts";
 import type { Severity } from "../../../event/new-notification.ts";
-import { coversOnlyForm, headerIn, signedPlaces, timePlacesOf } from "../../signatures/scheme.ts";
+import { coversOnlyForm, coversPlace, timePlacesOf } from "../../signatures/scheme.ts";
 import { ignoredTitle, presentOf, typeName } from "../event-fields.ts";
+import { isOpaque } from "../interpret.ts";
 import type { Interpretation, VerifiedRequest } from "../provider.ts";
 
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
@@ -47,10 +48,11 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
   const own = (file.own ?? []).map(condition);
   const isUnsigned = !isNameSigned(file);
   const { decimals = {} } = file;
-  return ({ payload, delivery = payload, header }) => {
+  const hasText = isOpaque(file.payload);
+  return ({ payload, delivery = payload, header, query = "" }) => {
     const source = {
       headers: { get: header },
-      url: "",
+      url: `?${query}`,
       payload: () => payload,
       delivery: () => delivery,
     };
@@ -68,6 +70,7 @@ export function describer(file: ProviderFile): (request: VerifiedRequest) => Int
       type,
       deliveryId,
       ...described,
+      ...(hasText && { data: withText(payload, described.data) }),
       ...(isUnsigned && { unsignedName: isListed ? name : "" }),
       ...(!isListed && { title: ignoredTitle(type, described.subject) }),
     };
@@ -82,9 +85,10 @@ function isNameSigned({ event, signature, retryChanges }: ProviderFile): boolean
   const times = timePlacesOf(signature);
   // What else is signed does not count in the identity without the time.
   const isTimeless = oneOrMore(retryChanges).some((place) => times.includes(place));
-  const signed = isTimeless ? [] : signedPlaces(signature);
   return template(event).places.every((place) =>
-    headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
+    /^(?:header|query)\./.test(place)
+      ? !isTimeless && coversPlace(signature, place)
+      : !coversOnlyForm(signature),
   );
 }
 
@@ -155,6 +159,11 @@ function fieldsOf(description: Description, context: TemplateContext): EventData
     ([name, compiled]) => [name, line(compiled, context)] as const,
   );
   return presentOf(Object.fromEntries(fields));
+}
+
+/** The start of a body that is not parsed makes its event searchable, unless the file has a field of the name. */
+function withText({ text }: JsonObject, data: EventData): EventData {
+  return presentOf({ text: typeof text === "string" ? printable(text) : null, ...data });
 }
 
 function firstOf<Value>(

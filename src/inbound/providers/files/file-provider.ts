@@ -1,18 +1,13 @@
-import { asPayload, joined, type JsonObject } from "../../../base/payload.ts";
+import { asPayload, joined } from "../../../base/payload.ts";
 import { oneOrMore } from "../../../base/place.ts";
 import type { DataFields } from "../../../event/data-fields.ts";
 import type { EventContent } from "../../../event/event.ts";
 import type { NewNotification } from "../../../event/new-notification.ts";
 import { text } from "../../../web/schema.ts";
 import type { PaymentPlaces, PaymentSource } from "../../model/payment-notice.ts";
-import {
-  coversBodyPlaces,
-  headerIn,
-  readHeadersOf,
-  signedPlaces,
-  timePlacesOf,
-} from "../../signatures/scheme.ts";
+import { coversPlace, headerIn, readHeadersOf, timePlacesOf } from "../../signatures/scheme.ts";
 import { typeName } from "../event-fields.ts";
+import { isOpaque } from "../interpret.ts";
 import type { Fresh, Notice, Provider, Sample } from "../provider.ts";
 
 import { describer } from "./describe.ts";
@@ -34,9 +29,10 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     displayName,
     path,
     signature,
-    payload: file.body ?? "json",
+    payload: file.payload ?? "json",
     deliveryIdIsSigned: isIdSigned(file),
     readHeaders: readHeaders(file),
+    readQuery: readQuery(file),
     maxBodyBytes: file.maxBodyBytes ?? defaultMaxBodyBytes,
     handshakes: handshakesOf(file),
     data: dataFieldsOf(file),
@@ -66,8 +62,12 @@ function typesOf({ events }: ProviderFile): readonly string[] {
 }
 
 /** The fields that any of its events has, each described by the places that its values come from. */
-function dataFieldsOf({ data, events }: ProviderFile): DataFields {
-  const all = [data, ...Object.values(events).map((event) => event.data)];
+function dataFieldsOf({ payload, data, events }: ProviderFile): DataFields {
+  const all = [
+    isOpaque(payload) ? { text: "the body" } : {},
+    data,
+    ...Object.values(events).map((event) => event.data),
+  ];
   const entries = all.flatMap((fields = {}) => Object.entries(fields));
   return Object.fromEntries(
     entries.map(([name, from]) => [name, text(`From \`${from.replaceAll("`", "'")}\`.`)]),
@@ -76,16 +76,21 @@ function dataFieldsOf({ data, events }: ProviderFile): DataFields {
 
 /** Whether the signature covers every place of the delivery id. Without an id, the hash of the body is the key. */
 function isIdSigned({ signature, deliveryId }: ProviderFile): boolean {
-  const signed = new Set(signedPlaces(signature));
-  return oneOrMore(deliveryId).every(
-    (place) => signed.has(place) || (headerIn(place) === null && coversBodyPlaces(signature)),
-  );
+  // Who knows the URL could send any body with any id.
+  if (signature.kind === "url") return true;
+  return oneOrMore(deliveryId).every((place) => coversPlace(signature, place));
 }
 
 /** Headers that events are made of: their values are stored, for replays. Never one that proves the origin. */
 function readHeaders(file: ProviderFile): readonly string[] {
   const ofEvents = readPlaces(file).flatMap((place) => headerIn(place) ?? []);
   return [...new Set([...ofEvents, ...readHeadersOf(file.signature)])].toSorted();
+}
+
+/** The parameters of the query that events are made of. */
+function readQuery(file: ProviderFile): readonly string[] {
+  const names = readPlaces(file).filter((place) => place.startsWith("query."));
+  return [...new Set(names.map((name) => name.slice("query.".length)))];
 }
 
 function notification(event: EventContent, notice: Notice | null): NewNotification {
@@ -147,8 +152,9 @@ function filled({ headers = {}, query = {}, body }: FileSample, fresh: Fresh): R
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, filledText(value, fresh)]),
     );
-  const payload: JsonObject | null = asPayload(filledValue(body, fresh));
-  return { headers: texts(headers), query: texts(query), body: payload ?? {} };
+  const value = filledValue(body, fresh);
+  const filledBody = typeof value === "string" ? { text: value } : (asPayload(value) ?? {});
+  return { headers: texts(headers), query: texts(query), body: filledBody };
 }
 
 function filledValue(value: unknown, fresh: Fresh): unknown {

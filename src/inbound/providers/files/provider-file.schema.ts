@@ -6,7 +6,7 @@ import { severities } from "../../../event/new-notification.ts";
 import { nameSchema } from "../../../identity/users/fields.ts";
 import { serviceCategories } from "../../model/service-categories.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
-import { eventPlaceSchema } from "../../signatures/signed-text.schema.ts";
+import { eventPlaceSchema, words } from "../../signatures/signed-text.schema.ts";
 
 import { conditionSchema, handshakeSchema } from "./handshake.schema.ts";
 
@@ -166,10 +166,14 @@ const sample = Type.Object(
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     query: Type.Optional(
       Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 200 }), {
-        description: "What the service adds to the URL, if the signature covers it.",
+        description: "What the service adds to the URL.",
       }),
     ),
-    body: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())]),
+    body: Type.Union([
+      Type.Record(Type.String(), Type.Unknown()),
+      Type.Array(Type.Unknown()),
+      Type.String({ maxLength: 10_000 }),
+    ]),
   },
   {
     ...strict,
@@ -216,10 +220,11 @@ export const providerFileSchema = Type.Object(
         description: "The maximum body size. Default: 1 MiB.",
       }),
     ),
-    body: Type.Optional(
-      Type.Union([Type.Literal("json"), Type.Literal("form"), Type.Literal("jwt")], {
-        description: "What the body is. Default: `json`, an object or an array.",
-      }),
+    payload: Type.Optional(
+      words(
+        ["json", "form", "jwt", "text", "xml", "bytes"],
+        "What the body is. Default: `json`, an object or an array. `text`, `xml` and `bytes` are stored and sent on as they came; templates read their text, if they have one, as `{/text}`.",
+      ),
     ),
     formField: Type.Optional(
       Type.String({

@@ -5,12 +5,12 @@ import { firstOnly, problemsIn, type Rules, rulesOfEach } from "../../../base/va
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import { schemeRules } from "../../signatures/scheme-rules.ts";
 import {
-  headerIn,
   isTokenInBody,
   readsPayload,
   secretPlacesOf,
   timePlacesOf,
 } from "../../signatures/scheme.ts";
+import { isOpaque } from "../interpret.ts";
 
 import { checkedFile } from "./checked-file.ts";
 import { signsAnswer } from "./handshakes.ts";
@@ -27,7 +27,7 @@ export function readProviderFile(name: string, text: string): ProviderFile {
 
 /** What can be wrong with a file that its schema cannot express. */
 function fileRules(file: ProviderFile): Rules {
-  const { body, formField, signature, maxBodyBytes = 0, each, deliveryId, retryChanges } = file;
+  const { payload, formField, signature, maxBodyBytes = 0, each, deliveryId, retryChanges } = file;
   const isClaims = signature.kind === "jwt" && isTokenInBody(signature);
   const signs = "signs" in signature ? JSON.stringify(signature.signs) : "";
   const hasItems = each !== undefined;
@@ -37,22 +37,28 @@ function fileRules(file: ProviderFile): Rules {
     signature: schemeRules(signature),
     formField: {
       '"formField" is for services that post a form: leave it out':
-        formField !== undefined && body === "jwt",
+        formField !== undefined && payload === "jwt",
     },
     maxBodyBytes: {
       [`The signature needs a member of the payload, which is read only up to ${maxUnverifiedBytes} bytes: write that or less`]:
         maxBodyBytes > maxUnverifiedBytes && readsPayload(signature),
     },
-    body: {
-      '"body: jwt" and a signature that is a token in the body go together':
-        (body === "jwt") !== isClaims,
-      '{form} in "signs" needs "body: form"':
-        /\{(?:form|sortedForm)\}/.test(signs) && body !== "form",
+    payload: {
+      [`A body of ${payload} has no members: leave each, formField, payment and the pointers in retryChanges out`]:
+        isOpaque(payload) &&
+        (hasItems ||
+          formField !== undefined ||
+          file.payment !== undefined ||
+          oneOrMore(retryChanges).some((place) => place.startsWith("/"))),
+      '"payload: jwt" and a signature that is a token in the body go together':
+        (payload === "jwt") !== isClaims,
+      '{form} in "signs" needs "payload: form"':
+        /\{(?:form|sortedForm)\}/.test(signs) && payload !== "form",
     },
     each: {
       ...rulesOfEach(oneOrMore(each), itemRules),
       "The fields of a form are texts, not items: leave each out":
-        hasItems && body === "form" && formField === undefined,
+        hasItems && payload === "form" && formField === undefined,
     },
     // Each item is an event of its own, so its id must be in it.
     deliveryId: rulesOfEach(oneOrMore(deliveryId), (place) => ({
@@ -153,15 +159,17 @@ function textRules({ text, kind }: FileText, file: ProviderFile): Rules {
   }
 }
 
-/** Events can be read again from their bodies and headers, so they have no URL. They must not hold secrets. */
-function placeRules(place: string, { signature, each }: ProviderFile): Rules {
+/** Events must not hold secrets. */
+function placeRules(place: string, { payload, signature, each }: ProviderFile): Rules {
   const pointer = place.replace(/^delivery/, "");
   // Another member of the body that proves the origin is a signature, which the body shows anyway, or the name of an account.
-  const isShown = headerIn(place) === null && signature.kind !== "shared-secret";
+  const isPointer = place !== "" && !/^(?:header|query)\./.test(place);
+  const isShown = isPointer && signature.kind !== "shared-secret";
   return firstOnly({
     [`{${place}} is only for files with "each": write {${pointer}}`]:
       place.startsWith(deliveryPrefix) && each === undefined,
-    [`{${place}} is only for handshakes: events have no URL`]: place.startsWith("query."),
+    [`{${place}}: a body of ${payload} has only {/text}`]:
+      isOpaque(payload) && isPointer && place !== "/text",
     [`{${place}} holds the signature or the secret, which no event may show`]:
       !isShown && secretPlacesOf(signature).includes(pointer),
   });

@@ -35,7 +35,12 @@ interface Stand {
 
 function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret: string): Stand {
   const isShared = scheme.kind === "hmac" || scheme.kind === "shared-secret";
-  if (isShared || scheme.kind === "basic-auth" || hasSharedSecret(scheme)) {
+  if (
+    isShared ||
+    scheme.kind === "basic-auth" ||
+    scheme.kind === "url" ||
+    hasSharedSecret(scheme)
+  ) {
     const key = { secret: developmentSecret(scheme, secretPrefix)?.secret ?? "" };
     return { key, keys: { find: () => null, confirm() {} } };
   }
@@ -116,10 +121,10 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   });
 
   test.each(samples)("signs %s so that it verifies", async (_, sample) => {
-    const { headers, bytes, query } = signedSample(provider, sample, stand.key, fresh(), { url });
+    const { headers, bytes, urlEnd } = signedSample(provider, sample, stand.key, fresh(), { url });
     const secrets = { current: stand.key.secret, previous: null };
     const verify = verifier(provider.signature, secrets, stand.keys);
-    const at = { method: "POST", url: url + query, bytes, receivedAtMs: Date.now() };
+    const at = { method: "POST", url: url + urlEnd, bytes, receivedAtMs: Date.now() };
     expect(await verify({ ...at, headers: new Headers(headers) })).toHaveProperty("verified");
   });
 

@@ -42,7 +42,7 @@ describe("a provider file", () => {
     [
       "kind: hmac",
       "kind: hmak",
-      'slack.yaml:8: signature.kind must be one of hmac, ed25519, ecdsa-p256, rsa-pkcs1, rsa-pss, jwt, shared-secret, basic-auth, not "hmak"',
+      'slack.yaml:8: signature.kind must be one of hmac, ed25519, ecdsa-p256, rsa-pkcs1, rsa-pss, jwt, shared-secret, basic-auth, url, not "hmak"',
     ],
     [
       "encoding: hex",
@@ -113,12 +113,12 @@ describe("a provider file", () => {
 signature: { kind: ed25519, encoding: hex, from: header.x-a, signs: '{id}{body}', prefix: 'a,' }
 deliveryId:
   - /id
-  - query.id
+  - delivery/id
 event: a
 events:
   404:
     severity:
-      from: query.c
+      from: delivery/c
       is: {}
       otherwise: info
 samples: { a: { body: { a: 1 } } }
@@ -126,8 +126,8 @@ samples: { a: { body: { a: 1 } } }
     expect(messagesOf(file)).toEqual([
       'slack.yaml:2: {id} needs "id", its place',
       expect.stringMatching(/^slack.yaml:2: A comma separates/),
-      "slack.yaml:5: {query.id} is only for handshakes: events have no URL",
-      "slack.yaml:10: {query.c} is only for handshakes: events have no URL",
+      'slack.yaml:5: {delivery/id} is only for files with "each": write {/id}',
+      'slack.yaml:10: {delivery/c} is only for files with "each": write {/c}',
     ]);
   });
 
@@ -169,7 +169,10 @@ samples: { a: { body: { a: 1 } } }
     ["each: events", '"events" is no JSON pointer: write "/events"'],
     ["each: /events/*", '"/events/*" names the entries: write "/events", their array'],
     ["each: []", "each"],
-    ["each: /events\nbody: form", "The fields of a form are texts, not items"],
+    ["each: /events\npayload: form", "The fields of a form are texts, not items"],
+    ["payload: text\ntitle: '{/a}'", "{/a}: a body of text has only {/text}"],
+    ["payload: xml\neach: /a", "A body of xml has no members: leave each, "],
+    ["payload: bytes\nretryChanges: /a", "A body of bytes has no members: leave each, "],
     ["each: /events\ndeliveryId: delivery/event_id", "delivery/event_id is the same for all items"],
     ["each: /events\ndeliveryId: [/id, header.x-id]", "header.x-id is the same for all items"],
     ["subject: '{delivery/id}'", '{delivery/id} is only for files with "each": write {/id}'],
@@ -254,9 +257,9 @@ samples: { a: { body: { a: 1 } } }
       `displayName: A\n${body}signature: { ${signature}${more} }\nevent: a\nevents: { a: { type: a } }\nsamples: { a: { body: { a: 1 } } }\n`;
     const hash = ", bodyHash: { claim: hash, algorithm: sha256, encoding: hex }";
     expect(messagesOf(file("", "")).join()).toContain("A token outside the body does not cover");
-    expect(messagesOf(file(hash, "body: jwt\n")).join()).toContain("go together");
+    expect(messagesOf(file(hash, "payload: jwt\n")).join()).toContain("go together");
     expect(messagesOf(file(hash, ""))).toEqual([]);
     expect(messagesOf(file(", bodyHash: none", ""))).toEqual([]);
-    expect(messagesOf(file(", bodyHash: none", "body: jwt\n")).join()).toContain("go together");
+    expect(messagesOf(file(", bodyHash: none", "payload: jwt\n")).join()).toContain("go together");
   });
 });

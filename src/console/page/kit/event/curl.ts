@@ -15,7 +15,7 @@ const skippedHeaders =
  */
 const unprintable = /[^\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u05ff\u3000-\ud7ff]/;
 
-/** A shell command that posts the same bytes. It has no signature: add one with the secret. */
+/** A shell command that posts the same bytes. It has no signature, nor a secret in its URL. */
 export function curlOf(
   origin: string,
   { provider, headers, body, bodyEncoding }: Delivery,
@@ -29,7 +29,8 @@ export function curlOf(
     ...lines,
     `  --data-binary ${isPlain ? quoted(body) : "@-"}`,
   ].join(" \\\n");
-  const note = "# The signature is omitted: sign the body with your secret and add the header.\n";
+  const note =
+    "# Without its signature or secret: add the header, or the end of the URL, that your provider sends.\n";
   if (isPlain) return note + command;
   const base64 = bodyEncoding === "base64" ? body : toBase64(body);
   return `${note}printf %s ${base64} | base64 -d | ${command}`;
