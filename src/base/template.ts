@@ -122,7 +122,7 @@ function partsOf(template: string, mode: TemplateMode): readonly Part[] {
       optional = [];
     } else if (mark === "]") {
       if (optional === null) throw new Error(`"${template}" has a single "]": write "]]"`);
-      if (placesOrNames(optional) === 0) {
+      if (!optional.some(({ kind }) => kind === "value")) {
         throw new Error(`"${template}" has brackets without a value: write "[[" for the character`);
       }
       outer.push({ kind: "optional", parts: optional });
@@ -136,10 +136,6 @@ function partsOf(template: string, mode: TemplateMode): readonly Part[] {
   }
   if (optional !== null) throw new Error(`"${template}" has a single "[": write "[["`);
   return outer;
-}
-
-function placesOrNames(parts: readonly Part[]): number {
-  return parts.filter(({ kind }) => kind === "value").length;
 }
 
 /** `a ?? b ?? "text" | filter | filter place` */
