@@ -115,6 +115,15 @@ const said: readonly (readonly [file: string, text: string])[] = [
     `default ${valueOf("inbound/providers/files/file-provider.ts", "defaultMaxBodyBytes")} `,
   ],
   ["providers", `at most ${ahead} `],
+  [
+    "providers",
+    `more than ${valueOf("inbound/providers/kept-query.ts", "maxQueryLength")} characters`,
+  ],
+  ["providers", `the first ${valueOf("base/payload.ts", "maxTextLength")} characters`],
+  [
+    "providers",
+    `| shared, ${valueOf("inbound/signatures/shared-secret.ts", "leastUrlSecretLength")} characters`,
+  ],
   ["debugging", `${heartbeatSeconds} s of silence: after ${2 * heartbeatSeconds} s without`],
   ["debugging", `instead of ${defaultRatePerSecond} events per second`],
   ["postgresql", `With the defaults of both (${settings.databasePoolSize.default} and 100)`],

@@ -9,9 +9,11 @@ import { registeredProviders } from "../../config/providers.ts";
 import { secretPlaces, type SecretStore, secretStore } from "../../config/secrets.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import { developmentSecret } from "../../inbound/signatures/development-secret.ts";
+import { verifier } from "../../inbound/signatures/signature.ts";
 import type { SecretRole } from "../../inbound/signatures/signed-request.ts";
 import { maxSecretCharacters } from "../../inbound/signatures/usable-secret.ts";
 import { argument, example, parseProviderId } from "../kit/arguments.ts";
+import { messageOf } from "../kit/errors.ts";
 import { findRegistered, requireNoVariable } from "../kit/find-provider.ts";
 import { UsageError } from "../kit/output.ts";
 import { readSecret } from "../kit/secret-input.ts";
@@ -55,7 +57,7 @@ async function setSecret(
 ): Promise<void> {
   const config = readConfig(env);
   const { secretsDir } = config;
-  const { id: provider } = await findRegistered(name, config);
+  const { id: provider, signature } = await findRegistered(name, config);
   requireNoVariable(provider, secretsDir, env);
   const store = secretStore(env, secretsDir);
   const { current, previous } = secretPlaces(provider, secretsDir);
@@ -74,6 +76,11 @@ async function setSecret(
   if (secret === "") throw new UsageError("The secret is empty, so nothing was stored");
   if (secret.length > maxSecretCharacters) {
     throw new UsageError(`A secret of more than ${maxSecretCharacters} characters is not stored`);
+  }
+  try {
+    verifier(signature, { current: secret, previous: null });
+  } catch (error) {
+    throw new UsageError(`The secret ${messageOf(error)}. Nothing was stored.`, { cause: error });
   }
   const isRotation = existsSync(current.file);
   console.log(

@@ -2,7 +2,7 @@ import { queryHeader } from "../../event/stored-headers.ts";
 
 import type { Provider } from "./provider.ts";
 
-const maxLength = 1_024;
+const maxQueryLength = 1_024;
 
 /** The part of the URL's query that the provider reads, or null: if it is longer than 1,024 characters, none is kept. */
 export function keptQuery(
@@ -17,7 +17,7 @@ export function keptQuery(
     return value === null ? [] : [[name, value] as const];
   });
   const kept = new URLSearchParams(Object.fromEntries(read)).toString();
-  return kept === "" || kept.length > maxLength ? null : kept;
+  return kept === "" || kept.length > maxQueryLength ? null : kept;
 }
 
 /** Looks up what `interpret` reads of a request besides its body. */

@@ -40,14 +40,21 @@ function readerOf(scheme: SharedSecretScheme | BasicAuthScheme | UrlScheme): Rea
   return scheme.kind === "basic-auth" ? readBasic : secretReader(scheme);
 }
 
-/** As hexadecimal digits, 32 characters have 128 bits. */
+/** Of hexadecimal digits, 128 bits. */
+const leastUrlSecretLength = 32;
+
 function requireUnguessable(secrets: readonly RoleSecret[]): void {
-  if (secrets.every(({ secret }) => /^[\w-]{32,200}$/.test(secret))) return;
-  throw new Error("must have 32 to 200 letters, digits, - or _, since it is a part of the URL");
+  const isUsable = ({ secret }: RoleSecret) =>
+    secret.length >= leastUrlSecretLength && /^[\w-]{1,200}$/.test(secret);
+  if (secrets.every(isUsable)) return;
+  throw new Error(
+    `must have ${leastUrlSecretLength} to 200 letters, digits, - or _, since it is a part of the URL`,
+  );
 }
 
 const readUrl: ReadSecret = ({ url }) => {
-  const [, sent] = /\/webhooks\/[^/?]+\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? [];
+  const [path = ""] = url.split("?", 1);
+  const [, sent] = /\/webhooks\/[^/]+\/([^/]+)\/?$/.exec(path) ?? [];
   return sent === undefined ? { rejection: "missing-signature" } : { sent };
 };
 
