@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 import { ConfigError } from "./errors.ts";
 
 /** Names in paths, events, metrics and the console that are no provider's. */
-const reservedIds = ["bookings", "catalogue", "new", "skyhook", "unknown"];
+export const reservedIds = ["bookings", "catalogue", "new", "skyhook", "unknown"];
 
 /**
  * The registered providers: the built-in ones that `WEBHOOK_PROVIDERS` names, then those of all provider files. Throws a `ConfigError`
@@ -19,17 +19,20 @@ const reservedIds = ["bookings", "catalogue", "new", "skyhook", "unknown"];
 export function registeredProviders(
   config: Pick<Config, "providers" | "providersDir">,
 ): readonly Provider[] {
-  const chosen = catalogue.filter(({ id }) => config.providers.includes(id));
-  return [...chosen, ...fileProviders(config)];
+  const files = fileProviders(config);
+  return [...withoutThoseOf(files).filter(({ id }) => config.providers.includes(id)), ...files];
 }
 
 /** All providers that can be named: the built-in ones, registered or not, and those of provider files. */
 export function knownProviders(config: Pick<Config, "providersDir">): readonly Provider[] {
-  return [...catalogue, ...fileProviders(config)];
+  const files = fileProviders(config);
+  return [...withoutThoseOf(files), ...files];
 }
 
-/** The ids that a provider file cannot have. */
-export const takenIds: readonly string[] = [...catalogue.map(({ id }) => id), ...reservedIds];
+/** The built-in providers whose place no file takes. */
+function withoutThoseOf(files: readonly Provider[]): readonly Provider[] {
+  return catalogue.filter(({ id }) => files.every((file) => file.id !== id));
+}
 
 /**
  * Fetches what provider files and requests name, such as keys. Files are the operators', so private addresses are allowed
@@ -44,7 +47,7 @@ export function providersFetch({
 
 function fileProviders({ providersDir }: Pick<Config, "providersDir">): readonly Provider[] {
   try {
-    return readProviderFolder(providersDir, takenIds);
+    return readProviderFolder(providersDir, reservedIds);
   } catch (error) {
     if (error instanceof FileError) throw new ConfigError(...error.messages);
     throw error;

@@ -1,7 +1,7 @@
 import type { GuardedFetch } from "../base/guarded-fetch.ts";
 import { version } from "../base/version.ts";
 import { logAccess } from "../config/api-access.ts";
-import { takenIds } from "../config/providers.ts";
+import { reservedIds } from "../config/providers.ts";
 import type { SecretStore } from "../config/secrets.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
@@ -135,7 +135,7 @@ export function webhookServices(
         return storage.all(secretUsesOf, { provider });
       },
       folder: config.providersDir,
-      takenIds,
+      reservedIds,
       publicUrl: config.publicUrl,
       reload,
       receive,

@@ -7,7 +7,7 @@ import { FileError } from "../../base/file-error.ts";
 import { programName } from "../../base/program-name.ts";
 import { readConfig, readSetting } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
-import { knownProviders, registeredProviders, takenIds } from "../../config/providers.ts";
+import { knownProviders, registeredProviders, reservedIds } from "../../config/providers.ts";
 import { secretPlaces } from "../../config/secrets.ts";
 import { settings } from "../../config/settings.ts";
 import { catalogue } from "../../inbound/providers/catalogue.ts";
@@ -140,7 +140,7 @@ async function check(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   }
   let provider: Provider;
   try {
-    provider = readProvider(providerIdOf(file, takenIds), file);
+    provider = readProvider(providerIdOf(file, reservedIds), file);
   } catch (error) {
     if (error instanceof FileError) throw new ConfigError(...error.messages);
     throw error;

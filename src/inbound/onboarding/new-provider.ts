@@ -2,9 +2,7 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import { FileError } from "../../base/file-error.ts";
 import { nearest } from "../../base/nearest.ts";
 import { invalid } from "../../base/validation.ts";
-import { fileProvider } from "../providers/files/file-provider.ts";
-import { createProviderFile, ProviderFileExists } from "../providers/files/folder.ts";
-import { readProviderFile } from "../providers/files/provider-file.ts";
+import { createProviderFile, ProviderFileExists, providerFrom } from "../providers/files/folder.ts";
 import type { Provider } from "../providers/provider.ts";
 
 import { loadCatalogue } from "./catalogue-entries.ts";
@@ -32,7 +30,7 @@ export async function chosenFile({
 export function providerOf(id: string, text: string): Provider {
   const name = `${id}.yaml`;
   try {
-    return fileProvider(id, name, readProviderFile(name, text));
+    return providerFrom(id, name, text);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     const [first = "The file is invalid", ...others] = error.messages;

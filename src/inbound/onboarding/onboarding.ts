@@ -57,7 +57,7 @@ export interface OnboardingParts {
   /** Where provider files are. */
   readonly folder: string;
   /** The ids that a provider file cannot have. */
-  readonly takenIds: readonly string[];
+  readonly reservedIds: readonly string[];
   readonly publicUrl: string | null;
   /** Reads all provider files and secrets again. Throws if one is invalid; everything then stays as it is. */
   readonly reload: () => void;
@@ -70,7 +70,7 @@ export interface OnboardingParts {
 }
 
 export function onboarding(parts: OnboardingParts): Onboarding {
-  const { registry, secrets, folder, takenIds, publicUrl, receive, storage, audit, clock, log } =
+  const { registry, secrets, folder, reservedIds, publicUrl, receive, storage, audit, clock, log } =
     parts;
   const catalogue = lazy(readCatalogue);
 
@@ -86,8 +86,8 @@ export function onboarding(parts: OnboardingParts): Onboarding {
   }
 
   function requireFree(id: string): void {
-    if (takenIds.includes(id)) {
-      const detail = `${id} is built in or reserved. Choose another name; WEBHOOK_PROVIDERS registers built-in providers.`;
+    if (reservedIds.includes(id)) {
+      const detail = `${id} is reserved. Choose another name.`;
       throw invalid("/id", detail);
     }
     if (registry.get(id) !== undefined) throw invalid("/id", `${id} is registered already`);

@@ -95,7 +95,7 @@ samples: { a: { ${query}body: { type: a, id: "{id}" } } }
     const { err, code } = await skyhook(["provider", "list"], { cwd });
     expect([code, err]).toEqual([
       2,
-      "skyhook: providers/code_host.yaml:1: code_host is built in: give the file another name\n",
+      'skyhook: providers/code_host.yaml:1: code_host is built in: write "extends: code_host", or give the file another name\n',
     ]);
   });
 });

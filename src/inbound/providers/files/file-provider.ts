@@ -62,7 +62,7 @@ function typesOf({ events }: ProviderFile): readonly string[] {
 }
 
 /** The fields that any of its events has, each described by the places that its values come from. */
-function dataFieldsOf({ payload, data, events }: ProviderFile): DataFields {
+export function dataFieldsOf({ payload, data, events }: ProviderFile): DataFields {
   const all = [
     isOpaque(payload) ? { text: "the body" } : {},
     data,
@@ -82,7 +82,7 @@ function isIdSigned({ signature, deliveryId }: ProviderFile): boolean {
 }
 
 /** Headers that events are made of: their values are stored, for replays. Never one that proves the origin. */
-function readHeaders(file: ProviderFile): readonly string[] {
+export function readHeaders(file: ProviderFile): readonly string[] {
   const ofEvents = readPlaces(file).flatMap((place) => headerIn(place) ?? []);
   return [...new Set([...ofEvents, ...readHeadersOf(file.signature)])].toSorted();
 }
@@ -93,7 +93,7 @@ function readQuery(file: ProviderFile): readonly string[] {
   return [...new Set(names.map((name) => name.slice("query.".length)))];
 }
 
-function notification(event: EventContent, notice: Notice | null): NewNotification {
+export function notification(event: EventContent, notice: Notice | null): NewNotification {
   const { title, url, actor, subject } = event;
   const details = notice?.text ?? joined(" · ", actor && `by ${actor}`, subject);
   return { title, text: details, url, severity: notice?.severity ?? "info" };
@@ -141,7 +141,7 @@ function placeFor(
 type FileSample = ProviderFile["samples"][string];
 
 /** The samples of a file, with new ids and times in each request. */
-function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> {
+export function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> {
   return Object.fromEntries(
     Object.entries(samples).map(([event, sample]) => [event, (fresh) => filled(sample, fresh)]),
   );

@@ -7,9 +7,11 @@ import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { createFile } from "../../../base/private-file.ts";
+import { providerById } from "../catalogue.ts";
 import type { Provider } from "../provider.ts";
 
 import { maxFileCharacters } from "./checked-file.ts";
+import { extendedProvider, isExtension } from "./extension.ts";
 import { fileProvider } from "./file-provider.ts";
 import { readProviderFile } from "./provider-file.ts";
 
@@ -53,9 +55,18 @@ export function readProvider(id: string, path: string): Provider {
   const text = textOf(path);
   const revision = sha256(text);
   const key = `${id} ${revision}`;
-  const provider = parsed.get(key) ?? fileProvider(id, path, readProviderFile(path, text));
+  const provider = parsed.get(key) ?? providerFrom(id, path, text);
   setNewest(parsed, key, provider, maxFiles);
   return { ...provider, path, revision };
+}
+
+/** The provider that a text describes. Throws a `FileError` that names every error. */
+export function providerFrom(id: string, path: string, text: string): Provider {
+  if (isExtension(text)) return extendedProvider(id, path, text);
+  if (providerById(id) === undefined) return fileProvider(id, path, readProviderFile(path, text));
+  throw new FileError(
+    `${path}:1: ${id} is built in: write "extends: ${id}", or give the file another name`,
+  );
 }
 
 /** The name of a new provider's file is taken. */
@@ -107,7 +118,7 @@ export function providerFileIds(folder: string): readonly string[] {
 export function providerIdOf(path: string, taken: readonly string[]): string {
   const id = basename(path, extname(path));
   if (taken.includes(id)) {
-    throw new FileError(`${path}:1: ${id} is built in: give the file another name`);
+    throw new FileError(`${path}:1: ${id} is reserved: give the file another name`);
   }
   if (!providerIdPattern.test(id)) {
     throw new FileError(

@@ -1,7 +1,13 @@
 import { errorMessage } from "../../../base/errors.ts";
 import { deliveryPrefix, oneOrMore } from "../../../base/place.ts";
 import { template } from "../../../base/template.ts";
-import { firstOnly, problemsIn, type Rules, rulesOfEach } from "../../../base/value-problem.ts";
+import {
+  firstOnly,
+  problemsIn,
+  type Rules,
+  rulesOfEach,
+  type ValueProblem,
+} from "../../../base/value-problem.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import { schemeRules } from "../../signatures/scheme-rules.ts";
 import {
@@ -19,10 +25,15 @@ import { type ProviderFile, providerFileSchema } from "./provider-file.schema.ts
 
 /** Reads the text of a provider file. Throws a `FileError` that names every error. */
 export function readProviderFile(name: string, text: string): ProviderFile {
-  return checkedFile(name, text, providerFileSchema, (file) => [
+  return checkedFile(name, text, providerFileSchema, fileProblems);
+}
+
+/** What is wrong with a file that fits the schema. */
+export function fileProblems(file: ProviderFile): readonly ValueProblem[] {
+  return [
     ...problemsIn(fileRules(file)),
     ...fileTexts(file).flatMap((each) => problemsIn(textRules(each, file), each.path)),
-  ]);
+  ];
 }
 
 /** What can be wrong with a file that its schema cannot express. */
